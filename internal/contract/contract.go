@@ -1,0 +1,70 @@
+// Package contract holds every published constant of the interface, once.
+//
+// It is for anything a caller may rely on: names, limits, versions, prices.
+// It decides nothing and imports nothing of ours. Start reading here.
+package contract
+
+import "time"
+
+// What is offered (spec 1.2, 2.3).
+const (
+	Service         = "svc"
+	RendererID      = "blender"
+	Application     = "Blender"
+	BlenderVersion  = "4.1.1"
+	Engine          = "CYCLES"
+	InputExtension  = ".blend"
+	OutputExtension = ".zip"
+	RenderDevice    = "GPU"
+)
+
+// Contract strings and versions (spec 2.2, 2.3, 9.3; decisions on quotes).
+const (
+	PricingContract  = "SVC-PUBLIC-API-V2-FIXED-QUOTE"
+	APIContract      = "SVC-PUBLIC-API-V1"
+	OpenAPIVersion   = "2.0.0" // info.version of the served OpenAPI document (spec 9.2)
+	Availability     = "LIVE_PUBLIC_ALPHA"
+	Currency         = "USD"
+	PricingModel     = "fixed_quote"
+	PricingVersion   = "fixed-1c-v1"
+	LegalAcceptance  = "SVC_LEGAL_V1"
+	ProofKind        = "receipt_backed"
+	CentsPerFrame    = 1
+	PricingUnit      = "completed_frame"
+	QuoteLifetime    = 24 * time.Hour
+	DownloadLifetime = time.Hour
+)
+
+// Limits (spec 8).
+const (
+	MinFrames        = 1
+	MaxFrames        = 10000
+	MaxUploadBytes   = 104857600
+	MaxJSONBodyBytes = 1 << 20
+	MaxWebhookURL    = 2048
+	MinWebhookSecret = 16
+	MaxKeyName       = 80
+	MaxActiveKeys    = 10 // of each kind, a workspace
+	RatePerMinute    = 60
+	RateBurst        = 20
+)
+
+// Retention.
+const (
+	UploadRetention   = 7 * 24 * time.Hour  // an upload never started
+	ArtifactRetention = 30 * 24 * time.Hour // the ZIP of a completed job
+	SubmitWindow      = 24 * time.Hour      // an awaiting_submit job
+	SignInLinkLife    = 15 * time.Minute
+	SessionLife       = 14 * 24 * time.Hour
+)
+
+// The operator's default envelope for qualified_1c: pixels x samples of a frame.
+const QualifiedPixelSamples = 3840 * 2160 * 4096
+
+// Secrets' prefixes by credential kind.
+const (
+	AccountKeyPrefix = "svc_"
+	AgentKeyPrefix   = "svc_agent_"
+	NodeKeyPrefix    = "svc_node_"
+	SessionCookie    = "svc_session"
+)
