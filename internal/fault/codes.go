@@ -1,0 +1,156 @@
+package fault
+
+// Code is a wire error code (error.code) or a job's failure code.
+//
+// To add one: add the constant, its row in Table, and run `make generate`,
+// which prints docs/errors.md.
+type Code string
+
+// Codes of API errors (decisions 1, 5, 6, 10).
+const (
+	InvalidRequest       Code = "invalid_request"
+	InvalidFrameRange    Code = "invalid_frame_range"
+	FrameRangeTooLarge   Code = "frame_range_too_large"
+	UnsupportedFile      Code = "unsupported_file"
+	FileDamaged          Code = "file_damaged"
+	FileTooNew           Code = "file_too_new"
+	NoScene              Code = "no_scene"
+	NoCamera             Code = "no_camera"
+	EngineNotSupported   Code = "engine_not_supported"
+	PriceNotAccepted     Code = "price_not_accepted"
+	LegalRequired        Code = "legal_acceptance_required"
+	Unauthenticated      Code = "unauthenticated"
+	InsufficientFunds    Code = "insufficient_funds"
+	CrossOriginRefused   Code = "cross_origin_refused"
+	RouteNotFound        Code = "route_not_found"
+	RenderNotFound       Code = "render_not_found"
+	UploadNotFound       Code = "upload_not_found"
+	QuoteNotFound        Code = "quote_not_found"
+	KeyNotFound          Code = "key_not_found"
+	WorkspaceNotFound    Code = "workspace_not_found"
+	MethodNotAllowed     Code = "method_not_allowed"
+	QuoteExpired         Code = "quote_expired"
+	QuoteNotQualified    Code = "quote_not_qualified"
+	RenderNotCancellable Code = "render_not_cancellable"
+	RenderNotCompleted   Code = "render_not_completed"
+	ArtifactExpired      Code = "artifact_expired"
+	KeyLimitReached      Code = "key_limit_reached"
+	SpendLimitReached    Code = "spend_limit_reached"
+	InvalidKeyName       Code = "invalid_key_name"
+	LinkInvalid          Code = "link_invalid"
+	UploadTooLarge       Code = "upload_too_large"
+	BodyTooLarge         Code = "body_too_large"
+	UnsupportedMedia     Code = "unsupported_media_type"
+	RateLimited          Code = "rate_limited"
+	Internal             Code = "internal_error"
+	NotAcceptingJobs     Code = "not_accepting_jobs"
+	Unavailable          Code = "unavailable"
+)
+
+// Codes of the workers' door.
+const (
+	WorkerNotRegistered Code = "worker_not_registered"
+	LeaseLost           Code = "lease_lost"
+	FrameRejected       Code = "frame_rejected"
+)
+
+// Failure codes of a job (decisions 10).
+const (
+	BlenderCrashed       Code = "blender_crashed"
+	OutOfMemory          Code = "out_of_memory"
+	NoProgress           Code = "no_progress"
+	FrameCheckFailed     Code = "frame_check_failed"
+	DenoiserUnavailable  Code = "denoiser_unavailable"
+	MissingExternalFiles Code = "missing_external_files"
+	GPUUnavailable       Code = "gpu_unavailable"
+	WorkerLost           Code = "worker_lost"
+	PackagingFailed      Code = "packaging_failed"
+)
+
+// Entry is a row of the vocabulary.
+type Entry struct {
+	Code      Code
+	Status    int // HTTP status; 0 for a job's failure code
+	Retryable bool
+	Action    string // the standard suggested_action
+	Door      Door
+}
+
+// Door says where a code is met.
+type Door string
+
+// The doors of the table.
+const (
+	DoorAPI  Door = "api"
+	DoorFarm Door = "farm"
+	DoorJob  Door = "job"
+)
+
+// Table returns the whole vocabulary, in the order docs/errors.md prints it.
+func Table() []Entry {
+	return []Entry{
+		{InvalidRequest, 400, false, "Correct the members that detail names and send the request again.", DoorAPI},
+		{InvalidFrameRange, 400, false, "Send frame_start and frame_end with 1 <= frame_start <= frame_end and a frame_step of 1 or more.", DoorAPI},
+		{FrameRangeTooLarge, 400, false, "Send frame_start and frame_end that hold at most 10000 frames.", DoorAPI},
+		{UnsupportedFile, 400, false, "Upload a .blend file saved by Blender.", DoorAPI},
+		{FileDamaged, 400, false, "Open the file in Blender, save it again, and upload the new copy.", DoorAPI},
+		{FileTooNew, 400, false, "Save the file with Blender 4.1 and upload it again.", DoorAPI},
+		{NoScene, 400, false, "Save a file that holds a scene and upload it again.", DoorAPI},
+		{NoCamera, 400, false, "Give the active scene a camera, save, and upload again.", DoorAPI},
+		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again.", DoorAPI},
+		{PriceNotAccepted, 400, false, "Send the request without price_cents: the locked quote is the price.", DoorAPI},
+		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
+		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
+		{LinkInvalid, 400, false, "Ask for a new link and open it within its lifetime, once.", DoorAPI},
+		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
+		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
+		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
+		{RouteNotFound, 404, false, "Check the path against /openapi.json.", DoorAPI},
+		{RenderNotFound, 404, false, "Check the job id and that the key belongs to the job's workspace.", DoorAPI},
+		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
+		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
+		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
+		{WorkspaceNotFound, 404, false, "Check the workspace id.", DoorAPI},
+		{MethodNotAllowed, 405, false, "Use a method that the Allow header names.", DoorAPI},
+		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
+		{QuoteNotQualified, 409, false, "Lower the resolution or the samples of the scene, or ask the operator for a larger envelope.", DoorAPI},
+		{RenderNotCancellable, 409, false, "Follow the job to its end: a worker has already claimed it.", DoorAPI},
+		{RenderNotCompleted, 409, true, "Poll the job until its status is completed.", DoorAPI},
+		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
+		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
+		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},
+		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
+		{BodyTooLarge, 413, false, "Send a JSON body of at most 1 MiB.", DoorAPI},
+		{UnsupportedMedia, 415, false, "Send the content type that this route documents.", DoorAPI},
+		{RateLimited, 429, true, "Wait for retry_after_seconds, then send the request again.", DoorAPI},
+		{Internal, 500, true, "Try again; if it stays, report the request_id.", DoorAPI},
+		{NotAcceptingJobs, 503, true, "Try again later; nothing was spent.", DoorAPI},
+		{Unavailable, 503, true, "Try again in a moment.", DoorAPI},
+
+		{WorkerNotRegistered, 404, true, "Register again and go on.", DoorFarm},
+		{LeaseLost, 409, false, "Drop the frame: it belongs to another attempt.", DoorFarm},
+		{FrameRejected, 400, false, "Render the frame again: what arrived is not what was described.", DoorFarm},
+
+		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
+		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},
+		{NoProgress, 0, true, "Start the job again; if it stays, simplify the scene.", DoorJob},
+		{FrameCheckFailed, 0, true, "Start the job again; if it stays, render that frame in Blender 4.1.1 and compare.", DoorJob},
+		{DenoiserUnavailable, 0, false, "Switch denoising off in the scene and upload again, or ask the operator for workers that can denoise.", DoorJob},
+		{MissingExternalFiles, 0, false, "Pack all external files into the .blend (File > External Data > Pack Resources) and upload again.", DoorJob},
+		{GPUUnavailable, 0, true, "Start the job again in a while: no GPU was usable.", DoorJob},
+		{WorkerLost, 0, true, "Start the job again: the workers that held it vanished.", DoorJob},
+		{PackagingFailed, 0, true, "Start the job again; nothing was charged.", DoorJob},
+	}
+}
+
+// Lookup returns the row of a code; that of internal_error when the table has
+// none.
+func Lookup(code Code) Entry {
+	rows := Table()
+	for _, row := range rows {
+		if row.Code == code {
+			return row
+		}
+	}
+	return Lookup(Internal)
+}

@@ -1,0 +1,95 @@
+// Package fault is the one error vocabulary of the house: every code a caller
+// can meet, its HTTP status, whether a retry can help, and what to do next.
+//
+// What always holds: a code stands in one table (codes.go); text of an unknown
+// error never leaves the house, only its request id does (Respond writes
+// internal_error for it). The package leaves logging to the doors and imports
+// nothing of ours. Start reading at Code, then Error, then Respond.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Error is an error a caller may see. Message is written for that caller;
+// the wrapped cause is for the log only.
+type Error struct {
+	Code    Code
+	Message string
+	// Detail is any JSON value that helps a program react (spec 7 "detail").
+	Detail any
+	// RetryAfter, when not zero, is sent as Retry-After and
+	// retry_after_seconds.
+	RetryAfter time.Duration
+	// Action replaces the code's standard suggested_action when not empty.
+	Action string
+	// Allow is sent as the Allow header of a 405.
+	Allow string
+	cause error
+}
+
+// New makes an error of a code with a message for the caller.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Field reports one bad member or parameter: code invalid_request with
+// detail [{location, message}].
+func Field(location, format string, args ...any) *Error {
+	text := fmt.Sprintf(format, args...)
+	return New(InvalidRequest, "%s: %s", location, text).
+		With([]FieldDetail{{Location: location, Message: text}})
+}
+
+// FieldDetail is one entry of invalid_request's detail.
+type FieldDetail struct {
+	Location string `json:"location" doc:"Where the value stands, such as body.quote_id or query.limit."`
+	Message  string `json:"message" doc:"What is wrong with it."`
+}
+
+// With returns a copy that carries detail.
+func (e *Error) With(detail any) *Error {
+	c := *e
+	c.Detail = detail
+	return &c
+}
+
+// After returns a copy that tells the caller to wait d before trying again.
+func (e *Error) After(d time.Duration) *Error {
+	c := *e
+	c.RetryAfter = d
+	return &c
+}
+
+// Because returns a copy that wraps the cause, for the log.
+func (e *Error) Because(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// Of returns the code of err: that of the Error it wraps, else
+// internal_error; "" for nil.
+func Of(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return Internal
+}
+
+// Is reports whether err carries the code.
+func Is(err error, code Code) bool { return err != nil && Of(err) == code }
