@@ -1,0 +1,199 @@
+package receipt
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+)
+
+// The formats of the signed document.
+const (
+	PayloadType   = "application/vnd.in-toto+json"
+	StatementType = "https://in-toto.io/Statement/v1"
+	PredicateType = "https://svc.example/receipt/v1"
+)
+
+// ErrBadSignature says that a document is not a receipt signed by one of the
+// given keys: changed, cut, signed by another key, or never a receipt.
+var ErrBadSignature = errors.New("bad signature")
+
+// statement is the in-toto form of a receipt.
+type statement struct {
+	Type          string    `json:"_type"`
+	Subject       []subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     Receipt   `json:"predicate"`
+}
+
+type subject struct {
+	Name   string `json:"name"`
+	Digest digest `json:"digest"`
+}
+
+type digest struct {
+	SHA256 string `json:"sha256"`
+}
+
+func newStatement(r Receipt) statement {
+	name := func(f File) subject { return subject{f.Filename, digest{f.SHA256}} }
+	return statement{
+		Type:          StatementType,
+		Subject:       []subject{name(r.Artifact), name(r.Input)},
+		PredicateType: PredicateType,
+		Predicate:     r,
+	}
+}
+
+// Sign writes the receipt as a DSSE envelope in JSON, without line breaks. The
+// same receipt and key give the same bytes; times are written in UTC, to the
+// microsecond. It refuses a receipt that contradicts itself.
+func Sign(r Receipt, key Key) (json.RawMessage, error) {
+	r = r.normal()
+	if err := r.consistent(); err != nil {
+		return nil, fmt.Errorf("sign receipt %s: %w", r.ReceiptID, err)
+	}
+	payload, err := json.Marshal(newStatement(r))
+	if err != nil {
+		return nil, fmt.Errorf("encode receipt %s: %w", r.ReceiptID, err)
+	}
+	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
+	if err != nil {
+		return nil, fmt.Errorf("prepare to sign receipt %s: %w", r.ReceiptID, err)
+	}
+	envelope, err := envelopes.SignPayload(context.Background(), PayloadType, payload)
+	if err != nil {
+		return nil, fmt.Errorf("sign receipt %s: %w", r.ReceiptID, err)
+	}
+	return json.Marshal(envelope)
+}
+
+// Open checks the envelope's signature against the keys and gives the receipt
+// it holds. Every error is an [ErrBadSignature].
+func Open(envelope []byte, keys []PublicKey) (Receipt, error) {
+	signed, err := openSigned(envelope, keys)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return signed.statement()
+}
+
+// signed is a payload whose signature holds.
+type signed struct {
+	payload []byte
+	keyID   string
+}
+
+func openSigned(document []byte, keys []PublicKey) (signed, error) {
+	var envelope dsse.Envelope
+	if err := decodeStrict(document, &envelope); err != nil {
+		return signed{}, fmt.Errorf("%w: not a DSSE envelope: %w", ErrBadSignature, err)
+	}
+	if err := plainEnvelope(envelope); err != nil {
+		return signed{}, fmt.Errorf("%w: %w", ErrBadSignature, err)
+	}
+	keyID := envelope.Signatures[0].KeyID
+	for _, key := range keys {
+		if key.ID() != keyID {
+			continue
+		}
+		verifier, err := dsse.NewEnvelopeVerifier(verifier{key})
+		if err != nil {
+			return signed{}, fmt.Errorf("%w: %w", ErrBadSignature, err)
+		}
+		_, payload, err := verifier.VerifyAndDecode(context.Background(), &envelope)
+		if err != nil {
+			return signed{}, fmt.Errorf("%w: the content does not match the signature of key %s", ErrBadSignature, keyID)
+		}
+		return signed{payload, keyID}, nil
+	}
+	return signed{}, fmt.Errorf("%w: it names key %q, which is not among the %d given", ErrBadSignature, keyID, len(keys))
+}
+
+// plainEnvelope holds an envelope to the one form that Sign writes: DSSE itself
+// leaves room for several signatures and for other spellings of the same bytes.
+func plainEnvelope(envelope dsse.Envelope) error {
+	if envelope.PayloadType != PayloadType {
+		return fmt.Errorf("payload type is %q, wanted %q", envelope.PayloadType, PayloadType)
+	}
+	if len(envelope.Signatures) != 1 {
+		return fmt.Errorf("it has %d signatures, wanted 1", len(envelope.Signatures))
+	}
+	for _, text := range []string{envelope.Payload, envelope.Signatures[0].Sig} {
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || base64.StdEncoding.EncodeToString(raw) != text {
+			return errors.New("payload or signature is not standard base64")
+		}
+	}
+	return nil
+}
+
+// statement reads the receipt out of a payload whose signature already holds.
+func (s signed) statement() (Receipt, error) {
+	var held statement
+	if err := json.Unmarshal(s.payload, &held); err != nil {
+		return Receipt{}, fmt.Errorf("%w: the signed content is not a statement: %w", ErrBadSignature, err)
+	}
+	canonical, err := json.Marshal(newStatement(held.Predicate))
+	if err != nil || !bytes.Equal(canonical, s.payload) {
+		return Receipt{}, fmt.Errorf("%w: the signed statement is not a receipt of version 1, or its subjects are not its artifact and input", ErrBadSignature)
+	}
+	if err := held.Predicate.consistent(); err != nil {
+		return Receipt{}, fmt.Errorf("%w: the signed receipt contradicts itself: %w", ErrBadSignature, err)
+	}
+	return held.Predicate, nil
+}
+
+// normal gives the receipt in the one form that is written.
+func (r Receipt) normal() Receipt {
+	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
+	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
+	r.Frames = append([]Frame{}, r.Frames...)
+	r.Switched = append([]string{}, r.Switched...)
+	return r
+}
+
+// consistent tells whether the members agree with each other.
+func (r Receipt) consistent() error {
+	for _, f := range []File{r.Input, r.Artifact} {
+		if !isHash(f.SHA256) || f.SizeBytes < 0 {
+			return fmt.Errorf("file %q has no proper hash or size", f.Filename)
+		}
+	}
+	if r.FrameCount != len(r.Frames) || r.FrameCount == 0 || r.FrameStep < 1 {
+		return fmt.Errorf("frame count is %d, step %d, with %d frames listed", r.FrameCount, r.FrameStep, len(r.Frames))
+	}
+	files := make(map[string]bool, len(r.Frames))
+	for i, f := range r.Frames {
+		if f.Frame != r.FrameStart+i*r.FrameStep {
+			return fmt.Errorf("frame %d stands where frame %d belongs", f.Frame, r.FrameStart+i*r.FrameStep)
+		}
+		if !isHash(f.SHA256) || !isHash(f.PixelSHA256) || f.SizeBytes < 0 {
+			return fmt.Errorf("frame %d has no proper hash or size", f.Frame)
+		}
+		if !isBareName(f.File) || files[f.File] {
+			return fmt.Errorf("frame %d has the unusable file name %q", f.Frame, f.File)
+		}
+		files[f.File] = true
+	}
+	last := r.Frames[len(r.Frames)-1].Frame
+	if last > r.FrameEnd || r.FrameEnd >= last+r.FrameStep {
+		return fmt.Errorf("frame end is %d after frame %d with step %d", r.FrameEnd, last, r.FrameStep)
+	}
+	return nil
+}
+
+func isHash(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// isBareName refuses names that could leave the folder they are unpacked into.
+func isBareName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
+}

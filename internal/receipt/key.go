@@ -1,0 +1,181 @@
+package receipt
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// PEM block types of the key files (RFC 7468).
+const (
+	privateBlock = "PRIVATE KEY" // PKCS#8
+	publicBlock  = "PUBLIC KEY"  // SubjectPublicKeyInfo
+)
+
+// PublicKey checks receipts.
+type PublicKey struct{ raw ed25519.PublicKey }
+
+// ID is the lower-case hex SHA-256 of the raw 32-byte public key.
+func (k PublicKey) ID() string {
+	sum := sha256.Sum256(k.raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// PEM is the key as a SubjectPublicKeyInfo block, as `openssl pkey` reads it.
+func (k PublicKey) PEM() ([]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(k.raw)
+	if err != nil {
+		return nil, fmt.Errorf("encode public key: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: der}), nil
+}
+
+// ParsePublicPEM reads one Ed25519 public key and refuses anything beside it.
+func ParsePublicPEM(text []byte) (PublicKey, error) {
+	key, err := parsePEM(text, publicBlock, x509.ParsePKIXPublicKey)
+	if err != nil {
+		return PublicKey{}, fmt.Errorf("read public key: %w", err)
+	}
+	public, ok := key.(ed25519.PublicKey)
+	if !ok {
+		return PublicKey{}, fmt.Errorf("read public key: it is a %T, wanted Ed25519", key)
+	}
+	return PublicKey{raw: public}, nil
+}
+
+// Key signs receipts.
+type Key struct{ private ed25519.PrivateKey }
+
+// NewKey makes a key from 32 bytes of entropy.
+func NewKey(entropy io.Reader) (Key, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	if _, err := io.ReadFull(entropy, seed); err != nil {
+		return Key{}, fmt.Errorf("read entropy for a signing key: %w", err)
+	}
+	return Key{private: ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// Public is the half that may be shown.
+func (k Key) Public() PublicKey {
+	return PublicKey{raw: k.private.Public().(ed25519.PublicKey)}
+}
+
+// ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses anything
+// beside it.
+func ParseKeyPEM(text []byte) (Key, error) {
+	key, err := parsePEM(text, privateBlock, x509.ParsePKCS8PrivateKey)
+	if err != nil {
+		return Key{}, fmt.Errorf("read signing key: %w", err)
+	}
+	private, ok := key.(ed25519.PrivateKey)
+	if !ok {
+		return Key{}, fmt.Errorf("read signing key: it is a %T, wanted Ed25519", key)
+	}
+	return Key{private: private}, nil
+}
+
+// LoadOrCreateKey reads the PKCS#8 PEM key at path, or makes one there with
+// mode 0600 where none is. It returns only after the key is on disk, and any
+// number of processes that start at once end up with the same key.
+func LoadOrCreateKey(path string, entropy io.Reader) (Key, error) {
+	key, err := loadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	fresh, err := NewKey(entropy)
+	if err != nil {
+		return Key{}, err
+	}
+	if err := publishKey(path, fresh); err != nil {
+		return Key{}, fmt.Errorf("create signing key %s: %w", path, err)
+	}
+	// Another process may have been first: what stands on disk is the key.
+	return loadKey(path)
+}
+
+func loadKey(path string) (Key, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Key{}, fmt.Errorf("load signing key: %w", err)
+	}
+	key, err := ParseKeyPEM(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("load %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// publishKey writes the key under a private name and links it to path, which
+// fails for all but the first process and never shows a half-written file.
+func publishKey(path string, key Key) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key.private)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	folder := filepath.Dir(path)
+	draft, err := os.CreateTemp(folder, ".signing-key-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	err = pem.Encode(draft, &pem.Block{Type: privateBlock, Bytes: der})
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(folder)
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func parsePEM(text []byte, kind string, parse func([]byte) (any, error)) (any, error) {
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != kind {
+		return nil, fmt.Errorf("no PEM block of type %q", kind)
+	}
+	if len(bytes.TrimSpace(rest)) != 0 {
+		return nil, errors.New("trailing data after the PEM block")
+	}
+	return parse(block.Bytes)
+}
+
+// signer and verifier give the keys the shape that dsse asks for.
+type signer struct{ key Key }
+
+func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {
+	return ed25519.Sign(s.key.private, data), nil
+}
+
+func (s signer) KeyID() (string, error) { return s.key.Public().ID(), nil }
+
+type verifier struct{ key PublicKey }
+
+func (v verifier) Verify(_ context.Context, data, signature []byte) error {
+	if !ed25519.Verify(v.key.raw, data, signature) {
+		return errors.New("the signature does not match")
+	}
+	return nil
+}
+
+func (v verifier) KeyID() (string, error) { return v.key.ID(), nil }
+
+func (v verifier) Public() crypto.PublicKey { return v.key.raw }

@@ -1,0 +1,95 @@
+package receipt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// decodeStrict reads one JSON document into target and refuses every document
+// that says anything else than target would write: members unknown, missing,
+// repeated or spelled in another case, numbers and times in another form, data
+// behind the end. White space and the order of members are free, since tools
+// that store JSON change them.
+func decodeStrict(document []byte, target any) error {
+	if err := json.Unmarshal(document, target); err != nil {
+		return err
+	}
+	if err := refuseRepeats(json.NewDecoder(bytes.NewReader(document))); err != nil {
+		return err
+	}
+	canonical, err := json.Marshal(target)
+	if err != nil {
+		return err
+	}
+	same, err := sameJSON(document, canonical)
+	if err == nil && !same {
+		err = errors.New("it holds unknown or missing members, or values in an unusual form")
+	}
+	return err
+}
+
+// sameJSON tells whether two documents hold equal values, numbers compared as
+// they are written.
+func sameJSON(a, b []byte) (bool, error) {
+	left, err := generic(a)
+	if err != nil {
+		return false, err
+	}
+	right, err := generic(b)
+	if err != nil {
+		return false, err
+	}
+	return reflect.DeepEqual(left, right), nil
+}
+
+func generic(document []byte) (value any, err error) {
+	reader := json.NewDecoder(bytes.NewReader(document))
+	reader.UseNumber()
+	err = reader.Decode(&value)
+	return value, err
+}
+
+// refuseRepeats walks a document that is known to be well formed and finds
+// members that stand twice in one object, which encoding/json lets pass.
+func refuseRepeats(tokens *json.Decoder) error {
+	type object struct {
+		seen    map[string]bool // nil for an array
+		wantKey bool
+	}
+	var open []object
+	for {
+		token, err := tokens.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		top := len(open) - 1
+		if delim, ok := token.(json.Delim); ok && (delim == '}' || delim == ']') {
+			open = open[:top]
+			continue
+		}
+		if top >= 0 && open[top].seen != nil {
+			if key, _ := token.(string); open[top].wantKey {
+				if open[top].seen[key] {
+					return fmt.Errorf("member %q stands twice", key)
+				}
+				open[top].seen[key] = true
+				open[top].wantKey = false
+				continue
+			}
+			open[top].wantKey = true // token is, or opens, this member's value
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, object{seen: map[string]bool{}, wantKey: true})
+		case json.Delim('['):
+			open = append(open, object{})
+		}
+	}
+}
