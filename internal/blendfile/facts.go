@@ -1,0 +1,135 @@
+package blendfile
+
+// Facts is what a .blend says of itself. All of it is read from the file; the
+// rules by which Blender fills what an older file does not store are applied to
+// the scene's settings, and each such field says so.
+type Facts struct {
+	FileVersion    int    `json:"file_version"`    // as in the header: 277, 401, 502
+	FileSubversion int    `json:"file_subversion"` // 0 where the file has none
+	BuildHash      string `json:"build_hash"`      // of the Blender that saved it, "" where the file has none
+	PointerBits    int    `json:"pointer_bits"`    // 32 or 64
+	BigEndian      bool   `json:"big_endian"`
+	Compression    string `json:"compression"` // "none", "gzip" or "zstd"
+	Unpacked       int64  `json:"unpacked"`    // bytes read of the unpacked stream
+
+	SceneCount int    `json:"scene_count"` // linked scenes included
+	Scene      *Scene `json:"scene"`       // the active one; nil when the file has none
+
+	LinkedLibraries []Library     `json:"linked_libraries"`
+	Externals       []External    `json:"externals"`
+	MissingFiles    []MissingFile `json:"missing_files"`
+	Texts           []Text        `json:"texts"`
+	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
+	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none
+
+	// Partial names the lists that are not whole because the file holds more
+	// than the memory bound lets Inspect keep: "externals", "python_drivers".
+	// Each entry that is there is right. Scene is never partial.
+	Partial []string `json:"partial,omitempty"`
+}
+
+// Scene is the active scene: the one Blender shows, and renders from, on load.
+type Scene struct {
+	Name   string `json:"name"`
+	Engine string `json:"engine"` // as stored; "" before 2.50, which stored none
+
+	FrameStart   int `json:"frame_start"`
+	FrameEnd     int `json:"frame_end"`
+	FrameStep    int `json:"frame_step"` // 1 where the file stores none or 0
+	FrameCurrent int `json:"frame_current"`
+
+	ResolutionX          int     `json:"resolution_x"`          // pixels, before the percentage
+	ResolutionY          int     `json:"resolution_y"`          // pixels, before the percentage
+	ResolutionPercentage int     `json:"resolution_percentage"` // 100 = full size
+	Border               *Border `json:"border"`                // nil when the whole picture is rendered
+	FPS                  float64 `json:"fps"`                   // frames a second: rate over base
+
+	// Cycles settings, as Blender has them after load: where the file stores
+	// none, the default of the version that saved it.
+	Samples          int    `json:"samples"`
+	SamplesDriven    bool   `json:"samples_driven"` // a driver sets them: nothing set from outside holds
+	AdaptiveSampling bool   `json:"adaptive_sampling"`
+	Denoise          bool   `json:"denoise"`  // of final renders
+	Denoiser         string `json:"denoiser"` // "OPENIMAGEDENOISE", "OPTIX" or "NLM"; what would run were Denoise on
+
+	Camera          string           `json:"camera"`        // object name; "" = none
+	OutputFormat    string           `json:"output_format"` // Blender's name: "PNG", "JPEG", "OPEN_EXR", "FFMPEG", ...
+	MovieOutput     bool             `json:"movie_output"`  // the format is one file for all frames
+	ViewLayers      []string         `json:"view_layers"`   // in the file's order; render layers before 2.80
+	FileOutputNodes []FileOutputNode `json:"file_output_nodes"`
+	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
+}
+
+// Border is the part of the picture that is rendered, as fractions of it, with
+// the origin at the lower left.
+type Border struct {
+	MinX float64 `json:"min_x"`
+	MinY float64 `json:"min_y"`
+	MaxX float64 `json:"max_x"`
+	MaxY float64 `json:"max_y"`
+	Crop bool    `json:"crop"` // the picture is cut to the border
+}
+
+// FileOutputNode is a compositor node that writes files of its own, wherever
+// the render's output goes.
+type FileOutputNode struct {
+	Name  string `json:"name"`  // of the node
+	Path  string `json:"path"`  // base path as written
+	Muted bool   `json:"muted"` // it stands in the tree but writes nothing
+}
+
+// Library is another .blend that this one links from.
+type Library struct {
+	Name       string `json:"name"`       // data-block name, without code prefix
+	Path       string `json:"path"`       // as written
+	Normalised string `json:"normalised"` // see [NormalisePath]
+	Packed     bool   `json:"packed"`
+}
+
+// Kind says what an external file is to Blender.
+type Kind string
+
+// The kinds of external files.
+const (
+	KindImage         Kind = "image"          // one picture
+	KindImageSequence Kind = "image_sequence" // numbered pictures
+	KindMovie         Kind = "movie"          // a film as a texture, a clip or a strip
+	KindImageTiles    Kind = "image_tiles"    // a UDIM set
+	KindFont          Kind = "font"
+	KindSound         Kind = "sound"
+	KindCache         Kind = "cache" // Alembic, USD, mesh, ocean, fluid and point caches
+	KindVolume        Kind = "volume"
+	KindScript        Kind = "script" // a shader in Open Shading Language
+	KindLight         Kind = "light"  // an IES profile
+	KindLibrary       Kind = "library"
+)
+
+// External is a file that the scene's data draws on.
+type External struct {
+	Kind       Kind   `json:"kind"`
+	Path       string `json:"path"`       // as written; "" for data that lies in a library
+	Normalised string `json:"normalised"` // see [NormalisePath]
+	Packed     bool   `json:"packed"`     // the bytes are inside the .blend
+	Owner      string `json:"owner"`      // name of the data-block that wants it, without code prefix
+	Linked     bool   `json:"linked"`     // the data-block lies in a linked library
+}
+
+// MissingFile is a file that an upload of the .blend alone cannot contain.
+type MissingFile struct {
+	Kind  Kind   `json:"kind"`
+	Path  string `json:"path"`  // as written
+	Owner string `json:"owner"` // name of the data-block that wants it, without code prefix
+}
+
+// Text is a text data-block.
+type Text struct {
+	Name      string `json:"name"`
+	Registers bool   `json:"registers"` // run as a script on load where scripts are allowed
+}
+
+// Thumbnail is the preview picture that the file carries.
+type Thumbnail struct {
+	Width  int `json:"width"`  // pixels
+	Height int `json:"height"` // pixels
+	rgba   []byte
+}
