@@ -1,0 +1,75 @@
+# The whole project by one word each. Every target installs what it needs and
+# does not find: on a bare Debian 12 with git, make and Go (as root) everything
+# works; where things are already there, nothing is installed.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# One static binary, the same from any machine; only the race detector needs C.
+export CGO_ENABLED ?= 0
+
+# How long each fuzz target runs: make fuzz FUZZTIME=1h
+FUZZTIME ?= 60s
+# What the demo renders: make demo FILE=scene.blend FRAMES=1-5 OUT=folder
+FILE   ?=
+FRAMES ?=
+OUT    ?=
+
+# Git refuses checkouts of another owner (containers); then build without the stamp.
+BUILDVCS := $(shell git status >/dev/null 2>&1 && echo auto || echo false)
+
+export PATH := $(CURDIR)/.tools:$(PATH)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## Render a real .blend through the whole service, from price to verified receipt
+	@scripts/with-blender scripts/demo "$(FILE)" "$(FRAMES)" "$(OUT)"
+
+.PHONY: build
+build: ## Build ./svc
+	@go build -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
+
+.PHONY: test
+test: ## Run every test, with a real Blender and a real PostgreSQL
+	@scripts/install-tools postgres
+	@scripts/with-blender scripts/with-postgres go test -timeout 20m ./...
+
+.PHONY: check
+check: .tools/built ## Format, vet, lint, import rules, fresh generated code, scripts, race detector
+	@scripts/install-tools postgres gcc shellcheck
+	@scripts/check-format
+	go vet ./...
+	staticcheck ./...
+	revive -config revive.toml -set_exit_status ./...
+	@scripts/check-imports
+	@scripts/check-generated
+	shellcheck .ci/run $$(scripts/list-shell-scripts)
+	CGO_ENABLED=1 scripts/with-blender scripts/with-postgres go test -race -timeout 30m ./...
+
+.PHONY: bench
+bench: ## Measure the service beside its baselines and print the ratios
+	@scripts/install-tools postgres
+	@scripts/with-blender scripts/with-postgres go run ./bench
+
+.PHONY: generate
+generate: .tools/built ## Write all generated code and documents anew
+	@go generate ./...
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (60s)
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz
+
+.PHONY: fmt
+fmt: ## Format all Go code
+	@gofmt -l -w $$(git ls-files --cached --others --exclude-standard '*.go')
+
+# The pinned Go tools, built once for each change of their versions.
+.tools/built: tools/go.mod tools/go.sum
+	@echo "building the pinned tools into .tools (once)"
+	@mkdir -p .tools
+	@go -C tools build -trimpath -o ../.tools/ tool
+	@touch $@
