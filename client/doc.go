@@ -1,0 +1,21 @@
+// Package client is the Go SDK of svc: it has a Blender file priced, renders it
+// at that price, follows the render, fetches the ZIP and proves what was done.
+//
+// What always holds:
+//   - Only [Client.Start] spends, and starting one quote again gives the same
+//     job, so every call may be repeated after any failure.
+//   - Calls repeat themselves on lost connections, 429 and 5xx answers, waiting
+//     as long as the server asks. What they return has failed for good.
+//   - The key goes to the configured server only, never to a download link.
+//   - A downloaded file carries its final name only after its SHA-256 matched.
+//
+// A whole render:
+//
+//	c, err := client.New("https://render.example", os.Getenv("SVC_KEY"))
+//	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: file})
+//	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+//	job, err = c.Follow(ctx, job.JobID, func(e client.Event) { … })
+//	_, err = c.Download(ctx, job.JobID, "scene.zip", nil)
+//
+// Start reading at [New], then [Client.Inspect] and [Client.Follow].
+package client

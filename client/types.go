@@ -1,0 +1,202 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// LegalV1 is the text that accepts the service's terms at start (spec 4.3).
+const LegalV1 = "SVC_LEGAL_V1"
+
+// States of a job. The last three are terminal: the job never changes again.
+const (
+	StatusAwaitingSubmit = "awaiting_submit"
+	StatusQueued         = "queued"
+	StatusRendering      = "rendering"
+	StatusPackaging      = "packaging"
+	StatusCompleted      = "completed"
+	StatusFailed         = "failed"
+	StatusCancelled      = "cancelled"
+)
+
+// Range is the frames to price: Start, Start+Step, … up to End, both 1 or
+// more. Step 0 stands for 1.
+type Range struct {
+	Start int `json:"frame_start"`
+	End   int `json:"frame_end"`
+	Step  int `json:"frame_step,omitempty"`
+}
+
+// Quote is a locked price for an uploaded file and a range of its frames. It
+// costs nothing until it is started.
+type Quote struct {
+	UploadID       string    `json:"upload_id"`
+	QuoteID        string    `json:"quote_id"`
+	Status         string    `json:"status"` // "open", "accepted" or "expired"
+	FrameStart     int       `json:"frame_start"`
+	FrameEnd       int       `json:"frame_end"`
+	FrameStep      int       `json:"frame_step"`
+	FrameCount     int       `json:"frame_count"`
+	PriceCents     int64     `json:"price_cents"` // of the whole job
+	Currency       string    `json:"currency"`
+	PricingVersion string    `json:"pricing_version"`
+	Qualified1C    bool      `json:"qualified_1c"` // false: too heavy to start at this price
+	CreatedAt      time.Time `json:"created_at"`
+	ExpiresAt      time.Time `json:"expires_at"`
+	InputSHA256    string    `json:"input_sha256"`
+	InputSizeBytes int64     `json:"input_size_bytes"`
+	Filename       string    `json:"filename"`
+	Warnings       []Warning `json:"warnings"`
+	Scene          Scene     `json:"scene"`
+}
+
+// Warning tells of something in the file that the picture may suffer from.
+type Warning struct {
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Detail  json.RawMessage `json:"detail,omitempty"`
+}
+
+// Scene is what the service read in the file's active scene.
+type Scene struct {
+	Name                 string          `json:"name"`
+	Engine               string          `json:"engine"`
+	ResolutionX          int             `json:"resolution_x"`
+	ResolutionY          int             `json:"resolution_y"`
+	ResolutionPercentage int             `json:"resolution_percentage"`
+	Samples              int             `json:"samples"`
+	FPS                  float64         `json:"fps"`
+	FrameStart           int             `json:"frame_start"`
+	FrameEnd             int             `json:"frame_end"`
+	FrameStep            int             `json:"frame_step"`
+	FileVersion          json.RawMessage `json:"file_version"`
+	MissingFiles         json.RawMessage `json:"missing_files"`
+	LinkedLibraries      json.RawMessage `json:"linked_libraries"`
+}
+
+// StartRequest is what a start says beside the quote. The price is the quote's.
+type StartRequest struct {
+	LegalAcceptance string `json:"legal_acceptance"`         // [LegalV1], required
+	WebhookURL      string `json:"webhook_url,omitempty"`    // https; told when the job ends
+	WebhookSecret   string `json:"webhook_secret,omitempty"` // 16 characters or more; the service makes one when empty
+}
+
+// Job is a render as the service sees it now. Pointers are nil while the wire
+// says null.
+type Job struct {
+	JobID             string     `json:"job_id"`
+	WorkspaceID       string     `json:"workspace_id"`
+	Status            string     `json:"status"`
+	WaitingReason     string     `json:"waiting_reason"` // "no_worker_online", "workers_busy" or empty
+	QueuePosition     *int       `json:"queue_position"`
+	Renderer          string     `json:"renderer"`
+	Application       string     `json:"application"`
+	Version           string     `json:"version"`
+	Engine            string     `json:"engine"`
+	RenderDevice      string     `json:"render_device"` // what was really used: "GPU", "CPU", or empty before
+	DeviceName        string     `json:"device_name"`
+	Filename          string     `json:"filename"`
+	InputSHA256       string     `json:"input_sha256"`
+	InputSizeBytes    int64      `json:"input_size_bytes"`
+	FrameStart        int        `json:"frame_start"`
+	FrameEnd          int        `json:"frame_end"`
+	FrameStep         int        `json:"frame_step"`
+	FrameCount        int        `json:"frame_count"`
+	FramesCompleted   int        `json:"frames_completed"`
+	ProgressPercent   float64    `json:"progress_percent"` // 0 to 100
+	ETASeconds        *float64   `json:"eta_seconds"`
+	RenderSeconds     float64    `json:"render_seconds"`
+	QuoteID           string     `json:"quote_id"`
+	UploadID          string     `json:"upload_id"`
+	PriceCents        int64      `json:"price_cents"`
+	ReservedCents     int64      `json:"reserved_cents"`
+	ChargedCents      int64      `json:"charged_cents"`
+	Currency          string     `json:"currency"`
+	Cancellable       bool       `json:"cancellable"`
+	WebhookConfigured bool       `json:"webhook_configured"`
+	WebhookSecret     string     `json:"webhook_secret,omitempty"` // once, in the answer that creates the job
+	CreatedAt         time.Time  `json:"created_at"`
+	SubmittedAt       *time.Time `json:"submitted_at"`
+	ClaimedAt         *time.Time `json:"claimed_at"`
+	CompletedAt       *time.Time `json:"completed_at"`
+	FailedAt          *time.Time `json:"failed_at"`
+	CancelledAt       *time.Time `json:"cancelled_at"`
+	UpdatedAt         time.Time  `json:"updated_at"`
+	Failure           *Failure   `json:"failure"`
+	DownloadURL       string     `json:"download_url"`
+	ReceiptURL        string     `json:"receipt_url"`
+	ProofURL          string     `json:"proof_url"`
+}
+
+// Terminal tells whether the job will never change again.
+func (j *Job) Terminal() bool {
+	switch j.Status {
+	case StatusCompleted, StatusFailed, StatusCancelled:
+		return true
+	}
+	return false
+}
+
+// Failure is why a job failed. A failed job costs nothing.
+type Failure struct {
+	Code            string `json:"code"`
+	Message         string `json:"message"`
+	Retryable       bool   `json:"retryable"`
+	SuggestedAction string `json:"suggested_action"`
+}
+
+// Event is one thing that happened to a job: exactly one of Job and Frame is
+// set.
+type Event struct {
+	ID    string // as the stream numbers it; empty when the job was read instead
+	Job   *Job
+	Frame *FrameEvent
+}
+
+// FrameEvent tells of a frame that was accepted.
+type FrameEvent struct {
+	JobID           string  `json:"job_id"`
+	Frame           int     `json:"frame"`
+	File            string  `json:"file"`
+	SHA256          string  `json:"sha256"`
+	SizeBytes       int64   `json:"size_bytes"`
+	RenderSeconds   float64 `json:"render_seconds"`
+	FramesCompleted int     `json:"frames_completed"`
+}
+
+// Artifact is where a completed job's ZIP can be fetched, for a while, by
+// anyone who holds the URL.
+type Artifact struct {
+	URL         string    `json:"url"`
+	Filename    string    `json:"filename"`
+	ContentType string    `json:"content_type"`
+	SizeBytes   int64     `json:"size_bytes"`
+	SHA256      string    `json:"sha256"`
+	ExpiresAt   time.Time `json:"expires_at"`
+}
+
+// Receipt is a completed job's receipt: the plain members as JSON, and the
+// signed DSSE envelope that proves them.
+type Receipt struct {
+	Members  json.RawMessage `json:"receipt"`
+	Envelope json.RawMessage `json:"envelope"`
+}
+
+// Proof points at what proves a completed job.
+type Proof struct {
+	JobID          string `json:"job_id"`
+	Proof          string `json:"proof"` // "receipt_backed"
+	ReceiptURL     string `json:"receipt_url"`
+	ReceiptID      string `json:"receipt_id"`
+	ArtifactSHA256 string `json:"artifact_sha256"`
+}
+
+// SigningKey is a public key that receipts were or are signed with.
+type SigningKey struct {
+	KeyID        string     `json:"key_id"` // lower-case hex SHA-256 of the raw public key
+	Algorithm    string     `json:"algorithm"`
+	PublicKeyPEM string     `json:"public_key_pem"`
+	ValidFrom    time.Time  `json:"valid_from"`
+	ValidTo      *time.Time `json:"valid_to"` // nil: still valid
+	Current      bool       `json:"current"`
+}
