@@ -1,0 +1,154 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.example/internal/db"
+	"svc.example/internal/db/dbtest"
+	"svc.example/internal/db/query"
+)
+
+func addWorkspace(ctx context.Context, d *db.DB, id string) error {
+	return d.Write(ctx, func(tx *db.Tx) error {
+		return tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: id, CreatedAt: tx.Now})
+	})
+}
+
+func count(t *testing.T, d *db.DB) (n int64) {
+	t.Helper()
+	ctx := t.Context()
+	err := d.Read(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.WorkspaceCount(ctx)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestFailedTransactionKeepsNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, boom := t.Context(), errors.New("boom")
+		err := d.Write(ctx, func(tx *db.Tx) error {
+			if err := tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: "WSP-1"}); err != nil {
+				return err
+			}
+			return boom
+		})
+		if !errors.Is(err, boom) || count(t, d) != 0 {
+			t.Fatalf("got %v and %d rows", err, count(t, d))
+		}
+	})
+}
+
+func TestReadTransactionSeesOneMoment(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		err := d.Read(ctx, func(tx *db.Tx) error {
+			before, err := tx.WorkspaceCount(ctx)
+			if err != nil {
+				return err
+			}
+			if err := addWorkspace(ctx, d, "WSP-1"); err != nil {
+				return err
+			}
+			after, err := tx.WorkspaceCount(ctx)
+			if before != after {
+				t.Errorf("saw %d, then %d", before, after)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestReadTransactionCannotWrite(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		err := d.Read(ctx, func(tx *db.Tx) error {
+			return tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: "WSP-1"})
+		})
+		if err == nil || count(t, d) != 0 {
+			t.Fatal("a read transaction wrote")
+		}
+	})
+}
+
+func TestMissingRowIsTold(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		err := d.Read(ctx, func(tx *db.Tx) error {
+			_, err := tx.WorkspaceGet(ctx, "WSP-none")
+			return err
+		})
+		if !db.Missing(err) || !errors.Is(err, sql.ErrNoRows) {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+func TestManyProcessesOpenOneNewDatabase(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				d, err := db.Open(t.Context(), db.Config{URL: url})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// Two DBs over one URL stand for two processes: they share nothing but it.
+func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		ctx := t.Context()
+		here, there := dbtest.Open(t, db.Config{URL: url}), dbtest.Open(t, db.Config{URL: url})
+		wake, stop := there.Listen("work")
+		defer stop()
+		// The first wakes tell that the other side has begun to listen.
+		announce := func(id string) {
+			err := here.Write(ctx, func(tx *db.Tx) error {
+				tx.Announce("work")
+				return tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: id})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		announce("WSP-first")
+		receive(t, wake, 10*time.Second)
+		announce("WSP-second")
+		receive(t, wake, 300*time.Millisecond)
+	})
+}
+
+func receive(t *testing.T, wake <-chan struct{}, within time.Duration) {
+	t.Helper()
+	select {
+	case <-wake:
+	case <-time.After(within):
+		t.Fatalf("not woken within %v", within)
+	}
+}

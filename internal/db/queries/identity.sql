@@ -1,0 +1,89 @@
+-- name: WorkspaceCreate :exec
+INSERT INTO workspace (workspace_id, name, created_at) VALUES (@workspace_id, @name, @created_at);
+
+-- name: WorkspaceGet :one
+SELECT * FROM workspace WHERE workspace_id = @workspace_id;
+
+-- name: WorkspaceCount :one
+SELECT count(*) FROM workspace;
+
+-- name: PersonCreate :execrows
+INSERT INTO person (person_id, email, workspace_id, created_at)
+VALUES (@person_id, @email, @workspace_id, @created_at)
+ON CONFLICT (email) DO NOTHING;
+
+-- name: PersonByEmail :one
+SELECT * FROM person WHERE email = @email;
+
+-- name: PersonGet :one
+SELECT * FROM person WHERE person_id = @person_id;
+
+-- name: SignInLinkCreate :exec
+INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at) VALUES (@token_sha256, @email, @created_at, @expires_at);
+
+-- name: SignInLinkUse :one
+UPDATE sign_in_link SET used_at = @now
+WHERE token_sha256 = @token_sha256 AND used_at = 0 AND expires_at > @now
+RETURNING *;
+
+-- name: SessionCreate :exec
+INSERT INTO session (token_sha256, person_id, created_at, expires_at) VALUES (@token_sha256, @person_id, @created_at, @expires_at);
+
+-- name: SessionGet :one
+SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
+WHERE s.token_sha256 = @token_sha256;
+
+-- name: SessionDelete :exec
+DELETE FROM session WHERE token_sha256 = @token_sha256;
+
+-- name: AccountKeyCreate :exec
+INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at);
+
+-- name: AccountKeyBySecret :one
+SELECT * FROM account_key WHERE secret_sha256 = @secret_sha256;
+
+-- name: AccountKeyActive :one
+SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
+
+-- name: AccountKeyRevoke :execrows
+UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+
+-- name: AgentKeyCreate :exec
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at);
+
+-- name: AgentKeyBySecret :one
+SELECT * FROM agent_key WHERE secret_sha256 = @secret_sha256;
+
+-- name: AgentKeyActive :one
+SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
+
+-- name: AgentKeyRevoke :execrows
+UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+
+-- name: AgentKeyLimit :one
+-- Locked, so that two starts by one key are counted one after the other.
+SELECT spend_limit_cents FROM agent_key WHERE key_id = @key_id FOR UPDATE;
+
+-- name: NodeKeyCreate :exec
+INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at)
+VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @created_at);
+
+-- name: NodeKeyBySecret :one
+SELECT * FROM node_key WHERE secret_sha256 = @secret_sha256;
+
+-- name: NodeKeyRevoke :execrows
+UPDATE node_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+
+-- name: NodeKeyRevokeNamed :execrows
+UPDATE node_key SET revoked_at = @now WHERE name = @name AND revoked_at = 0;
+
+-- name: AccountKeyTouch :exec
+UPDATE account_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
+
+-- name: AgentKeyTouch :exec
+UPDATE agent_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
+
+-- name: NodeKeyTouch :exec
+UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);

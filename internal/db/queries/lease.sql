@@ -1,0 +1,92 @@
+-- name: LeaseAdd :execrows
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at)
+ON CONFLICT (queue, subject, item) DO NOTHING;
+
+-- name: LeaseAddSpan :execrows
+-- One row an item: first, first+step, ... (count rows).
+WITH RECURSIVE n (i) AS (
+  SELECT CAST(0 AS bigint)
+  UNION ALL
+  SELECT i + 1 FROM n WHERE i + 1 < CAST(@count AS bigint)
+)
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
+SELECT CAST(@queue AS text) || ':' || CAST(@subject AS text) || ':' || CAST(CAST(@first AS bigint) + i * CAST(@step AS bigint) AS text),
+       CAST(@queue AS text), CAST(@subject AS text), CAST(@first AS bigint) + i * CAST(@step AS bigint), 'waiting', CAST(@due_at AS bigint)
+FROM n
+WHERE true
+ON CONFLICT (queue, subject, item) DO NOTHING;
+
+-- name: LeaseNextSubject :one
+SELECT subject FROM lease
+WHERE queue = @queue AND state = 'waiting' AND due_at <= @now
+ORDER BY due_at, subject, item
+LIMIT 1;
+
+-- name: LeaseClaim :many
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id IN (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = @queue AND l.state = 'waiting' AND l.due_at <= @now
+  ORDER BY l.due_at, l.subject, l.item
+  LIMIT CAST(@max AS bigint)
+  FOR UPDATE SKIP LOCKED
+)
+RETURNING *;
+
+-- name: LeaseClaimOf :many
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id IN (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
+  ORDER BY l.item
+  LIMIT CAST(@max AS bigint)
+  FOR UPDATE SKIP LOCKED
+)
+RETURNING *;
+
+-- name: LeaseBeat :execrows
+UPDATE lease SET lapses_at = @lapses_at, progress = @progress
+WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
+
+-- name: LeaseFinish :execrows
+DELETE FROM lease
+WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
+
+-- name: LeaseFail :one
+UPDATE lease
+SET state = 'waiting', failures = failures + 1, holder = '', lapses_at = 0, progress = 0,
+    due_at = @due_at, last_code = @code, last_error = @error
+WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt
+RETURNING *;
+
+-- name: LeaseRelease :execrows
+UPDATE lease
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
+WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
+
+-- name: LeaseLapsed :many
+SELECT * FROM lease
+WHERE state = 'held' AND lapses_at <= @now
+ORDER BY lapses_at
+LIMIT 100;
+
+-- name: LeaseGet :one
+SELECT * FROM lease WHERE lease_id = @lease_id;
+
+-- name: LeaseDrop :execrows
+DELETE FROM lease WHERE queue = @queue AND subject = @subject;
+
+-- name: LeaseCountWaiting :one
+SELECT count(*) FROM lease WHERE queue = @queue AND subject = @subject AND state = 'waiting';
+
+-- name: LeaseHeldOf :many
+SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';
+
+-- name: LeaseHolds :one
+SELECT count(*) FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held' AND holder = @holder;
+
+-- name: LeaseNextDue :one
+SELECT CAST(coalesce(min(due_at), 0) AS bigint) FROM lease WHERE queue = @queue AND state = 'waiting';

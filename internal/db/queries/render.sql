@@ -1,0 +1,149 @@
+-- name: UploadCreate :exec
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
+VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @blob_key, @scene, @created_at);
+
+-- name: UploadGet :one
+SELECT * FROM upload WHERE upload_id = @upload_id AND workspace_id = @workspace_id;
+
+-- name: UploadByID :one
+SELECT * FROM upload WHERE upload_id = @upload_id;
+
+-- name: UploadRemove :execrows
+UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at = 0;
+
+-- name: UploadBlobKeys :many
+SELECT blob_key FROM upload WHERE removed_at = 0;
+
+-- name: UploadJobs :one
+SELECT count(*) FROM job WHERE upload_id = @upload_id;
+
+-- name: QuoteCreate :exec
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
+  price_cents, pricing_version, qualified, warnings, created_at, expires_at)
+VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count,
+  @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at);
+
+-- name: QuoteGet :one
+SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id;
+
+-- name: QuoteLock :one
+SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id FOR UPDATE;
+
+-- name: QuoteAccept :execrows
+UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id AND job_id = '';
+
+-- name: JobCreate :exec
+INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key,
+  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
+VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes, @input_key,
+  @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at);
+
+-- name: JobGet :one
+SELECT * FROM job WHERE job_id = @job_id;
+
+-- name: JobLock :one
+SELECT * FROM job WHERE job_id = @job_id FOR UPDATE;
+
+-- name: JobMove :execrows
+-- The one statement that changes a status; the caller says from which.
+UPDATE job SET status = @to_status, seq = seq + 1, updated_at = @now
+WHERE job_id = @job_id AND status = @from_status;
+
+-- name: JobClaimed :exec
+UPDATE job SET claimed_at = @now WHERE job_id = @job_id AND claimed_at = 0;
+
+-- name: JobFrameDone :one
+UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST(@render_us AS bigint),
+  render_device = @render_device, device_name = @device_name, updated_at = @now
+WHERE job_id = @job_id AND status = 'rendering'
+RETURNING *;
+
+-- name: JobCompleted :exec
+UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
+  artifact_sha256 = @artifact_sha256, artifact_size = @artifact_size, render_device = @render_device, device_name = @device_name,
+  completed_at = @now
+WHERE job_id = @job_id;
+
+-- name: JobFailed :exec
+UPDATE job SET failure_code = @code, failure_message = @message, failed_at = @now WHERE job_id = @job_id;
+
+-- name: JobCancelled :exec
+UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_id;
+
+-- name: JobArtifactRemoved :exec
+UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
+
+-- name: JobQueuePosition :one
+SELECT count(*) FROM job WHERE status = 'queued' AND job_id <= @job_id;
+
+-- name: JobQueuedCount :one
+SELECT count(*) FROM job WHERE status = 'queued';
+
+-- name: JobSpentByKey :one
+SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
+WHERE key_id = @key_id AND created_at >= @since;
+
+-- name: JobIDs :many
+SELECT job_id, status FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
+
+-- name: FrameCreate :execrows
+INSERT INTO frame (job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
+  device, device_name, blender_version, build_hash, switched, log, accepted_at)
+VALUES (@job_id, @frame, @seq, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
+  @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at)
+ON CONFLICT (job_id, frame) DO NOTHING;
+
+-- name: FrameGet :one
+SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
+
+-- name: FramesOf :many
+SELECT * FROM frame WHERE job_id = @job_id ORDER BY frame;
+
+-- name: FramesSince :many
+SELECT * FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS bigint);
+
+-- name: ReceiptCreate :exec
+INSERT INTO receipt (receipt_id, job_id, workspace_id, key_id, envelope, created_at)
+VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @envelope, @created_at);
+
+-- name: ReceiptByJob :one
+SELECT * FROM receipt WHERE job_id = @job_id;
+
+-- name: WorkerCreate :exec
+INSERT INTO worker (worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
+VALUES (@worker_id, @key_id, @name, @blender_version, @build_hash, @device, @device_name, @denoise, @registered_at, @seen_at);
+
+-- name: WorkerGet :one
+SELECT * FROM worker WHERE worker_id = @worker_id;
+
+-- name: WorkerSeen :exec
+UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
+
+-- name: WorkersOnline :one
+SELECT count(*) FROM worker WHERE seen_at >= @since;
+
+-- name: AuditFrames :many
+-- Jobs whose frame rows disagree with the job.
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(f.frame) AS frames
+FROM job j LEFT JOIN frame f ON f.job_id = j.job_id
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING count(f.frame) <> j.frames_completed OR (j.status IN ('completed', 'packaging') AND count(f.frame) <> j.frame_count);
+
+-- name: AuditLeases :many
+-- Jobs whose outstanding frame leases do not fill what is missing.
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(l.lease_id) AS leases
+FROM job j LEFT JOIN lease l ON l.subject = j.job_id AND l.queue = 'frame'
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_count - j.frames_completed)
+    OR (j.status NOT IN ('queued', 'rendering') AND count(l.lease_id) <> 0);
+
+-- name: AuditReceipts :many
+SELECT j.job_id, j.status, count(r.receipt_id) AS receipts
+FROM job j LEFT JOIN receipt r ON r.job_id = j.job_id
+GROUP BY j.job_id, j.status
+HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'completed' AND count(r.receipt_id) <> 0);
+
+-- name: AuditPackaging :many
+-- Jobs in packaging that nobody will ever package.
+SELECT j.job_id FROM job j
+WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id);
