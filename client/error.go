@@ -68,7 +68,7 @@ func temporary(status int) bool {
 // retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3).
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
-		return time.Duration(seconds) * time.Second
+		return time.Duration(min(seconds, 86400)) * time.Second // no overflow, whatever is sent
 	}
 	if date, err := http.ParseTime(value); err == nil && date.After(now) {
 		return date.Sub(now)

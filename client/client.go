@@ -1,0 +1,166 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxAnswer bounds a JSON answer that is read into memory, bytes. A receipt of
+// the largest job, 10000 frames, needs about 6 MiB twice.
+const maxAnswer = 64 << 20
+
+// Client speaks to one server with one agent key. It may be used by many
+// goroutines at once.
+type Client struct {
+	base  *url.URL
+	key   string
+	http  *http.Client
+	retry retry
+}
+
+// Option changes what [New] gives.
+type Option func(*Client)
+
+// WithHTTPClient uses h for all connections. It must have no Timeout, which
+// would cut long transfers; give calls a context instead.
+func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// WithWait replaces how the client waits between tries. It must return early
+// with the context's error when the context ends.
+func WithWait(wait func(context.Context, time.Duration) error) Option {
+	return func(c *Client) { c.retry.wait = wait }
+}
+
+// WithAttempts sets how often a call is tried before its error is returned, 1
+// or more; 6 without it, which spans about 15 seconds.
+func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
+
+// New gives a client of the server at baseURL, the address under which /v1 and
+// /node/v1 are served, and an agent key ("svc_agent_…").
+func New(baseURL, key string, options ...Option) (*Client, error) {
+	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("read the server's address: %w", err)
+	}
+	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return nil, fmt.Errorf("the server's address %q does not start with http:// or https:// and a host", baseURL)
+	}
+	c := &Client{base: base, key: key, http: newHTTPClient(), retry: defaultRetry()}
+	for _, option := range options {
+		option(c)
+	}
+	return c, nil
+}
+
+// newHTTPClient bounds the silent phases of an exchange and leaves its length
+// free: uploads, downloads and event streams last as long as they last.
+func newHTTPClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = 2 * time.Minute
+	return &http.Client{Transport: transport}
+}
+
+// call is one JSON exchange. Body makes the request's body anew for each try.
+type call struct {
+	method string
+	path   string
+	body   func() (body, error)
+	once   bool // the body cannot be made a second time
+}
+
+// body is what a request sends; size -1 stands for unknown.
+type body struct {
+	io.ReadCloser
+	contentType string
+	size        int64
+}
+
+// jsonBody sends value.
+func jsonBody(value any) (func() (body, error), error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	return func() (body, error) {
+		return body{io.NopCloser(bytes.NewReader(text)), "application/json", int64(len(text))}, nil
+	}, nil
+}
+
+// get reads a JSON answer into answer.
+func (c *Client) get(ctx context.Context, path string, answer any) error {
+	return c.do(ctx, call{method: http.MethodGet, path: path}, answer)
+}
+
+// post sends value and reads the JSON answer.
+func (c *Client) post(ctx context.Context, path string, value, answer any) error {
+	body, err := jsonBody(value)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
+}
+
+// do makes the exchange, again where that can help, and reads the answer.
+func (c *Client) do(ctx context.Context, x call, answer any) error {
+	err := c.retry.run(ctx, !x.once, func() error { return c.try(ctx, x, answer) })
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", x.method, x.path, err)
+	}
+	return nil
+}
+
+func (c *Client) try(ctx context.Context, x call, answer any) error {
+	req, err := c.request(ctx, x)
+	if err != nil {
+		return err
+	}
+	if req.Body != nil {
+		// The transport may still read a body after the answer is in.
+		defer req.Body.Close()
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return errorFrom(res, text, time.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return &unreadable{err}
+	}
+	return nil
+}
+
+// request builds one try: the key, the address and a fresh body.
+func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, x.method, c.base.String()+x.path, nil)
+	if err != nil {
+		return nil, &unreadable{err}
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if x.body == nil {
+		return req, nil
+	}
+	b, err := x.body()
+	if err != nil {
+		return nil, err
+	}
+	req.Body, req.ContentLength = b.ReadCloser, b.size
+	req.Header.Set("Content-Type", b.contentType)
+	return req, nil
+}

@@ -1,0 +1,201 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrDownloadChanged says that the bytes received do not have the SHA-256 that
+// the service names. Nothing is kept of them.
+var ErrDownloadChanged = errors.New("the downloaded file does not have the promised SHA-256")
+
+// Download fetches the ZIP of a completed job to path, which appears there
+// whole or not at all. What a broken download has received stays beside it, as
+// path with ".part" at the end, and a later call goes on from there. A path that
+// holds the right bytes already is left alone. Progress may be nil.
+func (c *Client) Download(ctx context.Context, jobID, path string, progress func(received, total int64)) (*Artifact, error) {
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	artifact, err := c.Artifact(ctx, jobID)
+	if err != nil {
+		return nil, err
+	}
+	if sum, err := hashFile(path); err == nil && sum == artifact.SHA256 {
+		progress(artifact.SizeBytes, artifact.SizeBytes)
+		return artifact, nil
+	}
+	if len(artifact.SHA256) != sha256.Size*2 {
+		return nil, fmt.Errorf("download job %s: the service names no SHA-256", jobID)
+	}
+	// The hash in the name keeps parts of different files apart.
+	part := fmt.Sprintf("%s.%s.part", path, artifact.SHA256[:12])
+	if err := c.fetchAll(ctx, jobID, part, artifact, progress); err != nil {
+		return nil, fmt.Errorf("download job %s: %w", jobID, err)
+	}
+	if err := publish(part, path, artifact.SHA256); err != nil {
+		return nil, fmt.Errorf("download job %s: %w", jobID, err)
+	}
+	return artifact, nil
+}
+
+// fetchAll goes on until the part is whole. The number of tries is bounded only
+// while none of them brings anything.
+func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Artifact, progress func(received, total int64)) error {
+	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	url := artifact.URL
+	for attempt := 1; ; attempt++ {
+		grew, err := c.fetch(ctx, url, file, artifact.SizeBytes, progress)
+		if err == nil {
+			return file.Sync()
+		}
+		if grew {
+			attempt = 1
+		}
+		if attempt >= c.retry.attempts || !(passing(ctx, err) || linkEnded(err)) {
+			return err
+		}
+		if c.retry.pause(ctx, attempt, err) != nil {
+			return err
+		}
+		again, err := c.Artifact(ctx, jobID) // links live for a while only
+		if err != nil {
+			return err
+		}
+		url = again.URL
+	}
+}
+
+// linkEnded tells the answers of a link that has expired.
+func linkEnded(err error) bool {
+	var refusal *Error
+	return errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden ||
+		refusal.Status == http.StatusNotFound || refusal.Status == http.StatusGone ||
+		refusal.Status == http.StatusRequestedRangeNotSatisfiable)
+}
+
+// fetch adds to the file what it lacks, over one connection.
+func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
+	have, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, &unreadable{err}
+	}
+	if have == total {
+		progress(have, total)
+		return false, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false, &unreadable{err}
+	}
+	req.Header.Set("Accept-Encoding", "identity") // the hash is over the bytes as stored
+	if have > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return false, err
+	}
+	body := watch(res.Body, cancel)
+	defer body.Close()
+	if have, err = place(res, file, have); err != nil {
+		return false, err
+	}
+	sink := &sink{file: file, received: have, total: total, progress: progress}
+	n, err := io.Copy(sink, io.LimitReader(body, total-have))
+	if err == nil && have+n < total {
+		err = io.ErrUnexpectedEOF
+	}
+	return n > 0, err
+}
+
+// place sets the file to where the answer's bytes belong: behind what is there,
+// or at the start when the server sends the whole again.
+func place(res *http.Response, file *os.File, have int64) (int64, error) {
+	switch res.StatusCode {
+	case http.StatusPartialContent:
+		if !strings.HasPrefix(res.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)) {
+			return 0, fmt.Errorf("the server sent the range %q, not the one from byte %d", res.Header.Get("Content-Range"), have)
+		}
+		return have, nil
+	case http.StatusOK:
+		return 0, restart(file)
+	case http.StatusRequestedRangeNotSatisfiable:
+		if err := restart(file); err != nil {
+			return 0, err
+		}
+	}
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16)) // the status alone says enough
+	return 0, errorFrom(res, text, time.Now())
+}
+
+func restart(file *os.File) error {
+	_, err := file.Seek(0, io.SeekStart)
+	if err = errors.Join(file.Truncate(0), err); err != nil {
+		return &unreadable{err}
+	}
+	return nil
+}
+// sink writes and counts. A full disk is no lost connection: it is not retried.
+type sink struct {
+	file            *os.File
+	received, total int64
+	progress        func(received, total int64)
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	s.received += int64(n)
+	s.progress(s.received, s.total)
+	if err != nil {
+		err = &unreadable{err}
+	}
+	return n, err
+}
+
+// publish gives the part its name once its bytes are right.
+func publish(part, path, want string) error {
+	sum, err := hashFile(part)
+	if err != nil {
+		return err
+	}
+	if sum != want {
+		return errors.Join(fmt.Errorf("%w: it is %s, not %s", ErrDownloadChanged, sum, want), os.Remove(part))
+	}
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func hashFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}

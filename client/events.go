@@ -1,0 +1,163 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Follow calls on, which may be nil, with each event until the job is terminal,
+// and gives the job as it then is. See [Client.Events] for what it outlives.
+func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job, error) {
+	var last *Job
+	for event, err := range c.Events(ctx, jobID, "") {
+		if err != nil {
+			return nil, err
+		}
+		if on != nil {
+			on(event)
+		}
+		if event.Job != nil {
+			last = event.Job
+		}
+	}
+	return last, nil
+}
+
+// Events gives what happens to a job, from the event after the one with the id
+// after, or from the beginning when after is empty, to the event that makes the
+// job terminal.
+//
+// It outlives lost connections and restarts of the server for as long as the
+// context does: it opens the stream again where it broke, and reads the job
+// itself while no stream can be had. It ends with an error only when the
+// context ends or the server refuses for good.
+func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := &follower{client: c, jobID: jobID, lastID: after, yield: yield}
+		if err := f.run(ctx); err != nil && !errors.Is(err, errDone) {
+			yield(Event{}, fmt.Errorf("follow job %s: %w", jobID, err))
+		}
+	}
+}
+
+// errDone ends a follower: the job is terminal or the caller has had enough.
+var errDone = errors.New("done")
+
+type follower struct {
+	client *Client
+	jobID  string
+	yield  func(Event, error) bool
+	lastID string // of the last event handed on
+	seen   int    // events handed on from streams
+	read   *Job   // as last handed on
+}
+
+func (f *follower) run(ctx context.Context) error {
+	for failures := 1; ; failures++ {
+		before := f.seen
+		err := f.stream(ctx)
+		if f.seen > before {
+			failures = 1 // it works: come back soon, where it broke
+		} else if !errors.Is(err, errDone) {
+			err = f.poll(ctx) // says whether there is a job to wait for
+		}
+		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err)) {
+			return err
+		}
+		if stopped := f.client.retry.pause(ctx, failures, err); stopped != nil {
+			return stopped
+		}
+	}
+}
+
+// stream hands on what one connection brings.
+func (f *follower) stream(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req, err := f.client.request(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "/events")})
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if f.lastID != "" {
+		req.Header.Set("Last-Event-ID", f.lastID)
+	}
+	res, err := f.client.http.Do(req)
+	if err != nil {
+		return err
+	}
+	body := watch(res.Body, cancel)
+	defer body.Close()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(body, maxAnswer)) // the status alone says enough
+		return errorFrom(res, text, time.Now())
+	}
+	return readMessages(body, f.hand)
+}
+
+// hand passes one message on, unless it was passed on before.
+func (f *follower) hand(m message) error {
+	if !newer(m.id, f.lastID) {
+		return nil
+	}
+	event := Event{ID: m.id}
+	var into any
+	switch m.kind {
+	case "job":
+		event.Job = new(Job)
+		into = event.Job
+	case "frame":
+		event.Frame = new(FrameEvent)
+		into = event.Frame
+	default:
+		return nil // a kind of a later version
+	}
+	if err := json.Unmarshal([]byte(m.data), into); err != nil {
+		return fmt.Errorf("read event %s: %w", m.id, err)
+	}
+	if m.id != "" {
+		f.lastID = m.id
+		f.seen++
+	}
+	return f.give(event)
+}
+
+// poll reads the job and hands it on where it changed.
+func (f *follower) poll(ctx context.Context) error {
+	var job Job
+	if err := f.client.try(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "")}, &job); err != nil {
+		return err
+	}
+	if f.read != nil && job.Status == f.read.Status && job.UpdatedAt.Equal(f.read.UpdatedAt) {
+		return nil
+	}
+	return f.give(Event{Job: &job})
+}
+
+func (f *follower) give(event Event) error {
+	if event.Job != nil {
+		f.read = event.Job
+	}
+	if !f.yield(event, nil) || (event.Job != nil && event.Job.Terminal()) {
+		return errDone
+	}
+	return nil
+}
+
+// newer compares ids, which count upwards within a job. An event without an id
+// is always new.
+func newer(id, last string) bool {
+	a, errA := strconv.ParseUint(id, 10, 64)
+	b, errB := strconv.ParseUint(last, 10, 64)
+	if errA != nil || errB != nil {
+		return true
+	}
+	return a > b
+}

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Start spends: it takes the quote, reserves its price and queues the job. The
+// same quote started again gives the same job and reserves nothing more.
+func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartRequest) (*Job, error) {
+	request := struct {
+		QuoteID string `json:"quote_id"`
+		StartRequest
+	}{quoteID, r}
+	var job Job
+	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/start", request, &job); err != nil {
+		return nil, err
+	}
+	return &job, nil
+}
+
+// Job reads a job.
+func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
+	var job Job
+	if err := c.get(ctx, jobPath(jobID, ""), &job); err != nil {
+		return nil, err
+	}
+	return &job, nil
+}
+
+// Cancel ends a job that no worker has claimed yet; later it is refused with
+// render_not_cancellable. A cancelled job costs nothing.
+func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
+	var job Job
+	x := call{method: http.MethodPost, path: jobPath(jobID, "/cancel")}
+	if err := c.do(ctx, x, &job); err != nil {
+		return nil, err
+	}
+	return &job, nil
+}
+
+// Artifact tells where the ZIP of a completed job can be fetched now.
+func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) {
+	var answer struct {
+		Download Artifact `json:"download"`
+	}
+	if err := c.get(ctx, jobPath(jobID, "/download"), &answer); err != nil {
+		return nil, err
+	}
+	return &answer.Download, nil
+}
+
+// Receipt reads the receipt of a completed job.
+func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
+	var receipt Receipt
+	if err := c.get(ctx, jobPath(jobID, "/receipt"), &receipt); err != nil {
+		return nil, err
+	}
+	return &receipt, nil
+}
+
+// Proof reads the proof record of a completed job.
+func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
+	var proof Proof
+	if err := c.get(ctx, jobPath(jobID, "/proof"), &proof); err != nil {
+		return nil, err
+	}
+	return &proof, nil
+}
+
+// SigningKeys lists the public keys that receipts were or are signed with. It
+// needs no key.
+func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
+	var answer struct {
+		Keys []SigningKey `json:"keys"`
+	}
+	if err := c.get(ctx, "/v1/signing-keys", &answer); err != nil {
+		return nil, err
+	}
+	return answer.Keys, nil
+}
+
+func jobPath(jobID, rest string) string {
+	return "/node/v1/jobs/" + url.PathEscape(jobID) + rest
+}

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"time"
+)
+
+const (
+	// maxEventLine bounds one line of an event stream, bytes.
+	maxEventLine = 4 << 20
+	// streamIdle is how long a connection may say nothing, not even a keep-alive,
+	// before it counts as lost.
+	streamIdle = time.Minute
+)
+
+// message is one entry of an event stream.
+type message struct {
+	id   string
+	kind string
+	data string
+}
+
+// readMessages hands on each complete message of a stream in the server-sent
+// events format (WHATWG HTML 9.2) until the stream ends, which gives nil, or on
+// says stop with an error. Ids hold for later messages too, as the format asks.
+func readMessages(from io.Reader, on func(message) error) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
+	var now message
+	var data []string
+	for lines.Scan() {
+		line := lines.Text()
+		if line == "" {
+			if len(data) > 0 {
+				now.data = strings.Join(data, "\n")
+				if err := on(now); err != nil {
+					return err
+				}
+			}
+			now, data = message{id: now.id}, nil
+			continue
+		}
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field { // a line that starts with a colon is a comment: no field
+		case "event":
+			now.kind = value
+		case "data":
+			data = append(data, value)
+		case "id":
+			now.id = value
+		}
+	}
+	return lines.Err()
+}
+
+// watched ends the connection it reads from when a read waits too long.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+// watch calls cancel, which must end the connection, when from stays silent.
+func watch(from io.ReadCloser, cancel context.CancelFunc) *watched {
+	w := &watched{from, time.AfterFunc(streamIdle, cancel)}
+	w.timer.Stop()
+	return w
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.timer.Reset(streamIdle)
+	defer w.timer.Stop()
+	return w.ReadCloser.Read(p)
+}

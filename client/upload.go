@@ -1,0 +1,211 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/url"
+	"strconv"
+	"sync"
+)
+
+// InspectRequest is a file to be priced.
+type InspectRequest struct {
+	Filename string // as the receipt will name it; ends with ".blend"
+	// Body is the file from where it now stands. Where it is an io.Seeker, a
+	// broken upload is repeated from there; else it fails.
+	Body io.Reader
+	// Size is the bytes in Body. 0 stands for unknown, unless Body is an
+	// io.Seeker, which tells it.
+	Size int64
+	// The frames; nil leaves each to the file's active scene.
+	FrameStart, FrameEnd, FrameStep *int
+	// Progress, where set, is told the bytes sent so far. A repeated upload
+	// starts again at 0. Total is -1 while unknown.
+	Progress func(sent, total int64)
+}
+
+// Inspect uploads a file and gives a locked quote for it. It spends nothing.
+func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) {
+	upload, err := newUpload(r)
+	if err != nil {
+		return nil, err
+	}
+	var quote Quote
+	x := call{method: "POST", path: "/node/v1/uploads/inspect", body: upload.open, once: upload.seeker == nil}
+	if err := c.do(ctx, x, &quote); err != nil {
+		return nil, err
+	}
+	return &quote, nil
+}
+
+// Quote gives a new locked quote for other frames of an inspected upload. It
+// spends nothing.
+func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quote, error) {
+	var quote Quote
+	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", frames, &quote); err != nil {
+		return nil, err
+	}
+	return &quote, nil
+}
+
+// UnmarshalJSON takes each member from the top level or from the quote member,
+// since the service may give either (spec 2.11).
+func (q *Quote) UnmarshalJSON(text []byte) error {
+	type plain Quote
+	inner := struct {
+		Quote *plain `json:"quote"`
+	}{(*plain)(q)}
+	if err := json.Unmarshal(text, &inner); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, (*plain)(q))
+}
+
+// upload makes the multipart body, as often as it is asked where it can.
+type upload struct {
+	source      io.Reader
+	seeker      io.Seeker // nil where the source cannot be read twice
+	from        int64
+	size        int64 // of the source, -1 unknown
+	head, tail  []byte
+	contentType string
+	progress    func(sent, total int64)
+}
+
+func newUpload(r InspectRequest) (*upload, error) {
+	u := &upload{source: r.Body, size: r.Size, progress: r.Progress}
+	if u.progress == nil {
+		u.progress = func(int64, int64) {}
+	}
+	if err := u.measure(); err != nil {
+		return nil, fmt.Errorf("find the size of %s: %w", r.Filename, err)
+	}
+	var frame bytes.Buffer
+	form := multipart.NewWriter(&frame)
+	err := writeRange(form, r)
+	if err == nil {
+		_, err = form.CreateFormFile("file", r.Filename)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("form the upload: %w", err)
+	}
+	u.head = bytes.Clone(frame.Bytes())
+	frame.Reset()
+	if err := form.Close(); err != nil {
+		return nil, fmt.Errorf("form the upload: %w", err)
+	}
+	u.tail = frame.Bytes()
+	u.contentType = form.FormDataContentType()
+	return u, nil
+}
+
+// writeRange puts the frames before the file, so that the server knows them
+// while it reads the scene.
+func writeRange(form *multipart.Writer, r InspectRequest) error {
+	fields := []struct {
+		name  string
+		value *int
+	}{{"frame_start", r.FrameStart}, {"frame_end", r.FrameEnd}, {"frame_step", r.FrameStep}}
+	for _, field := range fields {
+		if field.value == nil {
+			continue
+		}
+		if err := form.WriteField(field.name, strconv.Itoa(*field.value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure finds whether and from where the source can be read again, and how
+// much it holds.
+func (u *upload) measure() error {
+	seeker, ok := u.source.(io.Seeker)
+	if !ok {
+		if u.size == 0 {
+			u.size = -1
+		}
+		return nil
+	}
+	from, err := seeker.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	end, err := seeker.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	u.seeker, u.from, u.size = seeker, from, end-from
+	return nil
+}
+
+// open starts the body from its beginning.
+func (u *upload) open() (body, error) {
+	if u.seeker != nil {
+		if _, err := u.seeker.Seek(u.from, io.SeekStart); err != nil {
+			return body{}, &unreadable{fmt.Errorf("return to the start of the file: %w", err)}
+		}
+	}
+	file := u.source
+	length := int64(-1)
+	if u.size >= 0 {
+		file = io.LimitReader(file, u.size)
+		length = int64(len(u.head)) + u.size + int64(len(u.tail))
+	}
+	u.progress(0, u.size)
+	counted := &countedFile{from: file, total: u.size, progress: u.progress}
+	all := io.MultiReader(bytes.NewReader(u.head), counted, bytes.NewReader(u.tail))
+	return body{&closableBody{from: all}, u.contentType, length}, nil
+}
+
+// countedFile tells how much of the file has been taken, and keeps a failed
+// read of it apart from a lost connection: repeating would not mend it.
+type countedFile struct {
+	from        io.Reader
+	sent, total int64
+	progress    func(sent, total int64)
+}
+
+func (f *countedFile) Read(p []byte) (int, error) {
+	n, err := f.from.Read(p)
+	if n > 0 {
+		f.sent += int64(n)
+		f.progress(f.sent, f.total)
+	}
+	if errors.Is(err, io.EOF) && f.total >= 0 && f.sent < f.total {
+		err = fmt.Errorf("the file ends after %d of %d bytes", f.sent, f.total)
+	}
+	if err != nil && err != io.EOF {
+		err = &unreadable{fmt.Errorf("read the file to upload: %w", err)}
+	}
+	return n, err
+}
+
+// closableBody waits in Close for a running Read, so that the next try does not
+// share the file with what is left of this one.
+type closableBody struct {
+	lock   sync.Mutex
+	from   io.Reader
+	closed bool
+}
+
+func (b *closableBody) Read(p []byte) (int, error) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if b.closed {
+		return 0, errors.New("the upload was given up")
+	}
+	return b.from.Read(p)
+}
+
+func (b *closableBody) Close() error {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.closed = true
+	return nil
+}
