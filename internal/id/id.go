@@ -1,0 +1,40 @@
+// Package id makes the identifiers of decisions 2: a prefix and the 32 hex
+// digits of a UUIDv7, so that ids of one kind sort by the time they were made.
+// To callers they are opaque.
+package id
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Prefixes of the things that have ids.
+const (
+	Job         = "JOB-"
+	Upload      = "UPL-"
+	Quote       = "QTE-"
+	Receipt     = "RCT-"
+	Workspace   = "WSP-"
+	Person      = "PER-"
+	Node        = "NOD-"
+	Transaction = "TXN-"
+	Key         = "key_"
+	Request     = "req_"
+)
+
+// New makes an id with prefix.
+func New(prefix string) string {
+	u := uuid.Must(uuid.NewV7()) // fails only when the system has no entropy
+	return prefix + hex.EncodeToString(u[:])
+}
+
+// Valid reports whether s is an id of that prefix.
+func Valid(prefix, s string) bool {
+	digits, ok := strings.CutPrefix(s, prefix)
+	if !ok || len(digits) != 32 {
+		return false
+	}
+	return strings.Trim(digits, "0123456789abcdef") == ""
+}
