@@ -151,6 +151,7 @@ func restart(file *os.File) error {
 	}
 	return nil
 }
+
 // sink writes and counts. A full disk is no lost connection: it is not retried.
 type sink struct {
 	file            *os.File

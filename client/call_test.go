@@ -1,0 +1,179 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand"
+	"net/http"
+	"testing"
+	"time"
+
+	"svc.example/client"
+)
+
+func picture(size int) []byte {
+	data := make([]byte, size)
+	rand.New(rand.NewSource(1)).Read(data)
+	return data
+}
+
+func TestBrokenUploadIsSentAgainWhole(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	const inspect = "POST /node/v1/uploads/inspect"
+	s.faults[inspect] = []fault{hangUp(100_000), loseAnswer, refusal(503, "unavailable", nil, nil)}
+	file := picture(1 << 20)
+	from, to := 2, 8
+	var last int64
+	quote, err := c.Inspect(t.Context(), client.InspectRequest{
+		Filename: "scene.blend", Body: bytes.NewReader(file), FrameStart: &from, FrameEnd: &to,
+		Progress: func(sent, total int64) {
+			last = sent
+			if total != int64(len(file)) {
+				t.Errorf("total is told as %d, the file has %d bytes", total, len(file))
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tries := len(s.to("/node/v1/uploads/inspect")); tries != 4 {
+		t.Errorf("the upload was tried %d times, wanted 4", tries)
+	}
+	for i, got := range s.uploads {
+		if !bytes.Equal(got, file) || s.ranges[i] != "frame_start=2;frame_end=8;" {
+			t.Errorf("upload %d arrived with %d bytes and fields %q before it", i, len(got), s.ranges[i])
+		}
+	}
+	if len(s.uploads) != 2 || last != int64(len(file)) {
+		t.Errorf("%d uploads arrived whole, progress ended at %d", len(s.uploads), last)
+	}
+	if quote.QuoteID != "QTE-1" || quote.PriceCents != 3 || quote.UploadID != "UPL-1" || quote.Filename != "scene.blend" {
+		t.Errorf("members of both places must be read, got %+v", quote)
+	}
+}
+
+func TestUploadFromAPipeIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.faults["POST /node/v1/uploads/inspect"] = []fault{hangUp(1000)}
+	_, err := c.Inspect(t.Context(), client.InspectRequest{Filename: "a.blend", Body: io.MultiReader(bytes.NewReader(picture(1 << 20)))})
+	if err == nil || len(s.to("/node/v1/uploads/inspect")) != 1 {
+		t.Fatalf("half a file cannot be repeated: %d tries, error %v", len(s.to("/node/v1/uploads/inspect")), err)
+	}
+}
+
+func TestUploadOfUnknownSizeArrivesWhole(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	file := picture(300_000)
+	if _, err := c.Inspect(t.Context(), client.InspectRequest{Filename: "a.blend", Body: io.MultiReader(bytes.NewReader(file))}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(s.uploads[0], file) {
+		t.Errorf("%d of %d bytes arrived", len(s.uploads[0]), len(file))
+	}
+}
+
+type unreadableFile struct{ io.ReadSeeker }
+
+var errDisk = errors.New("disk error")
+
+func (unreadableFile) Read([]byte) (int, error) { return 0, errDisk }
+
+func TestUnreadableFileIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	_, c, w := setup(t)
+	_, err := c.Inspect(t.Context(), client.InspectRequest{Filename: "a.blend", Body: unreadableFile{bytes.NewReader(picture(10))}})
+	if !errors.Is(err, errDisk) || len(w.taken) != 0 {
+		t.Fatalf("wanted the disk error at once, got %v after %d waits", err, len(w.taken))
+	}
+}
+
+func TestStartAfterALostAnswerIsTheSameJob(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.faults["POST /node/v1/uploads/{id}/start"] = []fault{loseAnswer, loseAnswer}
+	job, err := c.Start(t.Context(), "UPL-1", "QTE-1", client.StartRequest{LegalAcceptance: client.LegalV1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.holds) != 1 || job.JobID != "JOB-1" {
+		t.Errorf("one quote made %d jobs, the caller got %s", len(s.holds), job.JobID)
+	}
+}
+
+func TestBusyServerIsAskedAgainNoSoonerThanItSays(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.polled = []string{`{"job_id":"JOB-1","status":"queued","waiting_reason":null}`}
+	s.faults["GET /node/v1/jobs/{id}"] = []fault{
+		refusal(429, "rate_limited", http.Header{"Retry-After": {"7"}}, nil),
+		refusal(503, "unavailable", nil, map[string]any{"retry_after_seconds": 21.5}),
+		refusal(500, "internal_error", nil, nil),
+	}
+	if _, err := c.Job(t.Context(), "JOB-1"); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.taken) != 3 || w.taken[0] != 7*time.Second || w.taken[1] != 21500*time.Millisecond {
+		t.Errorf("waits were %v", w.taken)
+	}
+	if third := w.taken[2]; third < 500*time.Millisecond || third > time.Second {
+		t.Errorf("without a word from the server the third wait is half to all of a second, it was %v", third)
+	}
+}
+
+func TestRefusalIsReturnedAtOnceAndWhole(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.faults["POST /node/v1/uploads/{id}/start"] = []fault{refusal(402, "insufficient_funds", nil, map[string]any{
+		"suggested_action": "add funds", "detail": map[string]any{"required_cents": 20, "available_cents": 3}})}
+	_, err := c.Start(t.Context(), "UPL-1", "QTE-1", client.StartRequest{LegalAcceptance: client.LegalV1})
+	var refused *client.Error
+	if !errors.As(err, &refused) || len(w.taken) != 0 {
+		t.Fatalf("wanted a refusal without a wait, got %v after %v", err, w.taken)
+	}
+	if refused.Status != 402 || refused.Code != "insufficient_funds" || refused.Retryable || refused.RequestID != "req_1" ||
+		refused.SuggestedAction != "add funds" || string(refused.Detail) != `{"available_cents":3,"required_cents":20}` {
+		t.Errorf("the refusal lost members: %+v, detail %s", refused, refused.Detail)
+	}
+}
+
+func TestGivingUpEndsTheTries(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	for range 20 {
+		s.faults["GET /node/v1/jobs/{id}"] = append(s.faults["GET /node/v1/jobs/{id}"], hangUp(0))
+	}
+	if _, err := c.Job(t.Context(), "JOB-1"); err == nil || len(w.taken) != 5 {
+		t.Errorf("6 tries have 5 waits between them, there were %d; error %v", len(w.taken), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Job(ctx, "JOB-1"); !errors.Is(err, context.Canceled) || len(w.taken) != 5 {
+		t.Errorf("a caller that gave up must not wait: %v", err)
+	}
+}
+
+func TestKeyTravelsWithEveryCall(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.polled = []string{`{"job_id":"JOB-1","status":"queued"}`}
+	if _, err := c.Job(t.Context(), "JOB-1"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.to("/node/v1/jobs/JOB-1")[0].Header.Get("Authorization"); got != "Bearer svc_agent_test" {
+		t.Errorf("authorization was %q", got)
+	}
+}
+
+func TestAddressMustBeAbsolute(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "localhost:8080", "ftp://host", "http://", "://"} {
+		if _, err := client.New(bad, "k"); err == nil {
+			t.Errorf("%q was taken for an address", bad)
+		}
+	}
+}
