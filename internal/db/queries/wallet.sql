@@ -52,3 +52,9 @@ FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
 GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
 ORDER BY j.job_id;
 
+
+-- name: LedgerRefunded :one
+SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WHERE kind = 'refund' AND job_id = @job_id;
+
+-- name: LedgerLock :one
+SELECT * FROM ledger_transaction WHERE kind = @kind AND reference = @reference FOR UPDATE;

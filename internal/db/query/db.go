@@ -186,11 +186,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.ledgerGetStmt, err = db.PrepareContext(ctx, ledgerGet); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerGet: %w", err)
 	}
+	if q.ledgerLockStmt, err = db.PrepareContext(ctx, ledgerLock); err != nil {
+		return nil, fmt.Errorf("error preparing query LedgerLock: %w", err)
+	}
 	if q.ledgerOfWorkspaceStmt, err = db.PrepareContext(ctx, ledgerOfWorkspace); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerOfWorkspace: %w", err)
 	}
 	if q.ledgerPostStmt, err = db.PrepareContext(ctx, ledgerPost); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerPost: %w", err)
+	}
+	if q.ledgerRefundedStmt, err = db.PrepareContext(ctx, ledgerRefunded); err != nil {
+		return nil, fmt.Errorf("error preparing query LedgerRefunded: %w", err)
 	}
 	if q.nodeKeyBySecretStmt, err = db.PrepareContext(ctx, nodeKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyBySecret: %w", err)
@@ -572,6 +578,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing ledgerGetStmt: %w", cerr)
 		}
 	}
+	if q.ledgerLockStmt != nil {
+		if cerr := q.ledgerLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ledgerLockStmt: %w", cerr)
+		}
+	}
 	if q.ledgerOfWorkspaceStmt != nil {
 		if cerr := q.ledgerOfWorkspaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ledgerOfWorkspaceStmt: %w", cerr)
@@ -580,6 +591,11 @@ func (q *Queries) Close() error {
 	if q.ledgerPostStmt != nil {
 		if cerr := q.ledgerPostStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ledgerPostStmt: %w", cerr)
+		}
+	}
+	if q.ledgerRefundedStmt != nil {
+		if cerr := q.ledgerRefundedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ledgerRefundedStmt: %w", cerr)
 		}
 	}
 	if q.nodeKeyBySecretStmt != nil {
@@ -850,8 +866,10 @@ type Queries struct {
 	leaseReleaseStmt       *sql.Stmt
 	ledgerAddStmt          *sql.Stmt
 	ledgerGetStmt          *sql.Stmt
+	ledgerLockStmt         *sql.Stmt
 	ledgerOfWorkspaceStmt  *sql.Stmt
 	ledgerPostStmt         *sql.Stmt
+	ledgerRefundedStmt     *sql.Stmt
 	nodeKeyBySecretStmt    *sql.Stmt
 	nodeKeyCreateStmt      *sql.Stmt
 	nodeKeyRevokeStmt      *sql.Stmt
@@ -947,8 +965,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseReleaseStmt:       q.leaseReleaseStmt,
 		ledgerAddStmt:          q.ledgerAddStmt,
 		ledgerGetStmt:          q.ledgerGetStmt,
+		ledgerLockStmt:         q.ledgerLockStmt,
 		ledgerOfWorkspaceStmt:  q.ledgerOfWorkspaceStmt,
 		ledgerPostStmt:         q.ledgerPostStmt,
+		ledgerRefundedStmt:     q.ledgerRefundedStmt,
 		nodeKeyBySecretStmt:    q.nodeKeyBySecretStmt,
 		nodeKeyCreateStmt:      q.nodeKeyCreateStmt,
 		nodeKeyRevokeStmt:      q.nodeKeyRevokeStmt,

@@ -204,6 +204,30 @@ func (q *Queries) LedgerGet(ctx context.Context, arg LedgerGetParams) (LedgerTra
 	return i, err
 }
 
+const ledgerLock = `-- name: LedgerLock :one
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE kind = $1 AND reference = $2 FOR UPDATE
+`
+
+type LedgerLockParams struct {
+	Kind      string
+	Reference string
+}
+
+func (q *Queries) LedgerLock(ctx context.Context, arg LedgerLockParams) (LedgerTransaction, error) {
+	row := q.queryRow(ctx, q.ledgerLockStmt, ledgerLock, arg.Kind, arg.Reference)
+	var i LedgerTransaction
+	err := row.Scan(
+		&i.TransactionID,
+		&i.Kind,
+		&i.Reference,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.AmountCents,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const ledgerOfWorkspace = `-- name: LedgerOfWorkspace :many
 SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction
 WHERE workspace_id = $1 AND transaction_id < $2
@@ -261,6 +285,17 @@ type LedgerPostParams struct {
 func (q *Queries) LedgerPost(ctx context.Context, arg LedgerPostParams) error {
 	_, err := q.exec(ctx, q.ledgerPostStmt, ledgerPost, arg.TransactionID, arg.Account, arg.AmountCents)
 	return err
+}
+
+const ledgerRefunded = `-- name: LedgerRefunded :one
+SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WHERE kind = 'refund' AND job_id = $1
+`
+
+func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, error) {
+	row := q.queryRow(ctx, q.ledgerRefundedStmt, ledgerRefunded, jobID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const walletCreate = `-- name: WalletCreate :exec

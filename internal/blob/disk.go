@@ -1,0 +1,208 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Disk keeps blobs in a folder of this machine.
+type Disk struct {
+	root, temp string
+}
+
+// OpenDisk prepares dir, and clears what writers left unfinished there when
+// their process died more than a day ago.
+func OpenDisk(dir string, now time.Time) (*Disk, error) {
+	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming")}
+	for _, folder := range []string{d.root, d.temp} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("prepare the blob folder: %w", err)
+		}
+	}
+	entries, err := os.ReadDir(d.temp)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the blob folder: %w", err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
+			_ = os.Remove(filepath.Join(d.temp, e.Name())) // tried again at the next start
+		}
+	}
+	return d, nil
+}
+
+var keyForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
+
+func (d *Disk) path(key string) (string, error) {
+	if !keyForm.MatchString(key) {
+		return "", fmt.Errorf("blob key %q is malformed", key)
+	}
+	return filepath.Join(d.root, filepath.FromSlash(key)), nil
+}
+
+// Create implements Store.
+func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
+	path, err := d.path(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(d.temp, "blob-")
+	if err != nil {
+		return nil, fmt.Errorf("create blob %s: %w", key, err)
+	}
+	return &diskWriter{File: f, path: path, root: d.root}, nil
+}
+
+type diskWriter struct {
+	*os.File
+	path, root string
+	ended      bool
+}
+
+func (w *diskWriter) Commit() error {
+	err := w.commit()
+	if err != nil {
+		w.Abort()
+		return fmt.Errorf("commit blob %s: %w", filepath.Base(w.path), err)
+	}
+	w.ended = true
+	return nil
+}
+
+func (w *diskWriter) commit() error {
+	if err := w.Sync(); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := makeFolders(w.root, filepath.Dir(w.path)); err != nil {
+		return err
+	}
+	// Link, unlike rename, never replaces a blob that is already there.
+	if err := os.Link(w.Name(), w.path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return ErrExists
+		}
+		return err
+	}
+	if err := syncFolder(filepath.Dir(w.path)); err != nil {
+		return err
+	}
+	return os.Remove(w.Name())
+}
+
+func (w *diskWriter) Abort() {
+	if w.ended {
+		return
+	}
+	w.ended = true
+	_ = w.Close()           // it may be closed already
+	_ = os.Remove(w.Name()) // OpenDisk clears what stays
+}
+
+// makeFolders makes dir below root and makes each new entry durable.
+func makeFolders(root, dir string) error {
+	if dir == root {
+		return nil
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := makeFolders(root, filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Open implements Store.
+func (d *Disk) Open(_ context.Context, key string) (Reader, error) {
+	path, err := d.path(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open blob %s: %w", key, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open blob %s: %w", key, err), f.Close())
+	}
+	return diskReader{f, info.Size()}, nil
+}
+
+type diskReader struct {
+	*os.File
+	size int64
+}
+
+func (r diskReader) Size() int64 { return r.size }
+
+// Delete implements Store. Folders that become empty go with their last blob.
+func (d *Disk) Delete(_ context.Context, key string) error {
+	path, err := d.path(key)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete blob %s: %w", key, err)
+	}
+	for dir := filepath.Dir(path); dir != d.root && strings.Count(strings.TrimPrefix(dir, d.root), string(filepath.Separator)) > 1; dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil { // not empty
+			break
+		}
+	}
+	return nil
+}
+
+// List implements Store.
+func (d *Disk) List(ctx context.Context, prefix string, visit func(string, time.Time) error) error {
+	start := d.root
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		start = filepath.Join(d.root, filepath.FromSlash(prefix[:i]))
+	}
+	err := filepath.WalkDir(start, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // gone since it was listed, or never there
+		}
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(d.root, path)
+		if err != nil {
+			return err
+		}
+		key := filepath.ToSlash(rel)
+		info, err := e.Info()
+		if err != nil || !strings.HasPrefix(key, prefix) {
+			return nil // gone, or beside what is asked for
+		}
+		return visit(key, info.ModTime())
+	})
+	if err != nil {
+		return fmt.Errorf("list blobs %s: %w", prefix, err)
+	}
+	return nil
+}

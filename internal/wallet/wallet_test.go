@@ -1,0 +1,206 @@
+package wallet_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"svc.example/internal/db"
+	"svc.example/internal/db/dbtest"
+	"svc.example/internal/db/query"
+	"svc.example/internal/fault"
+	"svc.example/internal/wallet"
+)
+
+func open(t *testing.T, d *db.DB, name string, cents int64) {
+	t.Helper()
+	ctx := context.Background()
+	err := d.Write(ctx, func(tx *db.Tx) error {
+		if err := tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: name, CreatedAt: tx.Now}); err != nil {
+			return err
+		}
+		if err := wallet.Open(ctx, tx, name); err != nil || cents == 0 {
+			return err
+		}
+		return wallet.Credit(ctx, tx, name, "first "+name, cents)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func balance(t *testing.T, d *db.DB, name string) (b wallet.Balance) {
+	t.Helper()
+	err := d.Read(context.Background(), func(tx *db.Tx) (err error) {
+		b, err = wallet.Get(context.Background(), tx, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(d *db.DB, do func(ctx context.Context, tx *db.Tx) error) error {
+	ctx := context.Background()
+	return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+}
+
+func TestHoldNeverOverdraws(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 10)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		held := 0
+		for i := range 20 {
+			wg.Go(func() {
+				err := write(d, func(ctx context.Context, tx *db.Tx) error {
+					return wallet.Reserve(ctx, tx, "W", fmt.Sprint("JOB-", i), 3)
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					held++
+				} else if !fault.Is(err, fault.InsufficientFunds) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if b := balance(t, d, "W"); held != 3 || b.AvailableCents != 1 || b.ReservedCents != 9 {
+			t.Fatalf("%d holds, balance %+v", held, b)
+		}
+	})
+}
+
+func TestAnEntryHappensOnceByReference(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 100)
+		steps := []func(ctx context.Context, tx *db.Tx) error{
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
+		}
+		for _, step := range steps {
+			for range 3 {
+				if err := write(d, step); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if b := balance(t, d, "W"); b.AvailableCents != 125 || b.ReservedCents != 0 {
+			t.Fatalf("got %+v", b)
+		}
+	})
+}
+
+func TestAReservationIsSettledOneWay(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 100)
+		refused := func(what string, do func(ctx context.Context, tx *db.Tx) error) {
+			t.Helper()
+			if err := write(d, do); err == nil {
+				t.Errorf("%s was accepted", what)
+			}
+		}
+		refused("capture without a reservation", func(ctx context.Context, tx *db.Tx) error {
+			return wallet.Capture(ctx, tx, "W", "JOB-1", 10)
+		})
+		if err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 10) }); err != nil {
+			t.Fatal(err)
+		}
+		refused("capture above the reservation", func(ctx context.Context, tx *db.Tx) error {
+			return wallet.Capture(ctx, tx, "W", "JOB-1", 11)
+		})
+		if err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Release(ctx, tx, "W", "JOB-1", 10) }); err != nil {
+			t.Fatal(err)
+		}
+		refused("capture after release", func(ctx context.Context, tx *db.Tx) error {
+			return wallet.Capture(ctx, tx, "W", "JOB-1", 10)
+		})
+		refused("refund of what was not captured", func(ctx context.Context, tx *db.Tx) error {
+			return wallet.Refund(ctx, tx, "W", "JOB-1", "r", 1)
+		})
+		if b := balance(t, d, "W"); b.AvailableCents != 100 || b.ReservedCents != 0 {
+			t.Fatalf("got %+v", b)
+		}
+	})
+}
+
+// Whatever is asked for in whatever order, the balance is what a plain model
+// says, and the ledger adds up.
+func TestLedgerFollowsItsModel(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		round := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			round++
+			name := fmt.Sprint("W", round)
+			open(t, d, name, 0)
+			var available, reserved int64
+			holds := map[string]int64{}
+			for step := range rapid.IntRange(1, 12).Draw(rt, "steps") {
+				job := fmt.Sprint(name, "-JOB-", rapid.IntRange(1, 3).Draw(rt, "job"))
+				cents := rapid.Int64Range(1, 50).Draw(rt, "cents")
+				hold, open := holds[job]
+				switch rapid.SampledFrom([]string{"credit", "reserve", "capture", "release"}).Draw(rt, "op") {
+				case "credit":
+					err := write(d, func(ctx context.Context, tx *db.Tx) error {
+						return wallet.Credit(ctx, tx, name, fmt.Sprint(name, " credit ", step), cents)
+					})
+					if err != nil {
+						rt.Fatal(err)
+					}
+					available += cents
+				case "reserve":
+					if open {
+						continue
+					}
+					err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, name, job, cents) })
+					if (err == nil) != (cents <= available) {
+						rt.Fatalf("reserve %d of %d: %v", cents, available, err)
+					}
+					if err == nil {
+						holds[job], available, reserved = cents, available-cents, reserved+cents
+					}
+				case "capture":
+					err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, name, job, hold) })
+					if (err == nil) != (open && hold > 0) {
+						rt.Fatalf("capture of %d (open %v): %v", hold, open, err)
+					}
+					if err == nil {
+						holds[job], reserved = 0, reserved-hold
+					}
+				case "release":
+					err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Release(ctx, tx, name, job, hold) })
+					if (err == nil) != (open && hold > 0) {
+						rt.Fatalf("release of %d (open %v): %v", hold, open, err)
+					}
+					if err == nil {
+						holds[job], available, reserved = 0, available+hold, reserved-hold
+					}
+				}
+			}
+			if b := balance(t, d, name); b.AvailableCents != available || b.ReservedCents != reserved {
+				rt.Fatalf("model %d/%d, wallet %+v", available, reserved, b)
+			}
+		})
+		err := d.Read(context.Background(), func(tx *db.Tx) error {
+			bad, err := tx.AuditUnbalanced(context.Background())
+			if len(bad) != 0 {
+				t.Errorf("unbalanced: %+v", bad)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
