@@ -1,0 +1,118 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrBadArtifact says that the ZIP is not the one that the receipt describes.
+var ErrBadArtifact = errors.New("bad artifact")
+
+// Artifact is a ZIP that can be read anywhere. *io.SectionReader and
+// *bytes.Reader are ones.
+type Artifact interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// Status is how a check ended.
+type Status string
+
+// Skipped is for what could not be looked at; the check's text says why.
+const (
+	OK      Status = "ok"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Text   string `json:"text"` // what was found, in one line
+	kind   error  // of a failure
+}
+
+// Report is what a verification found. Receipt is nil unless signature and
+// statement hold.
+type Report struct {
+	Receipt *Receipt
+	Checks  []Check
+}
+
+// Err is nil when nothing failed; else it tells the first failure and is an
+// [ErrBadSignature] or an [ErrBadArtifact].
+func (r Report) Err() error {
+	for _, c := range r.Checks {
+		if c.Status == Failed {
+			return fmt.Errorf("%w: %s: %s", c.kind, c.Name, c.Text)
+		}
+	}
+	return nil
+}
+
+func (r *Report) add(name string, status Status, text string, args ...any) {
+	r.Checks = append(r.Checks, Check{Name: name, Status: status, Text: fmt.Sprintf(text, args...), kind: ErrBadArtifact})
+}
+
+// distrust is a failure of the receipt itself.
+func (r *Report) distrust(name string, err error) {
+	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: err.Error(), kind: ErrBadSignature})
+}
+
+// Verify checks an envelope against the keys, and the artifact, which may be
+// nil, against the receipt in it. It uses no network and no clock. These are its
+// checks, in order; without a good receipt there is nothing to check the
+// artifact against, and without an artifact the report ends with "artifact":
+//
+//	signature  the envelope is unchanged and signed by one of the keys
+//	statement  the signed content is a receipt that agrees with itself
+//	artifact   the ZIP's size and SHA-256
+//	contents   the ZIP holds each frame once, its two descriptions, nothing else
+//	frames     each frame's size and SHA-256
+//	pixels     each PNG and JPEG frame decodes to its pixel hash
+//	manifest   manifest.json agrees with the receipt
+func Verify(envelope []byte, keys []PublicKey, artifact Artifact) Report {
+	var report Report
+	signed, err := openSigned(envelope, keys)
+	if err != nil {
+		report.distrust("signature", err)
+		return report
+	}
+	report.add("signature", OK, "Ed25519, key %s", signed.keyID)
+	receipt, err := signed.statement()
+	if err != nil {
+		report.distrust("statement", err)
+		return report
+	}
+	report.Receipt = &receipt
+	report.add("statement", OK, "receipt %s of job %s: %d frames, %d cents %s",
+		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, receipt.ChargedCents, receipt.Currency)
+	if artifact == nil {
+		report.add("artifact", Skipped, "no ZIP was given: what was delivered is not checked")
+		return report
+	}
+	report.checkArtifact(receipt.Artifact, artifact)
+	report.checkContents(receipt, artifact)
+	return report
+}
+
+func (r *Report) checkArtifact(want File, artifact Artifact) {
+	if artifact.Size() != want.SizeBytes {
+		r.add("artifact", Failed, "it has %d bytes, the receipt says %d", artifact.Size(), want.SizeBytes)
+		return
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(artifact, 0, artifact.Size())); err != nil {
+		r.add("artifact", Failed, "it cannot be read: %v", err)
+		return
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != want.SHA256 {
+		r.add("artifact", Failed, "its SHA-256 is %s, the receipt says %s", sum, want.SHA256)
+		return
+	}
+	r.add("artifact", OK, "%s, %d bytes, SHA-256 %s", want.Filename, want.SizeBytes, want.SHA256)
+}
