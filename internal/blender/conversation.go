@@ -1,0 +1,176 @@
+package blender
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// command is one line to the driver.
+type command struct {
+	Command string `json:"command"`
+	File    string `json:"file,omitempty"`
+	Frame   *int   `json:"frame,omitempty"`
+}
+
+// reply is one line from the driver.
+type reply struct {
+	name string
+	body json.RawMessage
+}
+
+// listen reads the driver's replies until Blender closes its end.
+func (p *Process) listen(r io.Reader) {
+	defer close(p.replies)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var head struct {
+			Reply string `json:"reply"`
+		}
+		body := append(json.RawMessage(nil), lines.Bytes()...)
+		if err := json.Unmarshal(body, &head); err != nil {
+			return // no longer the driver that talks: the call sees the end
+		}
+		select {
+		case p.replies <- reply{head.Reply, body}:
+		case <-p.killed: // nobody waits for it
+			return
+		}
+	}
+}
+
+// call sends a command (none when nil) and waits for the reply of the wanted
+// name, whose body is read into result. An error reply, the process's end, the
+// context's end and too long a silence are errors.
+func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
+	if send != nil {
+		line, err := json.Marshal(send)
+		if err != nil {
+			return fmt.Errorf("write a command for Blender: %w", err)
+		}
+		if _, err := p.commands.Write(append(line, '\n')); err != nil {
+			return p.ended()
+		}
+	}
+	silence := time.NewTimer(p.opts.Silence)
+	defer silence.Stop()
+	if p.opts.Silence <= 0 {
+		silence.Stop()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
+		case <-silence.C:
+			return p.abandon(fmt.Sprintf("it said nothing for %s", p.opts.Silence), nil)
+		case <-p.out.alive:
+		case r, ok := <-p.replies:
+			switch {
+			case !ok:
+				return p.ended()
+			case r.name == "frame_started":
+				p.started = time.Now()
+			case r.name == "error":
+				return p.refusal(r.body)
+			case r.name == wanted:
+				return decode(r, result)
+			}
+		}
+		if p.opts.Silence > 0 {
+			silence.Reset(p.opts.Silence)
+		}
+	}
+}
+
+func decode(r reply, result any) error {
+	if err := json.Unmarshal(r.body, result); err != nil {
+		return fmt.Errorf("read Blender's reply %q: %w", r.name, err)
+	}
+	return nil
+}
+
+// abandon ends a Blender that is not wanted any longer, or hangs.
+func (p *Process) abandon(why string, cause error) error {
+	p.end()
+	<-p.done
+	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.out.text(), cause: cause}
+}
+
+// refusal is the error that the driver itself replied.
+func (p *Process) refusal(body json.RawMessage) error {
+	var said struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Final   bool   `json:"final"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return fmt.Errorf("read Blender's reply %q: %w", "error", err)
+	}
+	message := withoutPaths(strings.Join(strings.Fields(said.Message), " "))
+	return &Error{Code: said.Code, Message: message, Log: p.out.text(), Final: said.Final}
+}
+
+// ended explains a Blender that went away by itself.
+func (p *Process) ended() error {
+	killed := p.wasKilled()
+	p.end() // it may have closed its pipe and live on
+	<-p.done
+	log := p.out.text()
+	code, message := Crashed, "Blender was ended"
+	if !killed {
+		code, message = explain(p.waitErr, log)
+	}
+	return &Error{Code: code, Message: message, Log: log}
+}
+
+func (p *Process) wasKilled() bool {
+	select {
+	case <-p.killed:
+		return true
+	default:
+		return false
+	}
+}
+
+// explain reads a failure code and a sentence from how a process ended and what
+// it printed last.
+func explain(waitErr error, log string) (code, message string) {
+	var exit *exec.ExitError
+	if !errors.As(waitErr, &exit) {
+		return Crashed, "Blender ended by itself before it was done"
+	}
+	status, _ := exit.Sys().(syscall.WaitStatus)
+	switch {
+	case status.Signaled() && status.Signal() == syscall.SIGKILL:
+		// Nobody but the kernel, short of memory, ends a Blender that we did not end.
+		return OutOfMemory, "the system ended Blender: it needed more memory than there is"
+	case spokeOfMemory(log):
+		return OutOfMemory, "Blender ran out of memory"
+	case status.Signaled():
+		return Crashed, fmt.Sprintf("Blender crashed (%s)", status.Signal())
+	case status.ExitStatus() == pythonExit:
+		return Crashed, "Blender's driver failed: " + lastLine(log)
+	}
+	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", status.ExitStatus())
+}
+
+// spokeOfMemory finds what Blender, Cycles and C++ print when memory runs out.
+func spokeOfMemory(log string) bool {
+	log = strings.ToLower(log)
+	for _, sign := range []string{"std::bad_alloc", "malloc returns null", "calloc array aborted", "out of memory", "out of gpu"} {
+		if strings.Contains(log, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastLine(log string) string { return log[strings.LastIndexByte(log, '\n')+1:] }

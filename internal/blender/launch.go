@@ -1,0 +1,123 @@
+package blender
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+//go:embed driver.py
+var driver []byte
+
+// pythonExit is the exit status of a Blender whose driver raised an error.
+const pythonExit = 70
+
+// passed names the variables a Blender gets of ours: where libraries and
+// programs are, and which of the machine's GPUs it may see. Nothing else of the
+// environment, which may hold keys, reaches a process that opens strangers' files.
+var passed = [...]string{
+	"PATH", "LD_LIBRARY_PATH",
+	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+}
+
+// launch writes the driver, starts Blender on it and the goroutines that listen.
+func (p *Process) launch() error {
+	script := filepath.Join(p.dir, "driver.py")
+	if err := os.WriteFile(script, driver, 0o600); err != nil {
+		return fmt.Errorf("write Blender's driver: %w", err)
+	}
+	out, err := filepath.Abs(p.opts.Out)
+	if err != nil {
+		return fmt.Errorf("find the folder for pictures: %w", err)
+	}
+	p.opts.Out = out
+	settings, err := json.Marshal(map[string]string{
+		"out": out, "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
+	})
+	if err != nil {
+		return fmt.Errorf("write Blender's settings: %w", err)
+	}
+	p.cmd = exec.Command(p.opts.Path,
+		"--background", "--factory-startup", "--disable-autoexec", "-noaudio",
+		// Before the script: Blender takes its arguments in order.
+		"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", string(settings))
+	p.cmd.Dir = p.dir
+	p.cmd.Env = environment(p.dir)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid: true,
+		// Linux ties this to the thread that starts the process; Go ends no
+		// thread that is not locked to a goroutine, so it means our own death.
+		Pdeathsig: syscall.SIGKILL,
+	}
+	return p.startPiped()
+}
+
+// startPiped starts the command with its three pipes: noise out of it, commands
+// into it (descriptor 3), replies out of it (descriptor 4).
+func (p *Process) startPiped() error {
+	noiseR, noiseW, err1 := os.Pipe()
+	commandR, commandW, err2 := os.Pipe()
+	replyR, replyW, err3 := os.Pipe()
+	theirs, ours := []*os.File{noiseW, commandR, replyW}, []*os.File{noiseR, commandW, replyR}
+	if err := errors.Join(err1, err2, err3); err != nil {
+		closeAll(append(theirs, ours...))
+		return fmt.Errorf("open pipes to Blender: %w", err)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = noiseW, noiseW
+	p.cmd.ExtraFiles = []*os.File{commandR, replyW}
+	err := p.cmd.Start()
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		return fmt.Errorf("start Blender %s: %w", p.opts.Path, err)
+	}
+	p.commands = commandW
+	p.attend(noiseR, replyR)
+	return nil
+}
+
+// attend listens to a started Blender until it has ended, then closes done.
+func (p *Process) attend(noise, replies *os.File) {
+	var heard sync.WaitGroup
+	heard.Go(func() { p.out.read(noise) })
+	heard.Go(func() { p.listen(replies) })
+	go func() {
+		p.waitErr = p.cmd.Wait()
+		p.killGroup()
+		// What Blender wrote last is in the pipes; a descendant that left the
+		// group and holds them open is not waited for.
+		soon := time.Now().Add(time.Second)
+		_ = noise.SetReadDeadline(soon)
+		_ = replies.SetReadDeadline(soon)
+		heard.Wait()
+		_, _ = noise.Close(), replies.Close()
+		close(p.done)
+	}()
+}
+
+// closeAll closes ends of pipes that nothing is lost in.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// environment is everything a Blender sees of the outside.
+func environment(dir string) []string {
+	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok && !strings.ContainsRune(value, 0) {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

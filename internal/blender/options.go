@@ -1,0 +1,97 @@
+package blender
+
+import "time"
+
+// Device says what Cycles renders on.
+type Device string
+
+// The two devices that can be asked for. GPU is the first of OptiX, CUDA, HIP,
+// Metal and oneAPI that has a device; it never falls back to the CPU.
+const (
+	GPU Device = "gpu"
+	CPU Device = "cpu"
+)
+
+// Denoise says what is done with a scene's own denoising.
+type Denoise string
+
+// Keep renders as the scene says and refuses a scene whose denoiser is not in
+// this Blender (denoiser_unavailable); Off switches denoising off and reports it.
+const (
+	Keep Denoise = "keep"
+	Off  Denoise = "off"
+)
+
+// Options of a process.
+type Options struct {
+	Path    string  // the blender executable, see Find
+	Temp    string  // the process's own folder is made in here and removed by Close
+	Out     string  // pictures are written here, named frame_0001.png
+	Device  Device  // GPU when empty
+	Denoise Denoise // Keep when empty
+	// Silence is how long a command may go without a line or a reply from
+	// Blender before it is ended as no_progress. 0: forever.
+	Silence time.Duration
+}
+
+// Info is what a process says of itself when it is ready.
+type Info struct {
+	Version   string       `json:"version"`    // "4.1.1"
+	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
+	Devices   []DeviceInfo `json:"devices"`    // GPUs first
+	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
+}
+
+// DeviceInfo is one device that Cycles sees. A GPU may be listed once for each
+// backend, for example as OPTIX and as CUDA.
+type DeviceInfo struct {
+	Type string `json:"type"` // "OPTIX", "CUDA", "HIP", "METAL", "ONEAPI" or "CPU"
+	Name string `json:"name"`
+}
+
+// Choose returns the kind ("GPU" or "CPU") and name of the device that a process
+// of these Options would render on; ok is false where there is none.
+func (i Info) Choose(d Device) (kind, name string, ok bool) {
+	if d == CPU {
+		for _, dev := range i.Devices {
+			if dev.Type == "CPU" {
+				return "CPU", dev.Name, true
+			}
+		}
+		return "CPU", "CPU", true
+	}
+	for _, dev := range i.Devices {
+		if dev.Type != "CPU" {
+			return "GPU", dev.Name, true
+		}
+	}
+	return "", "", false
+}
+
+// Opened tells of a file that was opened.
+type Opened struct {
+	Scene  string `json:"scene"`
+	Format string `json:"format"` // Blender's name of the still format: "PNG", "OPEN_EXR"
+	// Switched names what is rendered otherwise than the file says, sorted:
+	// denoise_off, file_output_muted, movie_output_as_png, multiview_off
+	// (the scene's camera alone), stamp_names_off (no file or host name burnt in).
+	Switched []string `json:"switched"`
+}
+
+// Frame is a rendered frame.
+type Frame struct {
+	Number     int       `json:"frame"`
+	Started    time.Time `json:"-"`      // when Blender began it
+	Path       string    `json:"-"`      // the picture, absolute
+	Format     string    `json:"format"` // as in Opened
+	Width      int       `json:"width"`  // pixels the scene's settings ask for
+	Height     int       `json:"height"`
+	Seconds    float64   `json:"seconds"` // of rendering and writing
+	Device     string    `json:"device"`  // "GPU" or "CPU"
+	DeviceName string    `json:"device_name"`
+	// PixelSHA256 is set for formats that internal/pixels cannot decode: then
+	// Blender has read its own file back, found it of the right size and hashed
+	// it in the float form which that package describes.
+	PixelSHA256 string `json:"pixel_sha256"`
+	Log         string `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
+}

@@ -1,0 +1,120 @@
+package blender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is one Blender. Its methods are for one goroutine at a time, except
+// Close, which may be called at any time and more than once.
+type Process struct {
+	opts     Options
+	dir      string // home, temporary files and the driver
+	cmd      *exec.Cmd
+	commands *os.File
+	replies  chan reply // closed when Blender closes its end
+	out      output
+	info     Info
+	started  time.Time     // when the driver said that the last frame began
+	done     chan struct{} // closed when the process has ended and been waited for
+	waitErr  error         // valid once done is closed
+	kill     sync.Once
+	killed   chan struct{} // closed when we ended it ourselves
+	closed   sync.Once
+	closeErr error
+}
+
+// Start starts a Blender and returns when it is ready for a file. ctx bounds the
+// start only. Errors are of type *Error (blender_crashed when it ends by itself),
+// or of the file system.
+func Start(ctx context.Context, opts Options) (*Process, error) {
+	if opts.Device == "" {
+		opts.Device = GPU
+	}
+	if opts.Denoise == "" {
+		opts.Denoise = Keep
+	}
+	dir, err := os.MkdirTemp(opts.Temp, "blender-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for Blender: %w", err)
+	}
+	p := &Process{
+		opts: opts, dir: dir,
+		replies: make(chan reply, 4), done: make(chan struct{}), killed: make(chan struct{}),
+		out: output{alive: make(chan struct{}, 1)},
+	}
+	if err := p.launch(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := p.call(ctx, nil, "ready", &p.info); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// Info is what the process said of itself at its start.
+func (p *Process) Info() Info { return p.info }
+
+// Open loads the job's file (an absolute path) and settles device, denoising and
+// output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
+// blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
+func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
+	p.out.begin(nil)
+	var opened Opened
+	err := p.call(ctx, command{Command: "open", File: file}, "opened", &opened)
+	return opened, err
+}
+
+// Render renders one frame, 0 or above. progress (may be nil) is called with the
+// share of samples done, from 0 to 1, from another goroutine. Errors: *Error with
+// any of the failure codes. When ctx ends the process is ended.
+func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
+	if frame < 0 {
+		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
+	}
+	p.out.begin(progress)
+	var done struct {
+		Frame
+		File string `json:"file"`
+	}
+	if err := p.call(ctx, command{Command: "render", Frame: &frame}, "frame_done", &done); err != nil {
+		return Frame{}, err
+	}
+	done.Started = p.started
+	done.Path = filepath.Join(p.opts.Out, done.File)
+	done.Log = p.out.text()
+	return done.Frame, nil
+}
+
+// Close ends the process and all it started, and removes its folder. Pictures in
+// Options.Out stay. It returns when nothing of the process is left.
+func (p *Process) Close() error {
+	p.closed.Do(func() {
+		p.end()
+		<-p.done
+		p.closeErr = errors.Join(p.commands.Close(), os.RemoveAll(p.dir))
+	})
+	return p.closeErr
+}
+
+// end ends the process and its whole group, and marks that it was us.
+func (p *Process) end() {
+	p.kill.Do(func() {
+		close(p.killed)
+		select {
+		case <-p.done: // its id may be another's by now
+		default:
+			p.killGroup()
+		}
+	})
+}
+
+// killGroup kills what is left of the process's group; that there is nothing is fine.
+func (p *Process) killGroup() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,182 @@
+package pixels
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+)
+
+// MaxPixels bounds a picture: 16384 x 16384, 2 GiB decoded at 16 bits.
+const MaxPixels = 1 << 28
+
+// ErrUnsupported says that a file is of no format that this package reads: then
+// Blender, which wrote it, has to (the float form).
+var ErrUnsupported = errors.New("not a PNG, JPEG or OpenEXR file")
+
+// Picture is a picture that was read whole.
+type Picture struct {
+	Format string // "png", "jpeg" or "exr"
+	Width  int    // pixels
+	Height int
+	Bits   int    // of a channel: 8 or 16; 0 for OpenEXR, whose channels differ
+	SHA256 string // of the canonical form, lower-case hex
+}
+
+// Read reads a picture to its end and hashes its pixels. Errors: ErrUnsupported,
+// and those of a file that is cut, damaged or above MaxPixels.
+func Read(r io.Reader) (Picture, error) {
+	in := bufio.NewReader(r)
+	head, err := in.Peek(4)
+	if err != nil {
+		return Picture{}, fmt.Errorf("read the picture's first bytes: %w", noEOF(err))
+	}
+	switch {
+	case bytes.Equal(head, []byte("\x89PNG")):
+		return readImage(in, "png", png.DecodeConfig, png.Decode)
+	case bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}):
+		return readImage(in, "jpeg", jpeg.DecodeConfig, jpeg.Decode)
+	case bytes.Equal(head, exrMagic[:]):
+		return readEXR(in)
+	}
+	return Picture{}, ErrUnsupported
+}
+
+func readImage(r io.Reader, format string, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) (Picture, error) {
+	var seen bytes.Buffer
+	size, err := config(io.TeeReader(r, &seen))
+	if err != nil {
+		return Picture{}, fmt.Errorf("read the %s picture's header: %w", format, noEOF(err))
+	}
+	if int64(size.Width)*int64(size.Height) > MaxPixels {
+		return Picture{}, fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, size.Width, size.Height, MaxPixels)
+	}
+	img, err := decode(io.MultiReader(&seen, r))
+	if err != nil {
+		return Picture{}, fmt.Errorf("decode the %s picture: %w", format, noEOF(err))
+	}
+	p := Of(img)
+	p.Format = format
+	return p, nil
+}
+
+// noEOF turns the end of a file that should go on into what it is: a cut file.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Of hashes a decoded picture in the form svc-pixels-v1. Format is left empty.
+func Of(img image.Image) Picture {
+	size := img.Bounds().Size()
+	p := Picture{Width: size.X, Height: size.Y, Bits: bitsOf(img)}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "svc-pixels-v1 %d %d %d\n", p.Width, p.Height, p.Bits)
+	if p.Bits == 16 {
+		hashRows16(sum, img)
+	} else {
+		hashRows8(sum, img)
+	}
+	p.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return p
+}
+
+func bitsOf(img image.Image) int {
+	switch img.ColorModel() {
+	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model, color.Alpha16Model:
+		return 16
+	}
+	return 8
+}
+
+func hashRows8(sum hash.Hash, img image.Image) {
+	b := img.Bounds()
+	row := make([]byte, 4*b.Dx())
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		row8(row, img, y)
+		sum.Write(row)
+	}
+}
+
+// row8 writes row y as red, green, blue, alpha. The types that the decoders
+// return are read directly.
+func row8(row []byte, img image.Image, y int) {
+	b := img.Bounds()
+	switch m := img.(type) {
+	case *image.NRGBA:
+		copy(row, m.Pix[m.PixOffset(b.Min.X, y):])
+	case *image.Gray:
+		for i, v := range m.Pix[m.PixOffset(b.Min.X, y):][:b.Dx()] {
+			row[4*i], row[4*i+1], row[4*i+2], row[4*i+3] = v, v, v, 0xff
+		}
+	case *image.YCbCr:
+		for i := range b.Dx() {
+			at := m.YCbCrAt(b.Min.X+i, y)
+			row[4*i], row[4*i+1], row[4*i+2] = color.YCbCrToRGB(at.Y, at.Cb, at.Cr)
+			row[4*i+3] = 0xff
+		}
+	case *image.RGBA: // where opaque, there is nothing to divide by alpha
+		copy(row, m.Pix[m.PixOffset(b.Min.X, y):])
+		for i := range b.Dx() {
+			if row[4*i+3] != 0xff {
+				put8(row[4*i:], m.RGBAAt(b.Min.X+i, y))
+			}
+		}
+	default:
+		for i := range b.Dx() {
+			put8(row[4*i:], img.At(b.Min.X+i, y))
+		}
+	}
+}
+
+func put8(to []byte, c color.Color) {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	to[0], to[1], to[2], to[3] = n.R, n.G, n.B, n.A
+}
+
+func hashRows16(sum hash.Hash, img image.Image) {
+	b := img.Bounds()
+	row := make([]byte, 8*b.Dx())
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		row16(row, img, y)
+		sum.Write(row)
+	}
+}
+
+// row16 is row8 for two bytes a value, big-endian, which is how Go keeps them.
+func row16(row []byte, img image.Image, y int) {
+	b := img.Bounds()
+	switch m := img.(type) {
+	case *image.NRGBA64:
+		copy(row, m.Pix[m.PixOffset(b.Min.X, y):])
+	case *image.RGBA64:
+		copy(row, m.Pix[m.PixOffset(b.Min.X, y):])
+		for i := range b.Dx() {
+			if row[8*i+6] != 0xff || row[8*i+7] != 0xff {
+				put16(row[8*i:], m.RGBA64At(b.Min.X+i, y))
+			}
+		}
+	default:
+		for i := range b.Dx() {
+			put16(row[8*i:], img.At(b.Min.X+i, y))
+		}
+	}
+}
+
+func put16(to []byte, c color.Color) {
+	n := color.NRGBA64Model.Convert(c).(color.NRGBA64)
+	for i, v := range [4]uint16{n.R, n.G, n.B, n.A} {
+		binary.BigEndian.PutUint16(to[2*i:], v)
+	}
+}

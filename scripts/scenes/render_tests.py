@@ -1,0 +1,165 @@
+"""Makes the small scenes that the tests of internal/blender render.
+
+    blender --background --factory-startup --python render_tests.py -- FOLDER
+
+Every scene is 64x48 pixels at a few samples. One Blender makes them all.
+"""
+
+import os
+import sys
+
+import bpy
+
+FOLDER = sys.argv[sys.argv.index("--") + 1]
+
+
+def base(samples=4):
+    """A fresh scene: a turning cube over a plane, lit, seen by a moving camera."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = samples
+    scene.cycles.use_denoising = False
+    scene.render.resolution_x, scene.render.resolution_y = 64, 48
+    scene.render.resolution_percentage = 100
+    scene.frame_start, scene.frame_end = 1, 20
+
+    bpy.ops.mesh.primitive_plane_add(size=20)
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
+    cube = bpy.context.object
+    material = bpy.data.materials.new("orange")
+    material.use_nodes = True
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (0.8, 0.3, 0.05, 1)
+    cube.data.materials.append(material)
+    for frame, turn in ((1, 0.0), (20, 2.0)):
+        cube.rotation_euler.z = turn
+        cube.keyframe_insert("rotation_euler", frame=frame)
+
+    bpy.ops.object.light_add(type="SUN", location=(3, -3, 6), rotation=(0.6, 0.3, 0))
+    bpy.ops.object.camera_add(location=(6, -6, 5), rotation=(1.0, 0, 0.785))
+    camera = bpy.context.object
+    scene.camera = camera
+    for frame, height in ((1, 5.0), (20, 6.0)):
+        camera.location.z = height
+        camera.keyframe_insert("location", frame=frame)
+    return scene
+
+
+def compositor(scene, kind):
+    """A node of a kind between the rendered layer and the composite."""
+    scene.use_nodes = True
+    nodes, links = scene.node_tree.nodes, scene.node_tree.links
+    nodes.clear()
+    layer, out, node = nodes.new("CompositorNodeRLayers"), nodes.new("CompositorNodeComposite"), nodes.new(kind)
+    links.new(layer.outputs["Image"], node.inputs["Image"] if "Image" in node.inputs else node.inputs[0])
+    links.new(node.outputs[0] if node.outputs else layer.outputs["Image"], out.inputs["Image"])
+    return node
+
+
+def save(name):
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=True, relative_remap=False)
+
+
+# Everything that could make a frame differ from the one rendered by hand:
+# motion blur, a compositor, an animated seed and render setting, 16 bits with
+# alpha, a frame number burnt in.
+scene = base()
+scene.render.use_motion_blur = True
+scene.render.film_transparent = True
+scene.cycles.use_animated_seed = True
+scene.render.image_settings.color_mode = "RGBA"
+scene.render.image_settings.color_depth = "16"
+node = compositor(scene, "CompositorNodeBlur")
+node.size_x = node.size_y = 3
+for frame, samples in ((1, 2), (20, 8)):
+    scene.cycles.samples = samples
+    scene.cycles.keyframe_insert("samples", frame=frame)
+scene.render.use_stamp = True
+scene.render.stamp_font_size = 12
+for field in ("date", "time", "render_time", "filename", "camera", "scene", "memory", "hostname"):
+    setattr(scene.render, "use_stamp_" + field, False)
+scene.render.use_stamp_frame = True
+save("motion")
+
+scene = base()
+save("plain")
+
+scene = base(samples=20000)
+save("slow")
+
+scene = base()
+scene.render.resolution_percentage = 50
+scene.render.use_border = scene.render.use_crop_to_border = True
+scene.render.border_min_x, scene.render.border_max_x = 0.13, 0.77
+scene.render.border_min_y, scene.render.border_max_y = 0.11, 0.91
+save("border")
+
+scene = base()
+node = compositor(scene, "CompositorNodeOutputFile")
+node.base_path = os.path.join(FOLDER, "stray")
+save("file_output")
+
+scene = base()
+scene.cycles.use_denoising = True
+save("denoise")
+
+scene = base()
+compositor(scene, "CompositorNodeDenoise")
+save("denoise_node")
+
+scene = base()
+scene.cycles.use_denoising = True
+scene.view_layers[0].cycles.use_denoising = False
+save("denoise_no_layer")
+
+scene = base()
+scene.render.image_settings.file_format = "AVI_JPEG"
+save("movie")
+
+scene = base()
+scene.render.engine = "BLENDER_EEVEE"
+save("eevee")
+
+scene = base()
+bpy.data.objects.remove(scene.camera)
+save("no_camera")
+
+scene = base()
+other = bpy.data.scenes.new("second")
+other.render.engine = "BLENDER_EEVEE"
+scene.name = "active"
+save("two_scenes")
+
+scene = base()
+scene.render.use_multiview = True
+scene.render.image_settings.views_format = "INDIVIDUAL"
+save("stereo")
+
+# A texture and a library that are not there where the file is opened.
+base()
+library = os.path.join(FOLDER, "gone.blend")
+bpy.data.libraries.write(library, {bpy.data.objects["Cube"]})
+scene = base()
+with bpy.data.libraries.load(library, link=True) as (source, target):
+    target.objects = ["Cube"]
+scene.collection.objects.link(target.objects[0])
+image = bpy.data.images.new("gone", 4, 4)
+image.source, image.filepath = "FILE", "//gone.png"
+texture = bpy.data.materials["orange"].node_tree.nodes.new("ShaderNodeTexImage")
+texture.image = image
+tree = bpy.data.materials["orange"].node_tree
+tree.links.new(texture.outputs["Color"], tree.nodes["Principled BSDF"].inputs["Base Color"])
+save("missing")
+os.remove(library)
+
+# A script that registers itself: it must not run.
+base()
+text = bpy.data.texts.new("registers.py")
+text.from_string("import bpy\nopen(%r, 'w').close()\n" % os.path.join(FOLDER, "script-ran"))
+text.use_module = True
+save("script")
+
+for kind in ("BMP", "JPEG", "TARGA", "TIFF", "OPEN_EXR", "OPEN_EXR_MULTILAYER", "HDR", "WEBP"):
+    scene = base()
+    scene.render.image_settings.file_format = kind
+    save("format_" + kind.lower())
