@@ -39,15 +39,16 @@ test: ## Run every test, with a real Blender and a real PostgreSQL
 	@scripts/with-blender scripts/with-postgres go test -timeout 20m ./...
 
 .PHONY: check
-check: .tools/built ## Format, vet, lint, import rules, fresh generated code, scripts, race detector
+check: .tools/built ## Format, vet, lint, import rules, links, fresh generated code, scripts, race detector
 	@scripts/install-tools postgres gcc shellcheck
 	@scripts/check-format
 	go vet ./...
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
 	@scripts/check-imports
+	@scripts/check-links
 	@scripts/check-generated
-	shellcheck .ci/run $$(scripts/list-shell-scripts)
+	@scripts/check-scripts
 	CGO_ENABLED=1 scripts/with-blender scripts/with-postgres go test -race -timeout 30m ./...
 
 .PHONY: bench
