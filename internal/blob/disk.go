@@ -83,20 +83,32 @@ func (w *diskWriter) commit() error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	if err := makeFolders(w.root, filepath.Dir(w.path)); err != nil {
-		return err
-	}
-	// Link, unlike rename, never replaces a blob that is already there.
-	if err := os.Link(w.Name(), w.path); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return ErrExists
-		}
+	if err := w.link(); err != nil {
 		return err
 	}
 	if err := syncFolder(filepath.Dir(w.path)); err != nil {
 		return err
 	}
 	return os.Remove(w.Name())
+}
+
+// link gives the file its name. Unlike a rename it never replaces a blob that
+// is already there. A Delete beside it may take the empty folder away in
+// between, hence the second try.
+func (w *diskWriter) link() (err error) {
+	for range 3 {
+		if err = makeFolders(w.root, filepath.Dir(w.path)); err != nil {
+			continue
+		}
+		err = os.Link(w.Name(), w.path)
+		if errors.Is(err, fs.ErrExist) {
+			return ErrExists
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
 }
 
 func (w *diskWriter) Abort() {
