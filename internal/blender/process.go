@@ -62,6 +62,9 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 // Info is what the process said of itself at its start.
 func (p *Process) Info() Info { return p.info }
 
+// PID is the process's id, which is its group's too.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Open loads the job's file (an absolute path) and settles device, denoising and
 // output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
 // blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.

@@ -1,0 +1,73 @@
+package blender
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func newOutput() *output { return &output{alive: make(chan struct{}, 1)} }
+
+func TestPathsAreTakenOutOfLines(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"Saved: '/srv/worker/run/out/frame_0001.png'": "Saved: '…/frame_0001.png'",
+		"/usr/lib/blender/driver.py: line 3":          "…/driver.py: line 3",
+		`  File "/tmp/x/y/driver.py", line 10`:        `  File "…/driver.py", line 10`,
+		"Fra:1 | Sample 12/128 a/b/c":                 "Fra:1 | Sample 12/128 a/b/c",
+		"reading //textures/wood.png":                 "reading //textures/wood.png",
+		"dir=/a/b/,/c/d":                              "dir=…/,…/d",
+		"https://example.org/page/one":                "https://example.org/page/one",
+	} {
+		if got := withoutPaths(line); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestTheLogKeepsTheLastLines(t *testing.T) {
+	t.Parallel()
+	o := newOutput()
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "line %d\n", i)
+	}
+	o.read(strings.NewReader(text.String() + strings.Repeat("x", 3*maxLine)))
+	got := o.text()
+	if len(got) > FrameLogBytes || strings.Contains(got, "line 1\n") || !strings.Contains(got, "line 3999\n") {
+		t.Errorf("%d bytes, from %.20q to %q", len(got), got, got[len(got)-20:])
+	}
+}
+
+func TestStatusLinesReplaceEachOther(t *testing.T) {
+	t.Parallel()
+	o := newOutput()
+	var seen []float64
+	o.begin(func(done float64) { seen = append(seen, done) })
+	o.read(strings.NewReader("Fra:1 Sample 0/4\nFra:1 Sample 2/4\nFra:1 Sample 4/4\nSaved: it\n"))
+	if got := o.text(); got != "Fra:1 Sample 4/4\nSaved: it" {
+		t.Errorf("log %q", got)
+	}
+	if fmt.Sprint(seen) != "[0 0.5 1]" {
+		t.Errorf("progress %v", seen)
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	f.Add("Fra:1 Mem:8.39M (Peak 8.39M) | Time:00:00.00 | Scene, ViewLayer | Sample 3/4\nSaved: '/tmp/a/b.png'\n")
+	f.Add("Sample 9/0\nSample 99999999999999999999999/1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		o := newOutput()
+		o.begin(func(done float64) {
+			if done < 0 || done > 1 {
+				t.Errorf("progress %v", done)
+			}
+		})
+		o.read(io.LimitReader(strings.NewReader(text), 1<<16))
+		if got := o.text(); len(got) > FrameLogBytes || !utf8.ValidString(got) {
+			t.Errorf("a log of %d bytes, %.20q", len(got), got)
+		}
+	})
+}
