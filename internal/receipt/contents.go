@@ -189,9 +189,9 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 		return fmt.Errorf("%s lists %d frames, the receipt %d", ManifestEntry, len(told.Frames), len(want.Frames))
 	}
 	for i, p := range pictures {
-		want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
-		if p.unreadable != nil { // its size is known to the manifest only
-			want.Frames[i].Width, want.Frames[i].Height = told.Frames[i].Width, told.Frames[i].Height
+		want.Frames[i].Width, want.Frames[i].Height = told.Frames[i].Width, told.Frames[i].Height
+		if p.found.Width > 0 { // else the size is known to the manifest only
+			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
 		}
 		if told.Frames[i] != want.Frames[i] {
 			return fmt.Errorf("%s says something else of frame %d than the receipt and its picture", ManifestEntry, want.Frames[i].Frame)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // ErrBadArtifact says that the ZIP is not the one that the receipt describes.
@@ -37,9 +38,10 @@ type Check struct {
 }
 
 // Report is what a verification found. Receipt is nil unless signature and
-// statement hold.
+// statement hold; KeyID names the key whose signature held.
 type Report struct {
 	Receipt *Receipt
+	KeyID   string
 	Checks  []Check
 }
 
@@ -59,38 +61,34 @@ func (r *Report) add(name string, status Status, text string, args ...any) {
 }
 
 // distrust is a failure of the receipt itself.
-func (r *Report) distrust(name string, err error) {
-	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: err.Error(), kind: ErrBadSignature})
+func (r *Report) distrust(name string, err error) error {
+	text := strings.TrimPrefix(err.Error(), ErrBadSignature.Error()+": ")
+	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrBadSignature})
+	return err
 }
 
-// Verify checks an envelope against the keys, and the artifact, which may be
-// nil, against the receipt in it. It uses no network and no clock. These are its
-// checks, in order; without a good receipt there is nothing to check the
-// artifact against, and without an artifact the report ends with "artifact":
+// Verify checks a receipt against the keys, and the artifact, which may be nil,
+// against the receipt. The document is a bare envelope, or the body of a receipt
+// answer, which holds the envelope and the same members in plain. It uses no
+// network and no clock. These are its checks, in order; without a good receipt
+// there is nothing to check the artifact against, and without an artifact the
+// report ends with "artifact":
 //
 //	signature  the envelope is unchanged and signed by one of the keys
 //	statement  the signed content is a receipt that agrees with itself
+//	members    only in an answer's body: the plain members are the signed ones
 //	artifact   the ZIP's size and SHA-256
 //	contents   the ZIP holds each frame once, its two descriptions, nothing else
 //	frames     each frame's size and SHA-256
 //	pixels     each PNG and JPEG frame decodes to its pixel hash
 //	manifest   manifest.json agrees with the receipt
-func Verify(envelope []byte, keys []PublicKey, artifact Artifact) Report {
+func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
 	var report Report
-	signed, err := openSigned(envelope, keys)
+	receipt, err := report.checkReceipt(document, keys)
 	if err != nil {
-		report.distrust("signature", err)
-		return report
-	}
-	report.add("signature", OK, "Ed25519, key %s", signed.keyID)
-	receipt, err := signed.statement()
-	if err != nil {
-		report.distrust("statement", err)
 		return report
 	}
 	report.Receipt = &receipt
-	report.add("statement", OK, "receipt %s of job %s: %d frames, %d cents %s",
-		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, receipt.ChargedCents, receipt.Currency)
 	if artifact == nil {
 		report.add("artifact", Skipped, "no ZIP was given: what was delivered is not checked")
 		return report
@@ -98,6 +96,35 @@ func Verify(envelope []byte, keys []PublicKey, artifact Artifact) Report {
 	report.checkArtifact(receipt.Artifact, artifact)
 	report.checkContents(receipt, artifact)
 	return report
+}
+
+// checkReceipt makes the checks that need no artifact. Its error is in the report
+// already.
+func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error) {
+	envelope, members, err := unwrap(document)
+	if err != nil {
+		return Receipt{}, r.distrust("signature", err)
+	}
+	signed, err := openSigned(envelope, keys)
+	if err != nil {
+		return Receipt{}, r.distrust("signature", err)
+	}
+	r.KeyID = signed.keyID
+	r.add("signature", OK, "Ed25519, key %s", signed.keyID)
+	receipt, err := signed.statement()
+	if err != nil {
+		return Receipt{}, r.distrust("statement", err)
+	}
+	r.add("statement", OK, "receipt %s of job %s: %d frames, %d cents %s",
+		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, receipt.ChargedCents, receipt.Currency)
+	if members == nil {
+		return receipt, nil
+	}
+	if err := sameMembers(members, receipt); err != nil {
+		return Receipt{}, r.distrust("members", err)
+	}
+	r.add("members", OK, "the plain members are the signed ones")
+	return receipt, nil
 }
 
 func (r *Report) checkArtifact(want File, artifact Artifact) {

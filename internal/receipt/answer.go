@@ -1,0 +1,46 @@
+package receipt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// unwrap finds the envelope in a document that is either one itself or the body
+// of a receipt answer; for the latter it gives the plain members too.
+func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
+	var answer struct {
+		Envelope json.RawMessage `json:"envelope"`
+		Receipt  json.RawMessage `json:"receipt"`
+	}
+	if err := json.Unmarshal(document, &answer); err != nil {
+		return nil, nil, fmt.Errorf("%w: not a JSON document: %w", ErrBadSignature, err)
+	}
+	if answer.Envelope == nil {
+		return document, nil, nil
+	}
+	if err := refuseRepeats(json.NewDecoder(bytes.NewReader(document))); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
+	}
+	if answer.Receipt == nil {
+		return nil, nil, fmt.Errorf("%w: it has an envelope but no plain members", ErrBadSignature)
+	}
+	return answer.Envelope, answer.Receipt, nil
+}
+
+// sameMembers holds plain members to the signed ones.
+func sameMembers(members json.RawMessage, signed Receipt) error {
+	var plain Receipt
+	if err := decodeStrict(members, &plain); err != nil {
+		return fmt.Errorf("%w: the plain members are not a receipt: %w", ErrBadSignature, err)
+	}
+	want, err := json.Marshal(signed)
+	if err != nil {
+		return err
+	}
+	if same, err := sameJSON(members, want); err != nil || !same {
+		return errors.Join(fmt.Errorf("%w: the plain members are not the signed ones", ErrBadSignature), err)
+	}
+	return nil
+}
