@@ -1,0 +1,126 @@
+package blendfile
+
+import "math"
+
+// Types of ID properties that Cycles settings are stored in.
+const (
+	propInt  = 1
+	propBool = 10
+)
+
+// cyclesGroup finds the settings that Cycles keeps on a struct: the group
+// "cycles" among its properties. Since 5.0 those of add-ons stand in a place of
+// their own, apart from what users add.
+func cyclesGroup(r record, paths ...string) record {
+	for _, path := range paths {
+		for p := range r.follow(path, "IDProperty").list("data.group", "IDProperty") {
+			if p.text("name") == "cycles" {
+				return p
+			}
+		}
+	}
+	return record{}
+}
+
+// settings reads the whole numbers and switches of a group.
+func settings(group record) map[string]int {
+	set := map[string]int{}
+	for p := range group.list("data.group", "IDProperty") {
+		if t := p.int("type"); t == propInt || t == propBool {
+			set[p.text("name")] = p.int("data.val")
+		}
+	}
+	return set
+}
+
+// version is the saving Blender's version and subversion in one number.
+func version(major, sub int) int { return major*1000 + sub }
+
+func (f *file) version() int { return version(f.header.version, f.subversion()) }
+
+func (f *file) subversion() int { return f.global.int("subversion") }
+
+// The last versions with the defaults that were changed after them. Cycles
+// writes the old default into older files when it loads them.
+func lastWith10Samples() int   { return version(276, 8) }
+func lastBefore4096() int      { return version(300, 25) }
+func firstSceneDenoising() int { return version(290, 5) }
+
+const (
+	samplesTo276 = 10
+	samplesTo293 = 128
+	samplesSince = 4096
+	maxSamples   = 1 << 24
+)
+
+// cycles fills in Cycles' settings as they are after load.
+func (f *file) cycles(r record, s *Scene) {
+	group := cyclesGroup(r, "id.system_properties", "id.properties")
+	set, v := settings(group), f.version()
+	or := func(name string, unset int) int {
+		if n, ok := set[name]; ok {
+			return n
+		}
+		return unset
+	}
+	old := v <= lastBefore4096()
+	switch {
+	case v <= lastWith10Samples():
+		s.Samples = or("samples", samplesTo276)
+	case old:
+		s.Samples = or("samples", samplesTo293)
+	default:
+		s.Samples = or("samples", samplesSince)
+	}
+	if old && or("use_square_samples", 0) != 0 {
+		s.Samples = squared(s.Samples)
+	}
+	s.AdaptiveSampling = or("use_adaptive_sampling", flag(!old)) != 0
+	s.Denoise = or("use_denoising", flag(!old)) != 0
+	s.Denoiser = denoiser(or("denoiser", denoiserOIDN))
+	if v < firstSceneDenoising() && group.l != nil {
+		s.Denoise, s.Denoiser = layersDenoise(r)
+	}
+}
+
+// squared is n², held to what the setting takes.
+func squared(n int) int {
+	return int(min(math.Pow(float64(n), 2), maxSamples))
+}
+
+func flag(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+const (
+	denoiserNLM   = 1 // dropped in 3.0; what asks for it gets Open Image Denoise
+	denoiserOptiX = 2
+	denoiserOIDN  = 4
+)
+
+func denoiser(n int) string {
+	if n == denoiserOptiX {
+		return "OPTIX"
+	}
+	return "OPENIMAGEDENOISE"
+}
+
+// layersDenoise asks the view layers, where denoising was switched before 2.90:
+// one that denoises switches it on for the scene.
+func layersDenoise(r record) (bool, string) {
+	on, by := false, denoiserNLM
+	for l := range r.list("view_layers", "ViewLayer") {
+		set := settings(cyclesGroup(l, "id_properties"))
+		on = on || set["use_denoising"] != 0
+		if set["use_optix_denoising"] != 0 {
+			by = denoiserOptiX
+		}
+	}
+	for l := range r.list("r.layers", "SceneRenderLayer") {
+		on = on || settings(cyclesGroup(l, "prop"))["use_denoising"] != 0
+	}
+	return on, denoiser(by)
+}

@@ -1,0 +1,2 @@
+// Package blendfile reads facts out of .blend files without Blender.
+package blendfile

@@ -1,0 +1,39 @@
+package blendfile
+
+import "slices"
+
+const (
+	driverPython  = 1 // ChannelDriver.type: the expression is a script
+	curveMuted    = 1 << 4
+	curveDisabled = 1 << 10 // the path leads nowhere
+)
+
+// sceneDrivers lists the scene's settings that drivers set.
+func (f *file) sceneDrivers(r record, s *Scene) {
+	s.DrivenSettings = []string{}
+	adt := r.follow("adt", "AnimData")
+	for c := range adt.list("drivers", "FCurve") {
+		if c.int("flag")&(curveMuted|curveDisabled) != 0 {
+			continue
+		}
+		path := cString(f.raw(c, c.ptr("rna_path")))
+		if path == "" || slices.Contains(s.DrivenSettings, path) {
+			continue
+		}
+		s.DrivenSettings = append(s.DrivenSettings, path)
+		if path == "cycles.samples" || path == `["cycles"]["samples"]` {
+			s.SamplesDriven = true
+		}
+	}
+}
+
+// pythonDrivers counts the drivers that are scripts.
+func (f *file) pythonDrivers() int {
+	n := 0
+	for d := range f.everywhere("ChannelDriver") {
+		if d.int("type") == driverPython {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package blendfile
+
+// Sources of an image (Image.source) that stand for a file. 4 is generated, 5 a
+// render's result; 0 is from before 2.42, which knew only single pictures.
+const (
+	imageUnsaid   = 0
+	imageFile     = 1
+	imageSequence = 2
+	imageMovie    = 3
+	imageTiled    = 6
+
+	clipSequence = 1 // MovieClip.source
+)
+
+// externals lists every file that the data of this .blend draws on.
+func (f *file) externals() []External {
+	all := []External{}
+	add := func(r record, kind Kind, path string, packed bool) {
+		if path == "" && !packed {
+			return
+		}
+		all = append(all, External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r)})
+	}
+	f.images(add)
+	f.otherData(add)
+	f.strips(add)
+	f.simulations(add)
+	f.shaders(add)
+	return append(all, f.linkedFiles()...)
+}
+
+// adder takes one external file that the data-block of r wants.
+type adder func(r record, kind Kind, path string, packed bool)
+
+func (f *file) images(add adder) {
+	kinds := map[int]Kind{imageUnsaid: KindImage, imageFile: KindImage, imageSequence: KindImageSequence, imageMovie: KindMovie, imageTiled: KindImageTiles}
+	for r := range f.facts("IM", "Image") {
+		kind, ok := kinds[r.int("source")]
+		if ok {
+			packed := r.ptr("packedfile") != 0 || r.ptr("packedfiles.first") != 0
+			add(r, kind, pathOf(r), packed)
+		}
+	}
+}
+
+// pathOf reads a data-block's path. On disk it is still called name where it
+// ever was; then filepath, where both are there, is where it was last found.
+func pathOf(r record) string {
+	if r.has("name") {
+		return r.text("name")
+	}
+	return r.text("filepath")
+}
+
+func (f *file) otherData(add adder) {
+	for r := range f.facts("VF", "VFont") {
+		if path := pathOf(r); path != "<builtin>" {
+			add(r, KindFont, path, r.ptr("packedfile") != 0)
+		}
+	}
+	for r := range f.facts("SO", "bSound") {
+		add(r, KindSound, pathOf(r), r.ptr("packedfile") != 0)
+	}
+	for r := range f.facts("CF", "CacheFile") {
+		add(r, KindCache, pathOf(r), false)
+	}
+	for r := range f.facts("VO", "Volume") {
+		add(r, KindVolume, pathOf(r), r.ptr("packedfile") != 0)
+	}
+	for r := range f.facts("MC", "MovieClip") {
+		kind := KindMovie
+		if r.int("source") == clipSequence {
+			kind = KindImageSequence
+		}
+		add(r, kind, pathOf(r), false)
+	}
+}
+
+// Types of sequencer strips that name files themselves. Sound strips of 2.50 and
+// later name a sound data-block.
+const (
+	stripImage   = 0
+	stripMovie   = 3
+	stripHDSound = 5
+)
+
+func (f *file) strips(add adder) {
+	for k := range f.held(inScene, "Sequence").all() {
+		r := f.record(k, "Sequence")
+		strip := r.follow("strip", "Strip")
+		element := strip.follow("stripdata", "StripElem")
+		path := strip.text("dir") + element.text("name")
+		switch r.int("type") {
+		case stripImage:
+			kind := KindImage
+			if element.kept.count > 1 {
+				kind = KindImageSequence
+			}
+			add(r, kind, path, false)
+		case stripMovie:
+			add(r, KindMovie, path, false)
+		case stripHDSound:
+			add(r, KindSound, path, false)
+		}
+	}
+}
+
+const (
+	pointCacheExternal = 1 << 9 // PointCache.flag
+	// FluidDomainSettings.cache_flag: data, noise, mesh, particles or guiding
+	// are baked. Without, there is a folder's name but nothing in the folder.
+	fluidBaked = 1<<1 | 1<<4 | 1<<7 | 1<<10 | 1<<13
+)
+
+func (f *file) simulations(add adder) {
+	for r := range f.everywhere("MeshCacheModifierData") {
+		add(r, KindCache, r.text("filepath"), false)
+	}
+	for r := range f.everywhere("OceanModifierData") {
+		if r.int("cached") != 0 {
+			add(r, KindCache, r.text("cachepath"), false)
+		}
+	}
+	for r := range f.everywhere("FluidDomainSettings") {
+		if r.int("cache_flag")&fluidBaked != 0 {
+			add(r, KindCache, r.text("cache_directory"), false)
+		}
+	}
+	for r := range f.everywhere("PointCache") {
+		if r.int("flag")&pointCacheExternal != 0 {
+			add(r, KindCache, r.text("path"), false)
+		}
+	}
+}
+
+func (f *file) shaders(add adder) {
+	for r := range f.everywhere("NodeShaderScript") {
+		add(r, KindScript, r.text("filepath"), false)
+	}
+	for r := range f.everywhere("NodeShaderTexIES") {
+		add(r, KindLight, r.text("filepath"), false)
+	}
+}
+
+// linkedFiles lists data that lies in a library and stands for a file there.
+// Where that file is only the library knows.
+func (f *file) linkedFiles() []External {
+	kinds := map[string]Kind{"IM": KindImage, "VF": KindFont, "SO": KindSound, "CF": KindCache, "VO": KindVolume, "MC": KindMovie}
+	var all []External
+	for r := range f.facts("ID", "ID") {
+		code := r.text("name")
+		if len(code) < 2 {
+			continue
+		}
+		if kind, ok := kinds[code[:2]]; ok {
+			all = append(all, External{Kind: kind, Owner: r.name(), Linked: true})
+		}
+	}
+	return all
+}
+
+// libraries lists the other .blend files that this one links from. From 5.0 an
+// archive stands for a library whose data is packed into this file.
+func (f *file) libraries() []Library {
+	all := []Library{}
+	for r := range f.facts("LI", "Library") {
+		path := pathOf(r)
+		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0
+		all = append(all, Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Packed: packed})
+	}
+	return all
+}
+
+// missing lists what an upload of the .blend alone cannot contain.
+func missing(libraries []Library, externals []External) []MissingFile {
+	all := []MissingFile{}
+	for _, l := range libraries {
+		if !l.Packed {
+			all = append(all, MissingFile{Kind: KindLibrary, Path: l.Path, Owner: l.Name})
+		}
+	}
+	for _, e := range externals {
+		if !e.Packed && !e.Linked {
+			all = append(all, MissingFile{Kind: e.Kind, Path: e.Path, Owner: e.Owner})
+		}
+	}
+	return all
+}
+
+const textRegisters = 1 << 4 // Text.flags
+
+func (f *file) texts() []Text {
+	all := []Text{}
+	for r := range f.facts("TX", "Text") {
+		all = append(all, Text{Name: r.name(), Registers: r.int("flags")&textRegisters != 0})
+	}
+	return all
+}

@@ -1,0 +1,238 @@
+package blendfile
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// file is a scanned .blend: the DNA, and the kept blocks to read by it.
+type file struct {
+	header header
+	dna    *dna
+	keep   *keeper
+	global record
+	index  map[group]*index // made when asked for
+	lost   map[string]bool  // structs of which some were given up, outside of the scene
+	steps  int              // addresses followed
+	err    error            // the first fault; what is read after it is not used
+}
+
+// maxSteps bounds the addresses that are followed, so that lists which share
+// their tails, as no Blender writes them, cost no more than they are long.
+const maxSteps = 1 << 20
+
+// index finds the blocks of one group by data-block and address.
+type index struct {
+	chunks []chunkOf
+	places []place // sorted by owner, then address
+}
+
+type chunkOf struct {
+	held  *held
+	bytes []byte
+}
+
+// place is small, since there can be a hundred thousand.
+type place struct {
+	addr  uint64
+	owner uint32
+	chunk uint16
+	at    uint16 // in the chunk
+}
+
+func newFile(s *scan) *file {
+	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}}
+	if s.global.size > 0 {
+		f.global = f.record(s.global, "FileGlobal")
+	}
+	return f
+}
+
+func (f *file) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// record reads a kept block as struct as. It is empty when the block is of
+// another struct.
+func (f *file) record(k kept, as string) record {
+	if f.dna.structName(k.index) != as {
+		return record{}
+	}
+	l, err := f.dna.layout(as)
+	if err != nil {
+		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: err.Error()})
+		return record{}
+	}
+	if k.size < int64(l.size) {
+		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: fmt.Sprintf("%d bytes cannot hold a %s of %d", k.size, as, l.size)})
+		return record{}
+	}
+	return record{f: f, l: l, kept: k, bytes: k.data()}
+}
+
+// facts yields the data-blocks of a code that were kept whole.
+func (f *file) facts(code, as string) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		for k := range f.keep.kinds[kind{group: inFacts, code: code}].all() {
+			if r := f.record(k, as); r.l != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// held is what is kept of a struct in a group, nil when there is nothing.
+func (f *file) held(g group, as string) *held {
+	i, ok := f.dna.index[as]
+	if !ok {
+		return nil
+	}
+	return f.keep.kinds[kind{group: g, index: i}]
+}
+
+// everywhere yields the data of a struct in all groups, and notes when some of
+// it was given up.
+func (f *file) everywhere(as string) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		for _, g := range []group{inScene, inTree, inOther} {
+			h := f.held(g, as)
+			if h != nil && h.gone {
+				f.lost[as] = true
+			}
+			for k := range h.all() {
+				if r := f.record(k, as); r.l != nil && !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// groupOf is the group that the data of r's data-block was kept in.
+func groupOf(r record) group {
+	if r.kept.group == inFacts && r.kept.code == "SC" {
+		return inScene
+	}
+	return r.kept.group
+}
+
+// at finds the struct at an address within the data-block of r. What was given
+// up cannot be told from what was never there, so then the facts are not to be
+// had: a scene is whole or an error.
+func (f *file) at(r record, addr uint64, as string) record {
+	if addr == 0 {
+		return record{}
+	}
+	if f.steps++; f.steps > maxSteps {
+		f.fail(&TooLargeError{What: "addresses to follow", Limit: maxSteps})
+		return record{}
+	}
+	g := groupOf(r)
+	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok {
+		return f.record(k, as)
+	}
+	if h := f.held(g, as); h != nil && h.gone {
+		f.fail(&TooLargeError{What: "bytes of scene data to keep", Limit: restBudget})
+	}
+	return record{}
+}
+
+// raw finds the bytes at an address within the data-block of r, whatever they
+// are declared to be: text of free length is stored so.
+func (f *file) raw(r record, addr uint64) []byte {
+	if k, ok := f.indexed(groupOf(r)).find(r.kept.owner, addr); ok && addr != 0 {
+		return k.data()
+	}
+	return nil
+}
+
+// blocks is how many blocks the data-block of r could reach.
+func (f *file) blocks(r record) int { return len(f.indexed(groupOf(r)).places) }
+
+func (f *file) indexed(g group) *index {
+	if f.index[g] == nil {
+		f.index[g] = newIndex(f.keep, g)
+	}
+	return f.index[g]
+}
+
+func newIndex(k *keeper, g group) *index {
+	x := &index{}
+	for key, h := range k.kinds {
+		if key.group != g {
+			continue
+		}
+		for _, c := range h.chunks {
+			for at := 0; at < len(c); {
+				r, next := h.read(c, at)
+				x.places = append(x.places, place{addr: r.addr, owner: uint32(r.owner), chunk: uint16(len(x.chunks)), at: uint16(at)})
+				at = next
+			}
+			x.chunks = append(x.chunks, chunkOf{h, c})
+		}
+	}
+	slices.SortFunc(x.places, byOwnerAndAddress)
+	return x
+}
+
+// search is where a block at owner and addr stands, or would stand.
+func (x *index) search(owner int, addr uint64) (int, bool) {
+	return slices.BinarySearchFunc(x.places, place{owner: uint32(owner), addr: addr}, byOwnerAndAddress)
+}
+
+func byOwnerAndAddress(a, b place) int {
+	return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.addr, b.addr))
+}
+
+func (x *index) find(owner int, addr uint64) (kept, bool) {
+	i, ok := x.search(owner, addr)
+	if !ok {
+		return kept{}, false
+	}
+	return x.read(i), true
+}
+
+// first is the first block of a data-block.
+func (x *index) first(owner int) (kept, bool) {
+	i, _ := x.search(owner, 0)
+	if i == len(x.places) || x.places[i].owner != uint32(owner) {
+		return kept{}, false
+	}
+	return x.read(i), true
+}
+
+func (x *index) read(i int) kept {
+	p := x.places[i]
+	c := x.chunks[p.chunk]
+	k, _ := c.held.read(c.bytes, int(p.at))
+	return k
+}
+
+// ownerName is the name of the data-block that a record belongs to, "" when the
+// name was given up.
+func (f *file) ownerName(r record) string {
+	if r.kept.group == inFacts {
+		return r.name()
+	}
+	for _, g := range []group{inNames, inFacts} {
+		if k, ok := f.indexed(g).first(r.kept.owner); ok {
+			return f.headName(k)
+		}
+	}
+	f.lost["ID"] = true
+	return ""
+}
+
+// headName reads the name from the first bytes of a data-block, whatever struct
+// it is: all begin with an ID.
+func (f *file) headName(k kept) string {
+	l, err := f.dna.layout("ID")
+	if l == nil || err != nil {
+		return ""
+	}
+	return record{f: f, l: l, kept: k, bytes: k.data()}.name()
+}

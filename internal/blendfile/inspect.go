@@ -1,0 +1,111 @@
+package blendfile
+
+import (
+	"cmp"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Inspect reads a .blend from r in one forward pass and tells its facts. It
+// stops at the end mark unless o.ReadAll is set, though it may have read up to
+// two buffers of 64 KiB beyond.
+//
+// Errors: [ErrNotBlend], [TruncatedError], [DamagedError], [TooLargeError],
+// [UnsupportedError], each with the place and the reason; or the error of r,
+// wrapped.
+func Inspect(r io.Reader, o Options) (*Facts, error) {
+	s, err := openStream(r, o.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	h, err := readHeader(s)
+	if err != nil {
+		return nil, err
+	}
+	blocks := newScan(s, h)
+	if err := blocks.run(); err != nil {
+		return nil, err
+	}
+	facts, err := newFile(blocks).tell()
+	if err != nil {
+		return nil, err
+	}
+	if o.ReadAll {
+		if err := s.drain(); err != nil {
+			return nil, err
+		}
+	}
+	facts.Compression, facts.Unpacked, facts.Thumbnail = s.compression, s.pos, blocks.thumb
+	return facts, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxUnpacked = cmp.Or(o.MaxUnpacked, DefaultMaxUnpacked)
+	o.MaxRatio = cmp.Or(o.MaxRatio, DefaultMaxRatio)
+	o.MaxWindow = cmp.Or(o.MaxWindow, DefaultMaxWindow)
+	return o
+}
+
+// tell puts the facts together.
+func (f *file) tell() (*Facts, error) {
+	facts := &Facts{
+		FileVersion:     f.header.version,
+		FileSubversion:  f.subversion(),
+		BuildHash:       buildHash(f.global),
+		PointerBits:     8 * f.header.pointer,
+		BigEndian:       f.header.order == binary.BigEndian,
+		SceneCount:      f.sceneCount(),
+		LinkedLibraries: f.libraries(),
+		Externals:       f.externals(),
+		Texts:           f.texts(),
+		PythonDrivers:   f.pythonDrivers(),
+	}
+	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
+	if r, ok := f.activeScene(); ok {
+		facts.Scene = f.scene(r)
+	}
+	facts.Partial = f.partial()
+	return facts, f.err
+}
+
+// buildHash is the commit that the saving Blender was built from. Builds that
+// do not know it write "unknown".
+func buildHash(global record) string {
+	if h := strings.TrimSpace(global.text("build_hash")); h != "unknown" {
+		return h
+	}
+	return ""
+}
+
+// sceneCount counts the scenes of the file and those it links.
+func (f *file) sceneCount() int {
+	n := 0
+	for range f.facts("SC", "Scene") {
+		n++
+	}
+	for r := range f.facts("ID", "ID") {
+		if strings.HasPrefix(r.text("name"), "SC") {
+			n++
+		}
+	}
+	return n
+}
+
+// partial names the lists that lost entries to the memory bound.
+func (f *file) partial() []string {
+	lists := []string{}
+	for lost := range f.lost {
+		list := "externals"
+		if lost == "ChannelDriver" {
+			list = "python_drivers"
+		}
+		if !slices.Contains(lists, list) {
+			lists = append(lists, list)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}

@@ -1,0 +1,159 @@
+package blendfile
+
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// The memory bound. What waits for the DNA is held to these, whatever the file.
+const (
+	factsBudget = 2 << 20  // data-blocks that are facts themselves; beyond: TooLargeError
+	restBudget  = 3 << 20  // everything else; beyond: the largest kind of block goes
+	keepPrefix  = 16 << 10 // of one block; every struct that is read is far smaller
+	namePrefix  = 512      // of a data-block that is kept for its name only
+	firstChunk  = 1 << 10
+	lastChunk   = 16 << 10
+)
+
+// group says why a block is kept.
+type group uint8
+
+const (
+	inFacts group = iota // data-blocks that are facts themselves
+	inScene              // data of scenes
+	inTree               // data of node trees that are data-blocks
+	inOther              // data of the rest
+	inNames              // data-blocks whose data is kept, for their name
+)
+
+// kind is the unit of eviction: blocks of one struct in one group.
+type kind struct {
+	group group
+	code  string // of the data-block, in inFacts and inNames
+	index int    // of the struct, in the others
+}
+
+// held is all blocks of one kind, packed one after the other.
+type held struct {
+	kind   kind
+	chunks [][]byte
+	bytes  int // allocated
+	gone   bool
+}
+
+// keeper holds packed blocks within the memory bound.
+type keeper struct {
+	kinds   map[kind]*held
+	facts   int // bytes allocated for inFacts
+	rest    int // bytes allocated for the others
+	scratch []byte
+}
+
+func newKeeper() *keeper { return &keeper{kinds: map[kind]*held{}} }
+
+// add keeps data, the first bytes of block b, which belongs to data-block owner.
+func (k *keeper) add(key kind, owner int, b block, data []byte) error {
+	h := k.kinds[key]
+	if h == nil {
+		h = &held{kind: key}
+		k.kinds[key] = h
+	}
+	if h.gone {
+		return nil
+	}
+	s := k.scratch[:0]
+	for _, v := range []uint64{uint64(owner), b.addr, uint64(b.index), uint64(b.size), uint64(b.count), uint64(b.offset), uint64(len(data))} {
+		s = binary.AppendUvarint(s, v)
+	}
+	s = packZeros(s, data)
+	k.scratch = s
+	grown := h.append(s)
+	if key.group == inFacts {
+		k.facts += grown
+		if k.facts > factsBudget {
+			return &TooLargeError{What: "bytes of data-block heads to keep", Limit: factsBudget}
+		}
+		return nil
+	}
+	for k.rest += grown; k.rest > restBudget; {
+		k.evict()
+	}
+	return nil
+}
+
+// append stores one packed block behind its length, and says how much memory
+// that took.
+func (h *held) append(s []byte) int {
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(s)))
+	grown := 0
+	if len(h.chunks) == 0 || cap(h.chunks[len(h.chunks)-1])-len(h.chunks[len(h.chunks)-1]) < n+len(s) {
+		size := max(min(max(firstChunk, h.bytes), lastChunk), n+len(s))
+		h.chunks = append(h.chunks, make([]byte, 0, size))
+		h.bytes += size
+		grown = size
+	}
+	last := &h.chunks[len(h.chunks)-1]
+	*last = append(append(*last, length[:n]...), s...)
+	return grown
+}
+
+// evict gives up the kind that takes most. What a scene needs is never that
+// much; what is, is geometry-like: one struct per object, bone or key.
+func (k *keeper) evict() {
+	var largest *held
+	for key, h := range k.kinds {
+		if key.group != inFacts && (largest == nil || h.bytes > largest.bytes) {
+			largest = h
+		}
+	}
+	k.rest -= largest.bytes
+	*largest = held{kind: largest.kind, gone: true}
+}
+
+// kept is one block that was kept; its bytes are still packed.
+type kept struct {
+	block
+	group  group
+	owner  int // ordinal of the data-block it belongs to
+	length int // of the kept bytes, unpacked
+	packed []byte
+}
+
+func (r kept) data() []byte { return unpackZeros(r.packed, r.length) }
+
+// all yields the blocks of a kind in the file's order.
+func (h *held) all() iter.Seq[kept] {
+	return func(yield func(kept) bool) {
+		if h == nil {
+			return
+		}
+		for _, chunk := range h.chunks {
+			for at := 0; at < len(chunk); {
+				r, next := h.read(chunk, at)
+				if !yield(r) {
+					return
+				}
+				at = next
+			}
+		}
+	}
+}
+
+// read reads the packed block at a place of a chunk, and says where the next is.
+func (h *held) read(chunk []byte, at int) (kept, int) {
+	n, w := binary.Uvarint(chunk[at:])
+	end := at + w + int(n)
+	b := chunk[at+w : end]
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return v
+	}
+	r := kept{group: h.kind.group, owner: int(next())}
+	r.code, r.addr, r.index = h.kind.code, next(), int(next())
+	r.size, r.count, r.offset = int64(next()), int64(next()), int64(next())
+	r.length = int(next())
+	r.packed = b
+	return r, end
+}

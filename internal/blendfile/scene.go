@@ -1,0 +1,141 @@
+package blendfile
+
+// activeScene finds the scene that Blender shows after load: the one that the
+// global settings name; before 2.35 the one of the screen they name; else the
+// first one. A linked scene has its settings in another file: then there is none.
+func (f *file) activeScene() (record, bool) {
+	addr := f.global.ptr("curscene")
+	if addr == 0 {
+		screen := f.global.ptr("curscreen")
+		for _, code := range []string{"SR", "SN"} {
+			for r := range f.facts(code, "bScreen") {
+				if r.kept.addr == screen {
+					addr = r.ptr("scene")
+				}
+			}
+		}
+	}
+	var first, active record
+	for r := range f.facts("SC", "Scene") {
+		if first.l == nil {
+			first = r
+		}
+		if r.kept.addr == addr {
+			active = r
+		}
+	}
+	if active.l != nil {
+		return active, true
+	}
+	for r := range f.facts("ID", "ID") {
+		if r.kept.addr == addr {
+			return record{}, false
+		}
+	}
+	return first, first.l != nil
+}
+
+// The bits of RenderData.mode and RenderData.scemode that are read.
+const (
+	modeBorder  = 1 << 9
+	modeCrop    = 1 << 11
+	sceneUsesCo = 1 << 0 // the compositor runs after the render
+)
+
+func (f *file) scene(r record) *Scene {
+	s := &Scene{
+		Name:                 r.name(),
+		Engine:               r.text("r.engine"),
+		FrameStart:           r.int("r.sfra"),
+		FrameEnd:             r.int("r.efra"),
+		FrameStep:            max(1, r.int("r.frame_step")),
+		FrameCurrent:         r.int("r.cfra"),
+		ResolutionX:          r.int("r.xsch"),
+		ResolutionY:          r.int("r.ysch"),
+		ResolutionPercentage: r.int("r.size"),
+		FPS:                  float64(r.int("r.frs_sec")),
+		Camera:               f.objectName(r.ptr("camera")),
+	}
+	if base := r.float("r.frs_sec_base"); base > 0 {
+		s.FPS /= base
+	}
+	if mode := r.int("r.mode"); mode&modeBorder != 0 {
+		s.Border = &Border{
+			MinX: r.float("r.border.xmin"), MinY: r.float("r.border.ymin"),
+			MaxX: r.float("r.border.xmax"), MaxY: r.float("r.border.ymax"),
+			Crop: mode&modeCrop != 0,
+		}
+	}
+	s.OutputFormat, s.MovieOutput = outputFormat(r)
+	s.ViewLayers = viewLayers(r)
+	f.cycles(r, s)
+	f.sceneDrivers(r, s)
+	s.FileOutputNodes = f.fileOutputs(r)
+	return s
+}
+
+// objectName finds the object at an address, in this file or linked.
+func (f *file) objectName(addr uint64) string {
+	if addr == 0 {
+		return ""
+	}
+	for _, key := range []kind{{group: inFacts, code: "OB"}, {group: inFacts, code: "ID"}} {
+		for k := range f.keep.kinds[key].all() {
+			if k.addr == addr {
+				return f.headName(k)
+			}
+		}
+	}
+	return ""
+}
+
+// viewLayers lists the names of the view layers; before 2.80 of the render
+// layers; before 2.43 there were none.
+func viewLayers(r record) []string {
+	names := []string{}
+	for l := range r.list("view_layers", "ViewLayer") {
+		names = append(names, l.text("name"))
+	}
+	if r.has("view_layers.first") {
+		return names
+	}
+	for l := range r.list("r.layers", "SceneRenderLayer") {
+		names = append(names, l.text("name"))
+	}
+	return names
+}
+
+// outputFormat names the format of rendered pictures, and tells whether it is
+// one file for all frames.
+func outputFormat(r record) (string, bool) {
+	number := r.int("r.imtype")
+	if r.has("r.im_format.imtype") {
+		number = r.int("r.im_format.imtype")
+	}
+	f, ok := formats()[number]
+	if !ok {
+		return "", false
+	}
+	return f.name, f.movie
+}
+
+type format struct {
+	name  string
+	movie bool
+}
+
+// formats maps the number of a format in the file to Blender's name for it.
+// What Blender has dropped since keeps the name it had.
+func formats() map[int]format {
+	return map[int]format{
+		0: {name: "TARGA"}, 1: {name: "IRIS"}, 2: {name: "HAMX"}, 3: {name: "FTYPE"}, 4: {name: "JPEG"},
+		5: {name: "MOVIE", movie: true}, 7: {name: "IRIS"}, 14: {name: "TARGA_RAW"},
+		15: {name: "AVI_RAW", movie: true}, 16: {name: "AVI_JPEG", movie: true}, 17: {name: "PNG"},
+		18: {name: "AVI_CODEC", movie: true}, 19: {name: "QUICKTIME", movie: true}, 20: {name: "BMP"},
+		21: {name: "HDR"}, 22: {name: "TIFF"}, 23: {name: "OPEN_EXR"}, 24: {name: "FFMPEG", movie: true},
+		25: {name: "FRAMESERVER", movie: true}, 26: {name: "CINEON"}, 27: {name: "DPX"},
+		28: {name: "OPEN_EXR_MULTILAYER"}, 29: {name: "DDS"}, 30: {name: "JPEG2000"},
+		31: {name: "H264", movie: true}, 32: {name: "XVID", movie: true}, 33: {name: "THEORA", movie: true},
+		34: {name: "PSD"}, 35: {name: "WEBP"}, 36: {name: "AV1", movie: true},
+	}
+}
