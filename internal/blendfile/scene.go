@@ -39,7 +39,7 @@ func (f *file) activeScene() (record, bool) {
 const (
 	modeBorder  = 1 << 9
 	modeCrop    = 1 << 11
-	sceneUsesCo = 1 << 0 // the compositor runs after the render
+	sceneUsesCo = 1 << 6 // the compositor runs after the render
 )
 
 func (f *file) scene(r record) *Scene {

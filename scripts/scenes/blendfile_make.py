@@ -1,0 +1,418 @@
+"""Makes the test files of internal/blendfile, and writes beside each what
+Blender itself says of it after loading it again.
+
+    blender -b --factory-startup --python-exit-code 1 \
+        --python scripts/scenes/blendfile_make.py -- internal/blendfile/testdata
+
+The expected values in each .json use the names of the package's Facts; a test
+compares every one that is there.
+"""
+
+import json
+import os
+import shutil
+import struct
+import sys
+import tempfile
+import wave
+
+import bpy
+
+OUT = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+WORK = tempfile.mkdtemp()
+
+
+# ---- what Blender says ----------------------------------------------------
+
+def facts():
+    s = bpy.context.scene
+    version = bpy.data.version
+    return {
+        "file_version": version[0] * 100 + version[1],
+        "file_subversion": version[2],
+        "scene_count": len(bpy.data.scenes),
+        "scene": scene_facts(s),
+        "linked_libraries": by_name([
+            {"name": l.name, "path": l.filepath, "packed": l.packed_file is not None} for l in bpy.data.libraries]),
+        "externals": externals(),
+        "texts": by_name([{"name": t.name, "registers": t.use_module} for t in bpy.data.texts]),
+        "python_drivers": sum(d.driver.type == "SCRIPTED" for a in animated() for d in a.drivers),
+    }
+
+
+def scene_facts(s):
+    r, c = s.render, s.cycles
+    border = None
+    if r.use_border:
+        border = {"min_x": r.border_min_x, "min_y": r.border_min_y, "max_x": r.border_max_x,
+                  "max_y": r.border_max_y, "crop": r.use_crop_to_border}
+    driven = [d for d in (s.animation_data.drivers if s.animation_data else []) if not d.mute]
+    return {
+        "name": s.name,
+        "engine": r.engine,
+        "frame_start": s.frame_start, "frame_end": s.frame_end,
+        "frame_step": s.frame_step, "frame_current": s.frame_current,
+        "resolution_x": r.resolution_x, "resolution_y": r.resolution_y,
+        "resolution_percentage": r.resolution_percentage,
+        "border": border,
+        "fps": r.fps / r.fps_base,
+        "samples": c.samples,
+        "samples_driven": any(d.data_path == "cycles.samples" for d in driven),
+        "adaptive_sampling": c.use_adaptive_sampling,
+        "denoise": c.use_denoising,
+        "camera": s.camera.name if s.camera else "",
+        "output_format": r.image_settings.file_format,
+        "movie_output": r.is_movie_format,
+        "view_layers": [l.name for l in s.view_layers],
+        "file_output_nodes": sorted(output_nodes(s), key=lambda n: n["path"]),
+        "driven_settings": [d.data_path for d in driven],
+    }
+
+
+def output_nodes(s):
+    off = not (s.use_nodes and s.render.use_compositing)
+    return list(tree_outputs(s.node_tree, off)) if s.node_tree else []
+
+
+def tree_outputs(tree, off):
+    for n in tree.nodes:
+        if n.type == "OUTPUT_FILE":
+            yield {"name": n.name, "path": n.base_path, "muted": off or n.mute}
+        if n.type == "GROUP" and n.node_tree:
+            yield from tree_outputs(n.node_tree, off or n.mute)
+
+
+def animated():
+    for collection in (getattr(bpy.data, p.identifier) for p in bpy.data.bl_rna.properties if p.type == "COLLECTION"):
+        for block in collection:
+            for it in (block, getattr(block, "node_tree", None)):
+                if getattr(it, "animation_data", None):
+                    yield it.animation_data
+
+
+IMAGE_KINDS = {"FILE": "image", "SEQUENCE": "image_sequence", "MOVIE": "movie", "TILED": "image_tiles"}
+
+
+def externals():
+    all = []
+
+    def add(kind, path, packed, owner, linked=False):
+        all.append({"kind": kind, "path": "" if linked else path, "packed": packed and not linked, "owner": owner, "linked": linked})
+
+    for i in bpy.data.images:
+        if i.library or (i.source in IMAGE_KINDS and (i.filepath_raw or i.packed_file)):
+            add("image" if i.library else IMAGE_KINDS[i.source], i.filepath_raw, i.packed_file is not None, i.name, i.library is not None)
+    for f in bpy.data.fonts:
+        if f.filepath != "<builtin>":
+            add("font", f.filepath, f.packed_file is not None, f.name)
+    for s in bpy.data.sounds:
+        add("sound", s.filepath, s.packed_file is not None, s.name)
+    for c in bpy.data.cache_files:
+        add("cache", c.filepath, False, c.name)
+    for v in bpy.data.volumes:
+        add("volume", v.filepath, v.packed_file is not None, v.name)
+    for c in bpy.data.movieclips:
+        add("movie" if c.source == "MOVIE" else "image_sequence", c.filepath, False, c.name)
+    for s in bpy.data.scenes:
+        for q in (s.sequence_editor.sequences_all if s.sequence_editor else []):
+            if q.type == "IMAGE":
+                kind = "image" if len(q.elements) == 1 else "image_sequence"
+                add(kind, q.directory + q.elements[0].filename, False, s.name)
+            if q.type == "MOVIE":
+                add("movie", q.filepath, False, s.name)
+    for o in bpy.data.objects:
+        for m in o.modifiers:
+            if m.type == "MESH_CACHE":
+                add("cache", m.filepath, False, o.name)
+            if m.type == "OCEAN" and m.is_cached:
+                add("cache", m.filepath, False, o.name)
+            if m.type == "FLUID" and m.domain_settings and m.domain_settings.has_cache_baked_data:
+                add("cache", m.domain_settings.cache_directory, False, o.name)
+        for p in o.particle_systems:
+            if p.point_cache.use_external:
+                add("cache", p.point_cache.filepath, False, o.name)
+    for owner in [*bpy.data.materials, *bpy.data.lights]:
+        for n in owner.node_tree.nodes if owner.node_tree else []:
+            if n.type == "SCRIPT" and n.filepath:
+                add("script", n.filepath, False, owner.name)
+            if n.type == "TEX_IES" and n.filepath:
+                add("light", n.filepath, False, owner.name)
+    return sorted(all, key=lambda e: (e["kind"], e["owner"], e["path"]))
+
+
+def by_name(items):
+    return sorted(items, key=lambda i: i["name"])
+
+
+# ---- files that the scenes name -------------------------------------------
+
+def picture(name, side=2):
+    path = os.path.join(WORK, name)
+    image = bpy.data.images.new("picture", side, side)
+    image.filepath_raw, image.file_format = path, "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+    return path
+
+
+def film(name):
+    scene = bpy.data.scenes.new("film")
+    scene.render.engine = "BLENDER_WORKBENCH"
+    r = scene.render
+    r.resolution_x = r.resolution_y = 16
+    r.image_settings.file_format = "AVI_JPEG"
+    r.filepath = os.path.join(WORK, name)
+    r.use_sequencer, r.use_compositing = True, False
+    scene.sequence_editor_create().sequences.new_effect("grey", "COLOR", 1, frame_start=1, frame_end=3)
+    scene.frame_start, scene.frame_end = 1, 2
+    bpy.ops.render.render(animation=True, scene=scene.name)
+    bpy.data.scenes.remove(scene)
+    return os.path.join(WORK, name)
+
+
+def noise(name):
+    path = os.path.join(WORK, name)
+    with wave.open(path, "wb") as w:
+        w.setparams((1, 2, 8000, 0, "NONE", ""))
+        w.writeframes(struct.pack("<64h", *range(64)))
+    return path
+
+
+# ---- the scenes -----------------------------------------------------------
+
+def fresh():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.render.engine = "CYCLES"
+
+
+def add_object(name, data, scene=None):
+    o = bpy.data.objects.new(name, data)
+    (scene or bpy.context.scene).collection.objects.link(o)
+    return o
+
+
+def add_camera(name, scene=None):
+    scene = scene or bpy.context.scene
+    scene.camera = add_object(name, bpy.data.cameras.new(name), scene)
+
+
+def cube(name):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    return add_object(name, mesh)
+
+
+def drive(owner, path, expression=None):
+    d = owner.driver_add(path)
+    if expression is None:
+        d.driver.type = "SUM"
+    else:
+        d.driver.type, d.driver.expression = "SCRIPTED", expression
+    return d
+
+
+def settings():
+    """Every setting of a scene away from its default."""
+    s = bpy.context.scene
+    s.name = "Szene äöü"
+    s.frame_start, s.frame_end, s.frame_step, s.frame_current = -3, 77, 3, 12
+    r = s.render
+    r.resolution_x, r.resolution_y, r.resolution_percentage = 1234, 567, 37
+    r.fps, r.fps_base = 30, 1.001
+    r.use_border, r.use_crop_to_border = True, True
+    r.border_min_x, r.border_max_x, r.border_min_y, r.border_max_y = 0.125, 0.5, 0.25, 0.75
+    r.image_settings.file_format = "OPEN_EXR"
+    s.cycles.samples, s.cycles.use_adaptive_sampling, s.cycles.use_denoising = 17, False, False
+    s.view_layers[0].name = "Front"
+    s.view_layers.new("Back")
+    add_camera("Kamera")
+
+
+def film_output():
+    """Cycles' settings left alone, output as one film."""
+    bpy.context.scene.render.image_settings.file_format = "FFMPEG"
+
+
+def scenes():
+    """Three scenes; the active one is the second in the file."""
+    first = bpy.context.scene
+    first.name = "A first"
+    second = bpy.data.scenes.new("M middle")
+    third = bpy.data.scenes.new("Z last")
+    for i, s in enumerate((first, second, third)):
+        s.render.engine = "CYCLES"
+        s.frame_start, s.frame_end = 10 * i, 10 * i + 9
+        s.cycles.samples = 100 + i
+        add_camera("Camera %d" % i, s)
+    bpy.context.window.scene = second
+
+
+def drivers():
+    """Drivers of scripts and of sums, on the scene, an object and a material."""
+    s = bpy.context.scene
+    drive(s, "cycles.samples", "frame + 4")
+    drive(s, "cycles.max_bounces", "frame")
+    drive(s, "view_settings.exposure")
+    drive(s, "render.motion_blur_shutter").mute = True
+    o = cube("Driven")
+    drive(o, "hide_render", "frame > 3")
+    drive(o, "pass_index")
+    m = bpy.data.materials.new("Driven")
+    m.use_nodes = True
+    m.use_fake_user = True
+    drive(m.node_tree.nodes["Principled BSDF"].inputs["Roughness"], "default_value", "0.5")
+    drive(m, "pass_index", "2")
+    for name, registers in (("startup.py", True), ("notes", False)):
+        t = bpy.data.texts.new(name)
+        t.write("# %s\n" % name)
+        t.use_module = registers
+
+
+def compositor():
+    """File Output nodes: plain, muted, and inside of a node group."""
+    s = bpy.context.scene
+    s.use_nodes = True
+    s.node_tree.nodes.new("CompositorNodeOutputFile").base_path = "//passes/"
+    muted = s.node_tree.nodes.new("CompositorNodeOutputFile")
+    muted.base_path, muted.mute = "/tmp/muted/", True
+    group = bpy.data.node_groups.new("Inner", "CompositorNodeTree")
+    group.nodes.new("CompositorNodeOutputFile").base_path = "C:\\renders\\inner"
+    s.node_tree.nodes.new("CompositorNodeGroup").node_tree = group
+
+
+def compositor_off():
+    """A File Output node whose compositor does not run."""
+    compositor()
+    bpy.context.scene.render.use_compositing = False
+
+
+def keep(block):
+    block.use_fake_user = True
+    return block
+
+
+def files():
+    """Files of every kind, outside and packed."""
+    pictures()
+    sounds()
+    scene_files()
+    simulation_files()
+    shader_files()
+
+
+def pictures():
+    for name, packed in (("outside.png", False), ("packed.png", True)):
+        i = keep(bpy.data.images.load(picture(name)))
+        if packed:
+            i.pack()
+        i.filepath_raw = "//textures/" + name
+    keep(bpy.data.images.new("Generated", 4, 4))
+    for name, source in (("walk_0001.png", "SEQUENCE"), ("film.avi", "MOVIE"), ("skin.<UDIM>.png", "TILED")):
+        i = bpy.data.images.new(name, 2, 2)
+        i.source, i.filepath_raw = source, "//" + name
+        keep(i)
+    keep(bpy.data.images.new("No path", 2, 2)).source = "FILE"
+    clip = bpy.data.movieclips.load(film("clip.avi"))
+    keep(clip).filepath = "C:/clips/clip.avi"
+    clip = bpy.data.movieclips.load(picture("plate_0001.png"))
+    keep(clip).filepath = "//plates/plate_0001.png"
+
+
+def sounds():
+    for name, packed in (("outside.wav", False), ("packed.wav", True)):
+        s = keep(bpy.data.sounds.load(noise(name)))
+        if packed:
+            s.pack()
+        s.filepath = "//sound/" + name
+    fonts = bpy.utils.system_resource("DATAFILES", path="fonts")
+    keep(bpy.data.fonts.load(os.path.join(fonts, "lastresort.woff2"))).filepath = "//fonts/lettering.ttf"
+
+
+def scene_files():
+    bpy.ops.cachefile.open(filepath=os.path.join(WORK, "motion.abc"))
+    keep(bpy.data.cache_files[0]).filepath = "//motion.abc"
+    v = keep(bpy.data.volumes.new("Smoke"))
+    v.filepath = "//smoke/smoke_0001.vdb"
+    q = bpy.context.scene.sequence_editor_create().sequences
+    still, one, two = picture("still.png"), picture("strip_0001.png"), picture("strip_0002.png")
+    q.new_image("still", still, 1, 1).directory = "//stills/"
+    strip = q.new_image("strip", one, 2, 1)
+    strip.elements.append(os.path.basename(two))
+    strip.directory = "//strips/"
+    q.new_movie("film", film("strip.avi"), 3, 1).filepath = "//strip.avi"
+
+
+def simulation_files():
+    o = cube("Cached")
+    m = o.modifiers.new("cache", "MESH_CACHE")
+    m.filepath = "//mesh.pc2"
+    o = cube("Sea")
+    o.modifiers.new("never baked", "OCEAN").filepath = "//sea"
+    o = cube("Emitter")
+    o.modifiers.new("particles", "PARTICLE_SYSTEM")
+    cache = o.particle_systems[0].point_cache
+    cache.use_external = True
+    cache.filepath = "//particles"
+    cube("Tank").modifiers.new("fluid", "FLUID").fluid_type = "DOMAIN"
+
+
+def shader_files():
+    m = keep(bpy.data.materials.new("Scripted"))
+    m.use_nodes = True
+    n = m.node_tree.nodes.new("ShaderNodeScript")
+    n.mode, n.filepath = "EXTERNAL", "//wood.osl"
+    l = keep(bpy.data.lights.new("Lamp", "POINT"))
+    l.use_nodes = True
+    n = l.node_tree.nodes.new("ShaderNodeTexIES")
+    n.mode, n.filepath = "EXTERNAL", "//lamp.ies"
+
+
+def linked():
+    """Objects, an image and the camera come from another file."""
+    with bpy.data.libraries.load(os.path.join(WORK, "library.blend"), link=True) as (there, here):
+        here.objects, here.images = there.objects, there.images
+    bpy.data.libraries[0].filepath = "//library.blend"
+    for o in bpy.data.objects:
+        bpy.context.scene.collection.objects.link(o)
+        if o.type == "CAMERA":
+            bpy.context.scene.camera = o
+    for i in bpy.data.images:
+        cube("Holder")["image"] = i
+
+
+def save(name, make):
+    fresh()
+    make()
+    path = os.path.join(WORK, name + ".blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=True, relative_remap=False)
+    shutil.copy(path, OUT)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    say(name)
+
+
+def say(name):
+    with open(os.path.join(OUT, name + ".json"), "w", encoding="utf-8") as f:
+        json.dump(facts(), f, indent=1, ensure_ascii=False, sort_keys=True)
+        f.write("\n")
+
+
+def save_library():
+    """A file without a scene, as asset files are."""
+    fresh()
+    i = bpy.data.images.new("Far away", 2, 2)
+    i.source, i.filepath_raw = "FILE", "//far.png"
+    blocks = {i, bpy.data.objects.new("Far camera", bpy.data.cameras.new("Far")), bpy.data.objects.new("Far empty", None)}
+    path = os.path.join(WORK, "library.blend")
+    bpy.data.libraries.write(path, blocks, fake_user=True, compress=True)
+    shutil.copy(path, OUT)
+
+
+def main():
+    os.makedirs(OUT, exist_ok=True)
+    save_library()
+    for make in (settings, film_output, scenes, drivers, compositor, compositor_off, files, linked):
+        save(make.__name__, make)
+    shutil.rmtree(WORK)
+
+
+main()
