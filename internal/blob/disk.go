@@ -57,13 +57,42 @@ func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create blob %s: %w", key, err)
 	}
-	return &diskWriter{File: f, path: path, root: d.root}, nil
+	idle := make(chan struct{})
+	close(idle)
+	return &diskWriter{File: f, path: path, root: d.root, early: idle}, nil
 }
 
 type diskWriter struct {
 	*os.File
 	path, root string
 	ended      bool
+	unsynced   int64
+	early      chan struct{} // closed when the early sync under way has ended
+}
+
+// earlySync is how many bytes are written before they begin their way to the
+// disk: Commit of a large blob then waits for its tail only.
+const earlySync = 8 << 20
+
+func (w *diskWriter) Write(p []byte) (int, error) {
+	n, err := w.File.Write(p)
+	w.unsynced += int64(n)
+	if w.unsynced < earlySync {
+		return n, err
+	}
+	select {
+	case <-w.early:
+	default:
+		return n, err // one is under way
+	}
+	w.unsynced = 0
+	done := make(chan struct{})
+	w.early = done
+	go func() {
+		defer close(done)
+		_ = w.Sync() // a failure shows again in commit's own Sync
+	}()
+	return n, err
 }
 
 func (w *diskWriter) Commit() error {
@@ -77,6 +106,7 @@ func (w *diskWriter) Commit() error {
 }
 
 func (w *diskWriter) commit() error {
+	<-w.early
 	if err := w.Sync(); err != nil {
 		return err
 	}
@@ -116,6 +146,7 @@ func (w *diskWriter) Abort() {
 		return
 	}
 	w.ended = true
+	<-w.early
 	_ = w.Close()           // it may be closed already
 	_ = os.Remove(w.Name()) // OpenDisk clears what stays
 }

@@ -25,6 +25,8 @@ type Error struct {
 	RetryAfter time.Duration
 	// Action replaces the code's standard suggested_action when not empty.
 	Action string
+	// Final says that here a retry cannot help, whatever the table says.
+	Final bool
 	// Allow is sent as the Allow header of a 405.
 	Allow string
 	cause error
@@ -53,6 +55,20 @@ type FieldDetail struct {
 func (e *Error) With(detail any) *Error {
 	c := *e
 	c.Detail = detail
+	return &c
+}
+
+// Do returns a copy with another suggested action than the code's own.
+func (e *Error) Do(action string) *Error {
+	c := *e
+	c.Action = action
+	return &c
+}
+
+// Never returns a copy that tells the caller not to try again.
+func (e *Error) Never() *Error {
+	c := *e
+	c.Final = true
 	return &c
 }
 

@@ -42,7 +42,7 @@ func Envelope(err error, requestID string) (int, Body) {
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}
-	w := Wire{Code: e.Code, Message: e.Message, Retryable: row.Retryable, SuggestedAction: row.Action, RequestID: requestID, Detail: e.Detail}
+	w := Wire{Code: e.Code, Message: e.Message, Retryable: row.Retryable && !e.Final, SuggestedAction: row.Action, RequestID: requestID, Detail: e.Detail}
 	if e.Action != "" {
 		w.SuggestedAction = e.Action
 	}

@@ -32,6 +32,10 @@ import (
 // ErrLost says that a lease is no longer the reporter's.
 var ErrLost = errors.New("lease lost")
 
+// ExpireQueue is the queue of what is to be removed at its time. The subject
+// says what: "<kind>/<id>".
+const ExpireQueue = "expire"
+
 // Lease is a row.
 type Lease struct {
 	ID      string

@@ -180,6 +180,7 @@ CREATE TABLE frame (
   job_id         text NOT NULL REFERENCES job (job_id),
   frame          bigint NOT NULL,
   seq            bigint NOT NULL, -- job.seq when it was accepted
+  ordinal        bigint NOT NULL, -- job.frames_completed when it was accepted
   file           text NOT NULL,
   blob_key       text NOT NULL,
   sha256         text NOT NULL,

@@ -14,8 +14,8 @@ UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at 
 -- name: UploadBlobKeys :many
 SELECT blob_key FROM upload WHERE removed_at = 0;
 
--- name: UploadJobs :one
-SELECT count(*) FROM job WHERE upload_id = @upload_id;
+-- name: UploadLiveJobs :one
+SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('completed', 'failed', 'cancelled');
 
 -- name: QuoteCreate :exec
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
@@ -87,9 +87,9 @@ WHERE key_id = @key_id AND created_at >= @since;
 SELECT job_id, status FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
 
 -- name: FrameCreate :execrows
-INSERT INTO frame (job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
+INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
   device, device_name, blender_version, build_hash, switched, log, accepted_at)
-VALUES (@job_id, @frame, @seq, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
+VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
   @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at)
 ON CONFLICT (job_id, frame) DO NOTHING;
 
@@ -147,3 +147,12 @@ HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'co
 -- Jobs in packaging that nobody will ever package.
 SELECT j.job_id FROM job j
 WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id);
+
+-- name: FrameBlobKeys :many
+SELECT blob_key FROM frame WHERE job_id = @job_id;
+
+-- name: JobArtifactKeys :many
+SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 0;
+
+-- name: JobsLive :many
+SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');

@@ -78,6 +78,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
 	}
+	if q.frameBlobKeysStmt, err = db.PrepareContext(ctx, frameBlobKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameBlobKeys: %w", err)
+	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
 	}
@@ -89,6 +92,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
+	}
+	if q.jobArtifactKeysStmt, err = db.PrepareContext(ctx, jobArtifactKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query JobArtifactKeys: %w", err)
 	}
 	if q.jobArtifactRemovedStmt, err = db.PrepareContext(ctx, jobArtifactRemoved); err != nil {
 		return nil, fmt.Errorf("error preparing query JobArtifactRemoved: %w", err)
@@ -131,6 +137,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.jobSpentByKeyStmt, err = db.PrepareContext(ctx, jobSpentByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSpentByKey: %w", err)
+	}
+	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
 	}
 	if q.leaseAddStmt, err = db.PrepareContext(ctx, leaseAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdd: %w", err)
@@ -267,8 +276,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.uploadGetStmt, err = db.PrepareContext(ctx, uploadGet); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadGet: %w", err)
 	}
-	if q.uploadJobsStmt, err = db.PrepareContext(ctx, uploadJobs); err != nil {
-		return nil, fmt.Errorf("error preparing query UploadJobs: %w", err)
+	if q.uploadLiveJobsStmt, err = db.PrepareContext(ctx, uploadLiveJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadLiveJobs: %w", err)
 	}
 	if q.uploadRemoveStmt, err = db.PrepareContext(ctx, uploadRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadRemove: %w", err)
@@ -398,6 +407,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
 		}
 	}
+	if q.frameBlobKeysStmt != nil {
+		if cerr := q.frameBlobKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameBlobKeysStmt: %w", cerr)
+		}
+	}
 	if q.frameCreateStmt != nil {
 		if cerr := q.frameCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameCreateStmt: %w", cerr)
@@ -416,6 +430,11 @@ func (q *Queries) Close() error {
 	if q.framesSinceStmt != nil {
 		if cerr := q.framesSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
+		}
+	}
+	if q.jobArtifactKeysStmt != nil {
+		if cerr := q.jobArtifactKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobArtifactKeysStmt: %w", cerr)
 		}
 	}
 	if q.jobArtifactRemovedStmt != nil {
@@ -486,6 +505,11 @@ func (q *Queries) Close() error {
 	if q.jobSpentByKeyStmt != nil {
 		if cerr := q.jobSpentByKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobSpentByKeyStmt: %w", cerr)
+		}
+	}
+	if q.jobsLiveStmt != nil {
+		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
 		}
 	}
 	if q.leaseAddStmt != nil {
@@ -713,9 +737,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing uploadGetStmt: %w", cerr)
 		}
 	}
-	if q.uploadJobsStmt != nil {
-		if cerr := q.uploadJobsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing uploadJobsStmt: %w", cerr)
+	if q.uploadLiveJobsStmt != nil {
+		if cerr := q.uploadLiveJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadLiveJobsStmt: %w", cerr)
 		}
 	}
 	if q.uploadRemoveStmt != nil {
@@ -830,10 +854,12 @@ type Queries struct {
 	auditPackagingStmt     *sql.Stmt
 	auditReceiptsStmt      *sql.Stmt
 	auditUnbalancedStmt    *sql.Stmt
+	frameBlobKeysStmt      *sql.Stmt
 	frameCreateStmt        *sql.Stmt
 	frameGetStmt           *sql.Stmt
 	framesOfStmt           *sql.Stmt
 	framesSinceStmt        *sql.Stmt
+	jobArtifactKeysStmt    *sql.Stmt
 	jobArtifactRemovedStmt *sql.Stmt
 	jobCancelledStmt       *sql.Stmt
 	jobClaimedStmt         *sql.Stmt
@@ -848,6 +874,7 @@ type Queries struct {
 	jobQueuePositionStmt   *sql.Stmt
 	jobQueuedCountStmt     *sql.Stmt
 	jobSpentByKeyStmt      *sql.Stmt
+	jobsLiveStmt           *sql.Stmt
 	leaseAddStmt           *sql.Stmt
 	leaseAddSpanStmt       *sql.Stmt
 	leaseBeatStmt          *sql.Stmt
@@ -893,7 +920,7 @@ type Queries struct {
 	uploadByIDStmt         *sql.Stmt
 	uploadCreateStmt       *sql.Stmt
 	uploadGetStmt          *sql.Stmt
-	uploadJobsStmt         *sql.Stmt
+	uploadLiveJobsStmt     *sql.Stmt
 	uploadRemoveStmt       *sql.Stmt
 	walletCreateStmt       *sql.Stmt
 	walletGetStmt          *sql.Stmt
@@ -929,10 +956,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditPackagingStmt:     q.auditPackagingStmt,
 		auditReceiptsStmt:      q.auditReceiptsStmt,
 		auditUnbalancedStmt:    q.auditUnbalancedStmt,
+		frameBlobKeysStmt:      q.frameBlobKeysStmt,
 		frameCreateStmt:        q.frameCreateStmt,
 		frameGetStmt:           q.frameGetStmt,
 		framesOfStmt:           q.framesOfStmt,
 		framesSinceStmt:        q.framesSinceStmt,
+		jobArtifactKeysStmt:    q.jobArtifactKeysStmt,
 		jobArtifactRemovedStmt: q.jobArtifactRemovedStmt,
 		jobCancelledStmt:       q.jobCancelledStmt,
 		jobClaimedStmt:         q.jobClaimedStmt,
@@ -947,6 +976,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobQueuePositionStmt:   q.jobQueuePositionStmt,
 		jobQueuedCountStmt:     q.jobQueuedCountStmt,
 		jobSpentByKeyStmt:      q.jobSpentByKeyStmt,
+		jobsLiveStmt:           q.jobsLiveStmt,
 		leaseAddStmt:           q.leaseAddStmt,
 		leaseAddSpanStmt:       q.leaseAddSpanStmt,
 		leaseBeatStmt:          q.leaseBeatStmt,
@@ -992,7 +1022,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		uploadByIDStmt:         q.uploadByIDStmt,
 		uploadCreateStmt:       q.uploadCreateStmt,
 		uploadGetStmt:          q.uploadGetStmt,
-		uploadJobsStmt:         q.uploadJobsStmt,
+		uploadLiveJobsStmt:     q.uploadLiveJobsStmt,
 		uploadRemoveStmt:       q.uploadRemoveStmt,
 		walletCreateStmt:       q.walletCreateStmt,
 		walletGetStmt:          q.walletGetStmt,

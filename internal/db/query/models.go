@@ -31,6 +31,7 @@ type Frame struct {
 	JobID          string
 	Frame          int64
 	Seq            int64
+	Ordinal        int64
 	File           string
 	BlobKey        string
 	Sha256         string

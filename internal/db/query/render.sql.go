@@ -165,11 +165,38 @@ func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error)
 	return items, nil
 }
 
+const frameBlobKeys = `-- name: FrameBlobKeys :many
+SELECT blob_key FROM frame WHERE job_id = $1
+`
+
+func (q *Queries) FrameBlobKeys(ctx context.Context, jobID string) ([]string, error) {
+	rows, err := q.query(ctx, q.frameBlobKeysStmt, frameBlobKeys, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var blob_key string
+		if err := rows.Scan(&blob_key); err != nil {
+			return nil, err
+		}
+		items = append(items, blob_key)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const frameCreate = `-- name: FrameCreate :execrows
-INSERT INTO frame (job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
+INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
   device, device_name, blender_version, build_hash, switched, log, accepted_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-  $14, $15, $16, $17, $18, $19, $20)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+  $15, $16, $17, $18, $19, $20, $21)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -177,6 +204,7 @@ type FrameCreateParams struct {
 	JobID          string
 	Frame          int64
 	Seq            int64
+	Ordinal        int64
 	File           string
 	BlobKey        string
 	Sha256         string
@@ -201,6 +229,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.JobID,
 		arg.Frame,
 		arg.Seq,
+		arg.Ordinal,
 		arg.File,
 		arg.BlobKey,
 		arg.Sha256,
@@ -226,7 +255,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -241,6 +270,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.JobID,
 		&i.Frame,
 		&i.Seq,
+		&i.Ordinal,
 		&i.File,
 		&i.BlobKey,
 		&i.Sha256,
@@ -263,7 +293,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 }
 
 const framesOf = `-- name: FramesOf :many
-SELECT job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 ORDER BY frame
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
 func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
@@ -279,6 +309,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 			&i.JobID,
 			&i.Frame,
 			&i.Seq,
+			&i.Ordinal,
 			&i.File,
 			&i.BlobKey,
 			&i.Sha256,
@@ -311,7 +342,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 }
 
 const framesSince = `-- name: FramesSince :many
-SELECT job_id, frame, seq, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
 type FramesSinceParams struct {
@@ -333,6 +364,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.JobID,
 			&i.Frame,
 			&i.Seq,
+			&i.Ordinal,
 			&i.File,
 			&i.BlobKey,
 			&i.Sha256,
@@ -354,6 +386,33 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobArtifactKeys = `-- name: JobArtifactKeys :many
+SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 0
+`
+
+func (q *Queries) JobArtifactKeys(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.jobArtifactKeysStmt, jobArtifactKeys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var artifact_key string
+		if err := rows.Scan(&artifact_key); err != nil {
+			return nil, err
+		}
+		items = append(items, artifact_key)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -782,6 +841,33 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 	return column_1, err
 }
 
+const jobsLive = `-- name: JobsLive :many
+SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+`
+
+func (q *Queries) JobsLive(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.jobsLiveStmt, jobsLive)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quoteAccept = `-- name: QuoteAccept :execrows
 UPDATE quote SET accepted_at = $1, job_id = $2 WHERE quote_id = $3 AND job_id = ''
 `
@@ -1054,12 +1140,12 @@ func (q *Queries) UploadGet(ctx context.Context, arg UploadGetParams) (Upload, e
 	return i, err
 }
 
-const uploadJobs = `-- name: UploadJobs :one
-SELECT count(*) FROM job WHERE upload_id = $1
+const uploadLiveJobs = `-- name: UploadLiveJobs :one
+SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
 `
 
-func (q *Queries) UploadJobs(ctx context.Context, uploadID string) (int64, error) {
-	row := q.queryRow(ctx, q.uploadJobsStmt, uploadJobs, uploadID)
+func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, error) {
+	row := q.queryRow(ctx, q.uploadLiveJobsStmt, uploadLiveJobs, uploadID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -1,0 +1,65 @@
+package quote
+
+// Scene is what a price is made from and what a caller is told of the active
+// scene (decisions on inspect). It is read by inspect and kept with the upload.
+type Scene struct {
+	Name                 string        `json:"name"`
+	Engine               string        `json:"engine"`
+	ResolutionX          int           `json:"resolution_x" doc:"Pixels, before the percentage."`
+	ResolutionY          int           `json:"resolution_y" doc:"Pixels, before the percentage."`
+	ResolutionPercentage int           `json:"resolution_percentage"`
+	Samples              int           `json:"samples" doc:"Cycles samples a pixel."`
+	FPS                  float64       `json:"fps"`
+	FrameStart           int           `json:"frame_start"`
+	FrameEnd             int           `json:"frame_end"`
+	FrameStep            int           `json:"frame_step"`
+	FileVersion          string        `json:"file_version" doc:"Version of the Blender that saved the file, such as 4.1."`
+	MissingFiles         []MissingFile `json:"missing_files" doc:"Files the scene wants that are not packed into the upload."`
+	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of linked .blend files, as written."`
+	Scripts              []string      `json:"scripts" doc:"Names of text blocks; none of them is run."`
+	UsesAutorunScripts   bool          `json:"uses_autorun_scripts" doc:"True when a text registers itself or a driver is a Python expression."`
+	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver sets the samples."`
+	FileOutputNodes      []string      `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
+	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
+	MovieOutput          bool          `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
+	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
+}
+
+// MissingFile is a file that an upload of the .blend alone cannot contain.
+type MissingFile struct {
+	Kind  string `json:"kind"`
+	Path  string `json:"path" doc:"As written in the file."`
+	Owner string `json:"owner" doc:"The data-block that wants it."`
+}
+
+// Frames is the scene's own range.
+func (s Scene) Frames() Frames {
+	return Frames{Start: s.FrameStart, End: s.FrameEnd, Step: max(1, s.FrameStep)}
+}
+
+// PixelSamples is the work of one frame: pixels rendered times samples each.
+func (s Scene) PixelSamples() int64 {
+	x := int64(s.ResolutionX) * int64(s.ResolutionPercentage) / 100
+	y := int64(s.ResolutionY) * int64(s.ResolutionPercentage) / 100
+	return x * y * int64(max(1, s.Samples))
+}
+
+// Warning tells of something that a render will do otherwise than the file may
+// expect. It never stops one.
+type Warning struct {
+	Code    string `json:"code" doc:"Stable machine-readable code."`
+	Message string `json:"message"`
+	Detail  any    `json:"detail,omitempty"`
+}
+
+// Codes of warnings.
+const (
+	WarnMissingFiles     = "missing_files"
+	WarnLinkedLibraries  = "linked_libraries"
+	WarnScriptsDisabled  = "scripts_disabled"
+	WarnFrameZeroSkipped = "frame_zero_skipped"
+	WarnNewerFile        = "newer_file_version"
+	WarnFileOutput       = "file_output_disabled"
+	WarnMovieAsPNG       = "movie_output_as_png"
+	WarnHeavyScene       = "heavy_scene"
+)

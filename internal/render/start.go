@@ -1,0 +1,189 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.example/internal/db"
+	"svc.example/internal/db/query"
+	"svc.example/internal/fault"
+	"svc.example/internal/id"
+	"svc.example/internal/lease"
+	"svc.example/internal/quote"
+	"svc.example/internal/wallet"
+)
+
+// errRaced says that another transaction changed the job first.
+var errRaced = errors.New("the job has moved on")
+
+// Flow is the door a job came through.
+type Flow string
+
+// Flows.
+const (
+	FlowJobAPI   Flow = "job_api"
+	FlowPublicV1 Flow = "public_v1"
+)
+
+// StartRequest is what the spend boundary needs to know.
+type StartRequest struct {
+	WorkspaceID string
+	KeyID       string // the key that spends; "" for a session
+	UploadID    string
+	QuoteID     string
+	Flow        Flow
+}
+
+// Start takes a locked quote and reserves its price, in one transaction: the
+// spend boundary. Starting a quote again returns the job it has become; nothing
+// is reserved twice. Errors: upload_not_found, quote_not_found, quote_expired,
+// quote_not_qualified, insufficient_funds, spend_limit_reached,
+// not_accepting_jobs.
+func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
+	var out Object
+	err := j.DB.Write(ctx, func(tx *db.Tx) error {
+		q, err := quote.Take(ctx, tx, r.WorkspaceID, r.UploadID, r.QuoteID)
+		if err != nil {
+			return err
+		}
+		jobID := q.JobID
+		if jobID == "" {
+			if jobID, err = j.begin(ctx, tx, r, q); err != nil {
+				return err
+			}
+		}
+		job, err := find(ctx, tx, r.WorkspaceID, jobID)
+		if err != nil {
+			return err
+		}
+		out, err = j.object(ctx, tx, job)
+		return err
+	})
+	return out, err
+}
+
+func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (jobID string, err error) {
+	if j.Accepting != nil && !j.Accepting() {
+		return "", fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
+	}
+	if err := q.Startable(); err != nil {
+		return "", err
+	}
+	if err := withinLimit(ctx, tx, r.KeyID, q.PriceCents); err != nil {
+		return "", err
+	}
+	jobID = id.New(id.Job)
+	err = tx.JobCreate(ctx, query.JobCreateParams{
+		JobID: jobID, WorkspaceID: r.WorkspaceID, KeyID: r.KeyID, Flow: string(r.Flow), Status: string(Queued),
+		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
+		InputKey: q.InputKey, FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
+		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
+		CreatedAt: tx.Now, SubmittedAt: tx.Now, UpdatedAt: tx.Now,
+	})
+	if err != nil {
+		return "", fmt.Errorf("create job: %w", err)
+	}
+	if err := wallet.Reserve(ctx, tx, r.WorkspaceID, jobID, q.PriceCents); err != nil {
+		return "", err
+	}
+	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
+		return "", err
+	}
+	tx.Announce(topic(jobID))
+	return jobID, lease.AddSpan(ctx, tx, FrameQueue, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
+}
+
+// withinLimit refuses a job that would take a key above its monthly limit.
+func withinLimit(ctx context.Context, tx *db.Tx, keyID string, cents int64) error {
+	if keyID == "" {
+		return nil
+	}
+	limit, err := tx.AgentKeyLimit(ctx, keyID)
+	if db.Missing(err) || (err == nil && limit < 0) {
+		return nil // not an agent key, or one without limit
+	}
+	if err != nil {
+		return fmt.Errorf("read spend limit: %w", err)
+	}
+	now := tx.Time()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	spent, err := tx.JobSpentByKey(ctx, query.JobSpentByKeyParams{KeyID: keyID, Since: db.Micros(month)})
+	if err != nil {
+		return fmt.Errorf("add up spending: %w", err)
+	}
+	if spent+cents > limit {
+		return fault.New(fault.SpendLimitReached, "This job costs %s; the key has %s of its monthly %s left.",
+			wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
+			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
+	}
+	return nil
+}
+
+// Cancel ends a job that no worker has claimed and gives its money back.
+// Cancelling a cancelled job again returns it as it is. Errors:
+// render_not_found, render_not_cancellable.
+func (j *Jobs) Cancel(ctx context.Context, workspaceID, jobID string) (Object, error) {
+	var out Object
+	err := j.DB.Write(ctx, func(tx *db.Tx) error {
+		job, err := lock(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if job.WorkspaceID != workspaceID {
+			return notFound(jobID)
+		}
+		status := Status(job.Status)
+		if status != Cancelled {
+			if !status.Cancellable() {
+				return fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
+			}
+			if err := j.cancel(ctx, tx, job, ""); err != nil {
+				return err
+			}
+		}
+		if job, err = tx.JobGet(ctx, jobID); err != nil {
+			return fmt.Errorf("read job: %w", err)
+		}
+		out, err = j.object(ctx, tx, job)
+		return err
+	})
+	return out, err
+}
+
+func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job query.Job, reason string) error {
+	if err := change(ctx, tx, job.JobID, Status(job.Status), Cancelled); err != nil {
+		return err
+	}
+	if err := tx.JobCancelled(ctx, query.JobCancelledParams{Reason: reason, Now: tx.Now, JobID: job.JobID}); err != nil {
+		return fmt.Errorf("cancel job: %w", err)
+	}
+	return j.giveBack(ctx, tx, job)
+}
+
+// fail ends a locked job that cannot be finished and gives its money back.
+func (j *Jobs) fail(ctx context.Context, tx *db.Tx, job query.Job, code fault.Code, message string) error {
+	if err := change(ctx, tx, job.JobID, Status(job.Status), Failed); err != nil {
+		return err
+	}
+	if err := tx.JobFailed(ctx, query.JobFailedParams{Code: string(code), Message: message, Now: tx.Now, JobID: job.JobID}); err != nil {
+		return fmt.Errorf("fail job: %w", err)
+	}
+	j.Log.Info("job failed", "job_id", job.JobID, "code", code)
+	return j.giveBack(ctx, tx, job)
+}
+
+// giveBack releases the reservation of a job that ends without a result, and
+// drops its outstanding work.
+func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job query.Job) error {
+	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
+		return err
+	}
+	for _, queue := range []string{FrameQueue, PackageQueue} {
+		if err := lease.Drop(ctx, tx, queue, job.JobID); err != nil {
+			return err
+		}
+	}
+	return clearFramesLater(ctx, tx, job.JobID)
+}
