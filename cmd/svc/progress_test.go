@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clock is a time that tests move.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func TestLogGetsALineForEachTenth(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	time := &clock{}
+	m := newDisplay(&out, time.now).meter("frames", inFrames)
+	for i := range int64(1001) {
+		time.at = time.at.Add(10 * 1e6)
+		m.move(i, 1000)
+	}
+	m.end()
+	got := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(got) != 11 || got[0] != "frames: 0 of 1000, 0 %" || got[5] != "frames: 500 of 1000, 50 %, 5s left" ||
+		got[10] != "frames: 1000 of 1000, 100 %" {
+		t.Errorf("%d lines:\n%s", len(got), out.String())
+	}
+}
+
+func TestLogIsNeverSilentForLongWhileWorkGoesOn(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	time := &clock{}
+	m := newDisplay(&out, time.now).meter("frames", inFrames)
+	for i := range int64(5) {
+		m.move(i, 100)
+		m.move(i, 100) // nothing new: no line
+		time.at = time.at.Add(quietAtMost)
+	}
+	if got := strings.Count(out.String(), "\n"); got != 5 {
+		t.Errorf("5 frames that take half a minute each are 5 lines, got %d:\n%s", got, out.String())
+	}
+}
+
+func TestTimeLeftFollowsThePaceSinceTheFirstMove(t *testing.T) {
+	t.Parallel()
+	begin := time.Unix(1000, 0)
+	var p pace
+	p.move(begin, 10, 40) // a job that is joined late
+	if got := p.text(); got != "" {
+		t.Errorf("one move tells no pace, got %q", got)
+	}
+	p.move(begin.Add(20*time.Second), 20, 40)
+	if got := p.text(); got != "40s left" {
+		t.Errorf("10 frames in 20 s leave 40 s for 20 frames, got %q", got)
+	}
+}
+
+func TestMeterOfUnknownLengthCountsOnly(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	time := &clock{}
+	m := newDisplay(&out, time.now).meter("upload", inBytes)
+	m.move(0, -1)
+	time.at = time.at.Add(quietAtMost)
+	m.move(3<<20, -1)
+	if got := out.String(); !strings.HasSuffix(got, "upload: 3.0 MiB\n") {
+		t.Error(got)
+	}
+}
+
+func TestBarReachesItsEndAndLinesStayWhole(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	time := &clock{}
+	b := &bars{w: &out, now: time.now}
+	m := b.meter("frames", inFrames)
+	m.move(0, 3)
+	b.say("waiting: %s", "no worker is online")
+	for i := range int64(4) {
+		m.move(i, 3)
+	}
+	m.end()
+	b.say("done")
+	for _, want := range []string{"waiting: no worker is online\n", "frames", "3 / 3", "100 %", "done\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, out.String())
+		}
+	}
+	// A meter that is given up must not hold the program.
+	m = b.meter("download", inBytes)
+	m.move(1, 3)
+	m.end()
+}
+
+func TestFramesAreReadAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"7": "7 7 1", "1-20": "1 20 1", "10-100:5": "10 100 5", "3-3": "3 3 1",
+	} {
+		var r frameRange
+		if err := r.UnmarshalText([]byte(text)); err != nil || !r.set || fmt.Sprint(r.Start, r.End, r.Step) != want {
+			t.Errorf("%q: %+v, error %v", text, r, err)
+		}
+	}
+	for _, bad := range []string{"", "-", "0", "0-5", "5-1", "-5", "1-", "1-5:", "1-5:0", "5:2", "a-b", "1-2-3", "+1", "1 - 5", "1:2:3", "99999999999999999999"} {
+		var r frameRange
+		if err := r.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %+v", bad, r)
+		}
+	}
+}

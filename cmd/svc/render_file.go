@@ -1,0 +1,295 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"svc.example/client"
+	"svc.example/internal/receipt"
+)
+
+// renderOptions say what to render and whom to tell.
+type renderOptions struct {
+	client  *client.Client
+	file    string     // a .blend; empty to follow jobID instead
+	jobID   string     // a job that was started before; empty to start file
+	frames  frameRange // not set: the scene's own
+	folder  string     // for everything fetched; empty: one named after file and job
+	accept  func(context.Context, *client.Quote) error
+	display display
+}
+
+// renderResult is what came of it. After a failure it holds what is known: a
+// JobID means that the job was started.
+type renderResult struct {
+	OK           bool            `json:"ok"`
+	JobID        string          `json:"job_id"`
+	ReceiptID    string          `json:"receipt_id"`
+	ChargedCents int64           `json:"charged_cents"`
+	Currency     string          `json:"currency"`
+	Folder       string          `json:"folder"` // of the frames
+	Frames       []string        `json:"frames"` // paths, by frame number
+	ZIP          string          `json:"zip"`
+	SHA256       string          `json:"sha256"` // of the ZIP
+	Receipt      string          `json:"receipt"`
+	SigningKey   string          `json:"signing_key"`
+	RenderDevice string          `json:"render_device"`
+	DeviceName   string          `json:"device_name"`
+	Version      string          `json:"version"` // of Blender
+	Switched     []string        `json:"switched"`
+	Checks       []receipt.Check `json:"checks"`
+	Error        *renderError    `json:"error"`
+}
+
+// renderFile takes a file the whole way: price, start, wait, fetch, verify,
+// unpack. It unpacks only what the receipt proves.
+func renderFile(ctx context.Context, o renderOptions) (renderResult, error) {
+	result := renderResult{JobID: o.jobID}
+	var inputSHA256 string // known where the file is
+	if o.jobID == "" {
+		quote, err := inspect(ctx, o)
+		if err != nil {
+			return result, err
+		}
+		printQuote(o.display, quote)
+		if err := o.accept(ctx, quote); err != nil {
+			return result, err
+		}
+		// Once accepted, a Ctrl-C must not leave unknown whether money was held.
+		job, err := o.client.Start(context.WithoutCancel(ctx), quote.UploadID, quote.QuoteID,
+			client.StartRequest{LegalAcceptance: client.LegalV1})
+		if err != nil {
+			return result, err
+		}
+		result.JobID, inputSHA256 = job.JobID, quote.InputSHA256
+		o.display.say("started %s", job.JobID)
+	}
+	job, err := follow(ctx, o, result.JobID)
+	if err != nil {
+		return result, err
+	}
+	return result, result.fetch(ctx, o, job, inputSHA256)
+}
+
+// inspect uploads the file and makes sure that the price is for these bytes.
+func inspect(ctx context.Context, o renderOptions) (*client.Quote, error) {
+	file, err := os.Open(o.file)
+	if err != nil {
+		return nil, fmt.Errorf("open the file to render: %w", err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.file, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read %s: %w", o.file, err)
+	}
+	upload := o.display.meter("upload", inBytes)
+	defer upload.end()
+	request := client.InspectRequest{Filename: filepath.Base(o.file), Body: file, Progress: upload.move}
+	if o.frames.set {
+		request.FrameStart, request.FrameEnd, request.FrameStep = &o.frames.Start, &o.frames.End, &o.frames.Step
+	}
+	quote, err := o.client.Inspect(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); quote.InputSHA256 != sum {
+		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s", o.file, quote.InputSHA256, sum)
+	}
+	return quote, nil
+}
+
+// jobError is a job that ended without a picture.
+type jobError struct{ job *client.Job }
+
+func (e *jobError) Error() string {
+	if e.job.Failure == nil {
+		return fmt.Sprintf("job %s was %s; nothing was charged", e.job.JobID, e.job.Status)
+	}
+	return strings.TrimSpace(fmt.Sprintf("job %s failed: %s (%s); nothing was charged. %s",
+		e.job.JobID, e.job.Failure.Message, e.job.Failure.Code, e.job.Failure.SuggestedAction))
+}
+
+// follow waits for the job's end and shows the way there.
+func follow(ctx context.Context, o renderOptions, jobID string) (*client.Job, error) {
+	frames := o.display.meter("frames", inFrames)
+	defer frames.end()
+	var done, total int64
+	waiting := ""
+	job, err := o.client.Follow(ctx, jobID, func(e client.Event) {
+		switch {
+		case e.Frame != nil:
+			done = max(done, int64(e.Frame.FramesCompleted))
+		case e.Job != nil:
+			done, total = max(done, int64(e.Job.FramesCompleted)), int64(e.Job.FrameCount)
+			if now := waitingText(e.Job); now != waiting {
+				waiting = now
+				o.display.say("%s", now)
+			}
+			if e.Job.Status == client.StatusQueued {
+				return // the pace is that of rendering, not of waiting
+			}
+		}
+		frames.move(done, total)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if job.Status != client.StatusCompleted {
+		return nil, &jobError{job}
+	}
+	return job, nil
+}
+
+// waitingText tells what a job is about, in words.
+func waitingText(job *client.Job) string {
+	switch {
+	case job.WaitingReason == "no_worker_online":
+		return "waiting: no worker is online"
+	case job.WaitingReason == "workers_busy":
+		return "waiting: all workers are busy"
+	case job.Status == client.StatusRendering && job.DeviceName != "":
+		return fmt.Sprintf("rendering on %s (%s)", job.DeviceName, job.RenderDevice)
+	}
+	return job.Status
+}
+
+// fetch downloads, verifies and unpacks a completed job.
+func (r *renderResult) fetch(ctx context.Context, o renderOptions, job *client.Job, inputSHA256 string) error {
+	r.Folder = o.folder
+	if r.Folder == "" {
+		tail := job.JobID[max(0, len(job.JobID)-8):]
+		r.Folder = strings.TrimSuffix(filepath.Base(job.Filename), filepath.Ext(job.Filename)) + "-" + tail
+	}
+	if err := os.MkdirAll(r.Folder, 0o755); err != nil {
+		return fmt.Errorf("make the folder for the frames: %w", err)
+	}
+	if err := r.download(ctx, o); err != nil {
+		return err
+	}
+	signed, err := r.verify(ctx, o)
+	if err != nil {
+		return err
+	}
+	if signed.JobID != job.JobID || (inputSHA256 != "" && signed.Input.SHA256 != inputSHA256) {
+		return fmt.Errorf("%w: it is the receipt of job %s over input %s", receipt.ErrBadSignature, signed.JobID, signed.Input.SHA256)
+	}
+	r.ReceiptID, r.ChargedCents, r.Currency, r.SHA256 = signed.ReceiptID, signed.ChargedCents, signed.Currency, signed.Artifact.SHA256
+	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
+	return r.unpack(signed.Frames)
+}
+
+func (r *renderResult) download(ctx context.Context, o renderOptions) error {
+	artifact, err := o.client.Artifact(ctx, r.JobID)
+	if err != nil {
+		return err
+	}
+	if artifact.Filename == "" || artifact.Filename != filepath.Base(artifact.Filename) {
+		return fmt.Errorf("the service names the ZIP %q, which is no file name", artifact.Filename)
+	}
+	r.ZIP = filepath.Join(r.Folder, artifact.Filename)
+	meter := o.display.meter("download", inBytes)
+	defer meter.end()
+	_, err = o.client.Download(ctx, r.JobID, r.ZIP, meter.move)
+	return err
+}
+
+// verify fetches the receipt and the keys, checks them and the ZIP as svc verify
+// does, and keeps both beside the ZIP for later.
+func (r *renderResult) verify(ctx context.Context, o renderOptions) (*receipt.Receipt, error) {
+	told, err := o.client.Receipt(ctx, r.JobID)
+	if err != nil {
+		return nil, err
+	}
+	published, err := o.client.SigningKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []receipt.PublicKey
+	for _, p := range published {
+		key, err := receipt.ParsePublicPEM([]byte(p.PublicKeyPEM))
+		if err != nil {
+			return nil, fmt.Errorf("read the service's key %s: %w", p.KeyID, err)
+		}
+		keys = append(keys, key)
+	}
+	answer, err := json.Marshal(told)
+	if err != nil {
+		return nil, fmt.Errorf("read the receipt: %w", err)
+	}
+	report, err := verifyFile(answer, keys, r.ZIP)
+	if err != nil {
+		return nil, err
+	}
+	r.Checks = report.Checks
+	if err := report.Err(); err != nil {
+		return nil, err
+	}
+	return report.Receipt, r.keep(told.Envelope, keys, report.KeyID)
+}
+
+// keep writes the receipt and the key that it is signed with.
+func (r *renderResult) keep(envelope []byte, keys []receipt.PublicKey, keyID string) error {
+	r.Receipt, r.SigningKey = filepath.Join(r.Folder, "receipt.json"), filepath.Join(r.Folder, keyFileName)
+	if err := os.WriteFile(r.Receipt, append(envelope, '\n'), 0o644); err != nil {
+		return fmt.Errorf("keep the receipt: %w", err)
+	}
+	for _, key := range keys {
+		if key.ID() != keyID {
+			continue
+		}
+		text, err := key.PEM()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(r.SigningKey, text, 0o644); err != nil {
+			return fmt.Errorf("keep the signing key: %w", err)
+		}
+	}
+	return nil
+}
+
+// unpack writes the frames of a verified ZIP: its names are bare, its entries
+// just these.
+func (r *renderResult) unpack(frames []receipt.Frame) error {
+	archive, err := zip.OpenReader(r.ZIP)
+	if err != nil {
+		return fmt.Errorf("unpack the frames: %w", err)
+	}
+	defer archive.Close()
+	for _, frame := range frames {
+		path := filepath.Join(r.Folder, frame.File)
+		if err := unpackFrame(&archive.Reader, receipt.FrameEntry(frame.File), path); err != nil {
+			return fmt.Errorf("unpack frame %d: %w", frame.Frame, err)
+		}
+		r.Frames = append(r.Frames, path)
+	}
+	return nil
+}
+
+func unpackFrame(archive *zip.Reader, entry, path string) error {
+	from, err := archive.Open(entry)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		to.Close()
+		return err
+	}
+	return to.Close()
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"svc.example/client"
+)
+
+// printQuote shows what would be rendered at what price, and what the service
+// warns of.
+func printQuote(to display, q *client.Quote) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("file", "%s, %s", q.Filename, inBytes.text(q.InputSizeBytes))
+	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
+		q.Scene.ResolutionPercentage, countOf(q.Scene.Samples, "sample"))
+	row("frames", "%s", framesText(q))
+	row("price", "%s, locked until %s", money(q.PriceCents, q.Currency), q.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+	if !q.Qualified1C {
+		row("warning", "the scene is too heavy for this price; the service will not start it")
+	}
+	for _, warning := range q.Warnings {
+		row("warning", "%s (%s)", warning.Message, warning.Code)
+	}
+	table.Flush()
+	to.say("%s", strings.TrimSuffix(text.String(), "\n"))
+}
+
+func framesText(q *client.Quote) string {
+	text := fmt.Sprint(q.FrameStart)
+	if q.FrameEnd != q.FrameStart {
+		text += fmt.Sprintf("-%d", q.FrameEnd)
+	}
+	if q.FrameStep > 1 {
+		text += fmt.Sprintf(", each %d.", q.FrameStep)
+	}
+	return fmt.Sprintf("%s (%s)", text, countOf(q.FrameCount, "frame"))
+}
+
+// print tells people what they have now.
+func (r *renderResult) print(w io.Writer) {
+	printChecks(w, r.Checks)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
+	row("price", fmt.Sprintf("%s for %s", money(r.ChargedCents, r.Currency), countOf(len(r.Frames), "frame")))
+	row("rendered", fmt.Sprintf("by Blender %s on %s (%s)", r.Version, r.DeviceName, r.RenderDevice))
+	if len(r.Switched) > 0 {
+		row("switched", strings.Join(r.Switched, ", "))
+	}
+	row("frames", r.Folder)
+	row("first", r.Frames[0])
+	row("zip", r.ZIP)
+	row("sha256", r.SHA256)
+	row("receipt", r.Receipt)
+	table.Flush()
+	fmt.Fprintln(w, "receipt verified")
+}
+
+func money(cents int64, currency string) string {
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
+}
+
+func countOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

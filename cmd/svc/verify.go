@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/internal/receipt"
+)
+
+// keyFileName is the public key's file beside a receipt that svc render wrote.
+const keyFileName = "signing-key.pem"
+
+// verifyCmd checks a receipt without a network.
+type verifyCmd struct {
+	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or the saved answer of the receipt route."`
+	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the ZIP that the receipt names is looked for beside the receipt."`
+	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key, PEM. Without it, signing-key.pem beside the receipt is used, which proves only that the files belong together."`
+	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
+}
+
+// Help is shown under the flags.
+func (verifyCmd) Help() string {
+	return "Exit codes: 0 everything that could be checked is right; 1 a file could not be read; 2 wrong usage; " +
+		"3 the receipt is not signed by the key or was changed; 4 the ZIP is not the one in the receipt."
+}
+
+// verified is what verify found, in the form of --json.
+type verified struct {
+	OK       bool            `json:"ok"`
+	Receipt  string          `json:"receipt_id"`
+	JobID    string          `json:"job_id"`
+	KeyID    string          `json:"key_id"`
+	KeyFile  string          `json:"key_file"`
+	Pinned   bool            `json:"key_pinned"` // false: the key came from beside the receipt
+	Artifact string          `json:"artifact"`   // the file that was checked; empty when none was
+	Checks   []receipt.Check `json:"checks"`
+}
+
+// Run makes the checks and prints each.
+func (c *verifyCmd) Run(app *kong.Context) error {
+	found, err := c.verify()
+	if found == nil {
+		return err
+	}
+	if c.JSON {
+		return errors.Join(printJSON(app.Stdout, found), err)
+	}
+	found.print(app.Stdout)
+	return err
+}
+
+// verify gives what was found and, where something failed, the error that says
+// so with its exit code. Found is nil when nothing could be checked at all.
+func (c *verifyCmd) verify() (*verified, error) {
+	document, err := os.ReadFile(c.Receipt)
+	if err != nil {
+		return nil, fmt.Errorf("read the receipt: %w", err)
+	}
+	found := &verified{KeyFile: c.PinnedKey, Pinned: c.PinnedKey != ""}
+	if !found.Pinned {
+		found.KeyFile = filepath.Join(filepath.Dir(c.Receipt), keyFileName)
+	}
+	key, err := readPublicKey(found.KeyFile)
+	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
+		return nil, exitError{fmt.Errorf("there is no %s beside the receipt: give the service's public key with --key", keyFileName), exitUsage}
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys := []receipt.PublicKey{key}
+	report := receipt.Verify(document, keys, nil)
+	if report.Receipt != nil {
+		if found.Artifact = c.findArtifact(*report.Receipt); found.Artifact != "" {
+			if report, err = verifyFile(document, keys, found.Artifact); err != nil {
+				return nil, err
+			}
+		}
+		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
+	}
+	found.KeyID, found.Checks = report.KeyID, report.Checks
+	err = report.Err()
+	found.OK = err == nil
+	return found, withExitCode(err)
+}
+
+// findArtifact is the ZIP to check: the given one, or the one that the receipt
+// names where it lies beside it.
+func (c *verifyCmd) findArtifact(r receipt.Receipt) string {
+	if c.Artifact != "" {
+		return c.Artifact
+	}
+	name := r.Artifact.Filename
+	if name == "" || name != filepath.Base(name) {
+		return ""
+	}
+	beside := filepath.Join(filepath.Dir(c.Receipt), name)
+	if info, err := os.Stat(beside); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return beside
+}
+
+func verifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt.Report, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return receipt.Report{}, fmt.Errorf("open the ZIP: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return receipt.Report{}, fmt.Errorf("open the ZIP: %w", err)
+	}
+	return receipt.Verify(document, keys, io.NewSectionReader(file, 0, info.Size())), nil
+}
+
+func readPublicKey(path string) (receipt.PublicKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return receipt.PublicKey{}, fmt.Errorf("read the public key: %w", err)
+	}
+	key, err := receipt.ParsePublicPEM(text)
+	if err != nil {
+		return receipt.PublicKey{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+// withExitCode gives each kind of failed verification its exit code.
+func withExitCode(err error) error {
+	switch {
+	case errors.Is(err, receipt.ErrBadSignature):
+		return exitError{err, exitBadSignature}
+	case errors.Is(err, receipt.ErrBadArtifact):
+		return exitError{err, exitBadArtifact}
+	}
+	return err
+}
+
+func (v *verified) print(w io.Writer) {
+	printChecks(w, v.Checks)
+	if !v.Pinned {
+		fmt.Fprintf(w, "key taken from beside the receipt (%s); pin it with --key\n", v.KeyFile)
+	}
+	if v.OK {
+		fmt.Fprintln(w, "receipt verified")
+	}
+}
+
+func printChecks(w io.Writer, checks []receipt.Check) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, check := range checks {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", check.Name, check.Status, check.Text)
+	}
+	table.Flush()
+}
+
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
