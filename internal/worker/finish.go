@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/farm"
+	"svc.example/internal/pixels"
+)
+
+// maxMessage bounds a failure's message on the wire, in bytes.
+const maxMessage = 1000
+
+// finish takes a rendered picture out of Blender's way, then checks it, hashes it
+// and puts it into the outbox while the next frame renders.
+func (w *Worker) finish(t *task, a *act, f blender.Frame) {
+	path, err := w.out.claim(t.lease, f.Path)
+	if err != nil {
+		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "error", err)
+		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
+		return
+	}
+	w.finishing.Go(func() {
+		result, err := w.check(t, a, f, path)
+		if err != nil {
+			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: f.Log})
+			return
+		}
+		if t.ctx.Err() != nil {
+			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
+			_ = os.Remove(path) // else the next run removes it
+			return
+		}
+		if err := w.out.put(report{Frame: &result}); err != nil {
+			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+		}
+	})
+}
+
+// check reads a picture once: it must decode whole and have the size that was
+// rendered.
+func (w *Worker) check(t *task, a *act, f blender.Frame, path string) (farm.FrameResult, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return farm.FrameResult{}, errors.New("the picture is gone")
+	}
+	defer file.Close()
+	sum := sha256.New()
+	in := &counter{r: io.TeeReader(file, sum)}
+	picture := pixels.Picture{Width: f.Width, Height: f.Height, SHA256: f.PixelSHA256}
+	if f.PixelSHA256 == "" { // else Blender has read it back itself
+		if picture, err = pixels.Read(in); err != nil {
+			return farm.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
+		}
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return farm.FrameResult{}, fmt.Errorf("read the picture of frame %d: %w", f.Number, err)
+	}
+	if picture.Width != f.Width || picture.Height != f.Height {
+		return farm.FrameResult{}, fmt.Errorf("the picture of frame %d is %dx%d, not %dx%d", f.Number, picture.Width, picture.Height, f.Width, f.Height)
+	}
+	if f.Number != t.lease.Frame || in.n == 0 {
+		return farm.FrameResult{}, errors.New("the picture is not that of the leased frame")
+	}
+	info := a.Info()
+	return farm.FrameResult{
+		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
+		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: picture.SHA256,
+		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
+		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+		Switched: append([]string{}, a.opened.Switched...), Log: f.Log,
+	}, nil
+}
+
+// counter counts the bytes read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// fail puts a failure into the outbox.
+func (w *Worker) fail(t *task, e *blender.Error) {
+	w.log.Warn("frame failed", "job", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
+	err := w.out.put(report{Fail: &farm.FailRequest{
+		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt,
+		Code: e.Code, Message: e.Message[:min(len(e.Message), maxMessage)], Log: e.Log, Final: e.Final,
+	}})
+	if err != nil {
+		w.log.Error("a failure cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+	}
+}

@@ -1,0 +1,243 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/farm"
+)
+
+// A worker asks ahead for as many frames as it renders in aheadTime, so that no
+// short frame waits for the network; of long frames it takes one at a time.
+const (
+	aheadTime  = 3 * time.Second
+	aheadMost  = 16
+	pollLength = 20 * time.Second // of a long poll
+)
+
+// errUnable says that this machine, not the frame, is at fault: no process could be
+// started, or the disk fails. The frame is given back and the worker rests.
+var errUnable = errors.New("this worker is not able to work now")
+
+// restTry is the try whose pause a worker rests for that is not able to work.
+const restTry = 5
+
+// line is the row of leased frames that wait for this worker's Blender.
+type line struct {
+	tasks   []*task
+	asked   chan answer // the lease call under way, nil when none
+	job     string      // of the newest answer
+	waiting int         // frames of that job that nobody held then
+	pace    time.Duration
+}
+
+type answer struct {
+	reply  farm.LeaseReply
+	err    error
+	waited bool // a long poll
+}
+
+// wants says how many frames to ask for now: what fits into aheadTime by the
+// measured pace, never more than half of what is left, so that another worker
+// finds frames too. 0 where nothing is to be asked ahead.
+func (l *line) wants() int {
+	if l.pace <= 0 {
+		return 0
+	}
+	most := min(int(aheadTime/l.pace), aheadMost) - len(l.tasks)
+	return max(min(most, (l.waiting+1)/2), 0)
+}
+
+// measure takes in how long a frame took; the last ones count most.
+func (l *line) measure(d time.Duration) {
+	if l.pace == 0 {
+		l.pace = d
+	}
+	l.pace = max((l.pace+d)/2, time.Millisecond)
+}
+
+// work renders leased frames one by one until ctx ends. wire outlives ctx.
+func (w *Worker) work(ctx, wire context.Context) {
+	var l line
+	defer func() { w.leave(wire, &l) }()
+	for ctx.Err() == nil {
+		if !w.fill(ctx, &l) {
+			return
+		}
+		if len(l.tasks) == 0 {
+			continue
+		}
+		next := l.tasks[0]
+		l.tasks = l.tasks[1:]
+		begun := time.Now()
+		err := w.render(ctx, wire, next)
+		if err == nil {
+			l.measure(time.Since(begun))
+		}
+		if errors.Is(err, errUnable) && w.rest(ctx, "render", restTry, err) != nil {
+			return
+		}
+	}
+}
+
+// fill takes in what the server has answered, asks for more where more is wanted,
+// and waits when there is nothing to render. It returns false when ctx ends.
+func (w *Worker) fill(ctx context.Context, l *line) bool {
+	if l.asked == nil {
+		switch n := l.wants(); {
+		case len(l.tasks) == 0:
+			if l.waiting == 0 {
+				w.stage.warm() // the next frame is likely another job's
+			}
+			w.ask(ctx, l, max(n, 1), pollLength)
+		case n > 0:
+			w.ask(ctx, l, n, 0)
+		}
+	}
+	if len(l.tasks) > 0 {
+		select {
+		case got := <-l.asked: // a nil channel is never ready
+			w.take(l, got)
+		default:
+		}
+		return true
+	}
+	select {
+	case got := <-l.asked:
+		w.take(l, got)
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ask asks for n frames, rather of the job whose file is open.
+func (w *Worker) ask(ctx context.Context, l *line, n int, wait time.Duration) {
+	req := farm.LeaseRequest{Max: n, WaitSeconds: wait.Seconds()}
+	if w.stage.act != nil {
+		req.JobID = w.stage.act.job.JobID
+	}
+	asked := make(chan answer, 1)
+	l.asked = asked
+	go func() {
+		got := answer{waited: wait > 0}
+		got.err = w.persist(ctx, "lease", func(workerID string) (err error) {
+			req.WorkerID = workerID
+			got.reply, err = w.cfg.Farm.Lease(ctx, req)
+			return err
+		})
+		asked <- got
+	}()
+}
+
+// take puts an answer's frames into the line.
+func (w *Worker) take(l *line, got answer) {
+	l.asked = nil
+	switch {
+	case got.err != nil:
+		if !errors.Is(got.err, context.Canceled) {
+			w.log.Error("the server refuses to lease frames", "error", got.err)
+		}
+		return
+	case got.reply.Job == nil || len(got.reply.Leases) == 0:
+		l.waiting = 0
+		if got.waited {
+			w.stage.clear() // nothing came for a whole poll: free what the file takes
+			w.forgetInput()
+		}
+		return
+	}
+	if l.job != got.reply.Job.JobID {
+		l.job, l.pace = got.reply.Job.JobID, 0
+	}
+	l.waiting = got.reply.Job.FramesWaiting
+	for _, lease := range got.reply.Leases {
+		l.tasks = append(l.tasks, w.held.take(*got.reply.Job, lease))
+	}
+}
+
+// leave gives back what waits in the line when the worker stops, and what a lease
+// call still under way brings.
+func (w *Worker) leave(wire context.Context, l *line) {
+	if l.asked != nil {
+		w.take(l, <-l.asked)
+	}
+	w.giveBack(wire, l.tasks...)
+}
+
+// render renders one frame and passes it on. The error is for the line's pace;
+// what it means to the lease has been seen to.
+func (w *Worker) render(ctx, wire context.Context, t *task) error {
+	if t.ctx.Err() != nil {
+		return context.Cause(t.ctx)
+	}
+	running, end := context.WithCancelCause(t.ctx)
+	defer end(nil)
+	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
+	defer stop()
+	a, err := w.onStage(running, t)
+	if err == nil {
+		t.begin()
+		var f blender.Frame
+		if f, err = a.Render(running, t.lease.Frame, t.advance); err == nil {
+			w.finish(t, a, f)
+			return nil
+		}
+		w.stage.clear()
+	}
+	w.giveUp(wire, t, context.Cause(running), err)
+	return err
+}
+
+// endSoon ends a running frame once the grace is over, or at once when it is
+// clear that it will take longer.
+func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t *task) {
+	if left, ok := t.remaining(); ok && left > w.cfg.Grace {
+		end(errStopped)
+		return
+	}
+	timer := time.NewTimer(w.cfg.Grace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		end(errStopped)
+	case <-running.Done():
+	}
+}
+
+// giveUp reports a frame that was not rendered, by why it was not.
+func (w *Worker) giveUp(wire context.Context, t *task, cause, err error) {
+	log := w.log.With("job", t.job.JobID, "frame", t.lease.Frame, "lease", t.lease.LeaseID)
+	var failed *blender.Error
+	switch {
+	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
+		log.Warn("frame given up: it is not this worker's any longer", "error", err)
+		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+	case errors.Is(cause, errStopped), errors.Is(err, errUnable):
+		log.Info("frame given back", "reason", err)
+		w.giveBack(wire, t)
+	case errors.As(err, &failed):
+		w.fail(t, failed)
+	default: // damaged on its way, or a reply of Blender's that is none
+		w.fail(t, &blender.Error{Code: blender.Crashed, Message: err.Error()})
+	}
+}
+
+// giveBack releases leases unrendered. It is tried once: else they lapse.
+func (w *Worker) giveBack(wire context.Context, tasks ...*task) {
+	var held []farm.Held
+	for _, t := range tasks {
+		if t.ctx.Err() == nil {
+			held = append(held, t.held())
+		}
+		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+	}
+	if len(held) == 0 {
+		return
+	}
+	if err := w.cfg.Farm.Release(wire, farm.ReleaseRequest{WorkerID: w.id(), Leases: held}); err != nil {
+		w.log.Warn("leases could not be given back, they lapse by themselves", "leases", len(held), "error", err)
+	}
+}
