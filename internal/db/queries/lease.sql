@@ -85,8 +85,5 @@ SELECT count(*) FROM lease WHERE queue = @queue AND subject = @subject AND state
 -- name: LeaseHeldOf :many
 SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';
 
--- name: LeaseHolds :one
-SELECT count(*) FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held' AND holder = @holder;
-
 -- name: LeaseNextDue :one
 SELECT CAST(coalesce(min(due_at), 0) AS bigint) FROM lease WHERE queue = @queue AND state = 'waiting';

@@ -148,11 +148,11 @@ HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'co
 SELECT j.job_id FROM job j
 WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id);
 
--- name: FrameBlobKeys :many
-SELECT blob_key FROM frame WHERE job_id = @job_id;
-
 -- name: JobArtifactKeys :many
 SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 0;
 
 -- name: JobsLive :many
 SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
+
+-- name: WorkerHolds :one
+SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state = 'held' AND holder = @worker_id;

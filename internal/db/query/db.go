@@ -78,9 +78,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
 	}
-	if q.frameBlobKeysStmt, err = db.PrepareContext(ctx, frameBlobKeys); err != nil {
-		return nil, fmt.Errorf("error preparing query FrameBlobKeys: %w", err)
-	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
 	}
@@ -173,9 +170,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseHeldOfStmt, err = db.PrepareContext(ctx, leaseHeldOf); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseHeldOf: %w", err)
-	}
-	if q.leaseHoldsStmt, err = db.PrepareContext(ctx, leaseHolds); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseHolds: %w", err)
 	}
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
@@ -297,6 +291,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerGetStmt, err = db.PrepareContext(ctx, workerGet); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerGet: %w", err)
 	}
+	if q.workerHoldsStmt, err = db.PrepareContext(ctx, workerHolds); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerHolds: %w", err)
+	}
 	if q.workerSeenStmt, err = db.PrepareContext(ctx, workerSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSeen: %w", err)
 	}
@@ -405,11 +402,6 @@ func (q *Queries) Close() error {
 	if q.auditUnbalancedStmt != nil {
 		if cerr := q.auditUnbalancedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
-		}
-	}
-	if q.frameBlobKeysStmt != nil {
-		if cerr := q.frameBlobKeysStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing frameBlobKeysStmt: %w", cerr)
 		}
 	}
 	if q.frameCreateStmt != nil {
@@ -565,11 +557,6 @@ func (q *Queries) Close() error {
 	if q.leaseHeldOfStmt != nil {
 		if cerr := q.leaseHeldOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseHeldOfStmt: %w", cerr)
-		}
-	}
-	if q.leaseHoldsStmt != nil {
-		if cerr := q.leaseHoldsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseHoldsStmt: %w", cerr)
 		}
 	}
 	if q.leaseLapsedStmt != nil {
@@ -772,6 +759,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerGetStmt: %w", cerr)
 		}
 	}
+	if q.workerHoldsStmt != nil {
+		if cerr := q.workerHoldsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerHoldsStmt: %w", cerr)
+		}
+	}
 	if q.workerSeenStmt != nil {
 		if cerr := q.workerSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerSeenStmt: %w", cerr)
@@ -854,7 +846,6 @@ type Queries struct {
 	auditPackagingStmt     *sql.Stmt
 	auditReceiptsStmt      *sql.Stmt
 	auditUnbalancedStmt    *sql.Stmt
-	frameBlobKeysStmt      *sql.Stmt
 	frameCreateStmt        *sql.Stmt
 	frameGetStmt           *sql.Stmt
 	framesOfStmt           *sql.Stmt
@@ -886,7 +877,6 @@ type Queries struct {
 	leaseFinishStmt        *sql.Stmt
 	leaseGetStmt           *sql.Stmt
 	leaseHeldOfStmt        *sql.Stmt
-	leaseHoldsStmt         *sql.Stmt
 	leaseLapsedStmt        *sql.Stmt
 	leaseNextDueStmt       *sql.Stmt
 	leaseNextSubjectStmt   *sql.Stmt
@@ -927,6 +917,7 @@ type Queries struct {
 	walletMoveStmt         *sql.Stmt
 	workerCreateStmt       *sql.Stmt
 	workerGetStmt          *sql.Stmt
+	workerHoldsStmt        *sql.Stmt
 	workerSeenStmt         *sql.Stmt
 	workersOnlineStmt      *sql.Stmt
 	workspaceCountStmt     *sql.Stmt
@@ -956,7 +947,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditPackagingStmt:     q.auditPackagingStmt,
 		auditReceiptsStmt:      q.auditReceiptsStmt,
 		auditUnbalancedStmt:    q.auditUnbalancedStmt,
-		frameBlobKeysStmt:      q.frameBlobKeysStmt,
 		frameCreateStmt:        q.frameCreateStmt,
 		frameGetStmt:           q.frameGetStmt,
 		framesOfStmt:           q.framesOfStmt,
@@ -988,7 +978,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseFinishStmt:        q.leaseFinishStmt,
 		leaseGetStmt:           q.leaseGetStmt,
 		leaseHeldOfStmt:        q.leaseHeldOfStmt,
-		leaseHoldsStmt:         q.leaseHoldsStmt,
 		leaseLapsedStmt:        q.leaseLapsedStmt,
 		leaseNextDueStmt:       q.leaseNextDueStmt,
 		leaseNextSubjectStmt:   q.leaseNextSubjectStmt,
@@ -1029,6 +1018,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletMoveStmt:         q.walletMoveStmt,
 		workerCreateStmt:       q.workerCreateStmt,
 		workerGetStmt:          q.workerGetStmt,
+		workerHoldsStmt:        q.workerHoldsStmt,
 		workerSeenStmt:         q.workerSeenStmt,
 		workersOnlineStmt:      q.workersOnlineStmt,
 		workspaceCountStmt:     q.workspaceCountStmt,

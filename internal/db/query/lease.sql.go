@@ -401,23 +401,6 @@ func (q *Queries) LeaseHeldOf(ctx context.Context, arg LeaseHeldOfParams) ([]Lea
 	return items, nil
 }
 
-const leaseHolds = `-- name: LeaseHolds :one
-SELECT count(*) FROM lease WHERE queue = $1 AND subject = $2 AND state = 'held' AND holder = $3
-`
-
-type LeaseHoldsParams struct {
-	Queue   string
-	Subject string
-	Holder  string
-}
-
-func (q *Queries) LeaseHolds(ctx context.Context, arg LeaseHoldsParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseHoldsStmt, leaseHolds, arg.Queue, arg.Subject, arg.Holder)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const leaseLapsed = `-- name: LeaseLapsed :many
 SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease
 WHERE state = 'held' AND lapses_at <= $1

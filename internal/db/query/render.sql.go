@@ -165,33 +165,6 @@ func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error)
 	return items, nil
 }
 
-const frameBlobKeys = `-- name: FrameBlobKeys :many
-SELECT blob_key FROM frame WHERE job_id = $1
-`
-
-func (q *Queries) FrameBlobKeys(ctx context.Context, jobID string) ([]string, error) {
-	rows, err := q.query(ctx, q.frameBlobKeysStmt, frameBlobKeys, jobID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var blob_key string
-		if err := rows.Scan(&blob_key); err != nil {
-			return nil, err
-		}
-		items = append(items, blob_key)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
   device, device_name, blender_version, build_hash, switched, log, accepted_at)
@@ -1222,6 +1195,22 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.SeenAt,
 	)
 	return i, err
+}
+
+const workerHolds = `-- name: WorkerHolds :one
+SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = $1 AND state = 'held' AND holder = $2
+`
+
+type WorkerHoldsParams struct {
+	JobID    string
+	WorkerID string
+}
+
+func (q *Queries) WorkerHolds(ctx context.Context, arg WorkerHoldsParams) (int64, error) {
+	row := q.queryRow(ctx, q.workerHoldsStmt, workerHolds, arg.JobID, arg.WorkerID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const workerSeen = `-- name: WorkerSeen :exec

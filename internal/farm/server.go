@@ -1,0 +1,396 @@
+// Package farm is the door for GPU workers, with both halves side by side:
+// wire.go is what is spoken, client.go the worker's half, server.go the
+// service's.
+//
+// What always holds: a worker is known by a node key and touches only what it
+// has leased; every report repeats holder and attempt, and a stale one is
+// lease_lost; a frame is on disk and hashed before it is accepted; what a worker
+// is told never names a workspace.
+//
+// What a report means is left to render. Start reading at wire.go.
+package farm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"svc.example/internal/blob"
+	"svc.example/internal/db"
+	"svc.example/internal/db/query"
+	"svc.example/internal/fault"
+	"svc.example/internal/id"
+	"svc.example/internal/identity"
+	"svc.example/internal/lease"
+	"svc.example/internal/render"
+)
+
+// Server is the service's half of the workers' door.
+type Server struct {
+	DB    *db.DB
+	Jobs  *render.Jobs
+	Blobs blob.Store
+	Log   *slog.Logger
+}
+
+// Bounds on what a worker may ask and send.
+const (
+	maxLeases    = 64
+	maxWait      = 60 * time.Second
+	maxFrameSize = 2 << 30 // bytes of one picture
+	maxMeta      = 64 << 10
+	maxText      = 16 << 10 // bytes of a log or message
+	seenEvery    = 10 * time.Second
+)
+
+// Routes adds the door's routes to mux.
+func (s *Server) Routes(mux *http.ServeMux) {
+	mux.Handle("POST "+PathRegister, s.route(s.register))
+	mux.Handle("POST "+PathLease, s.route(s.lease))
+	mux.Handle("POST "+PathHeartbeat, s.route(s.heartbeat))
+	mux.Handle("POST "+PathDeliver, s.route(s.deliver))
+	mux.Handle("POST "+PathFail, s.route(s.fail))
+	mux.Handle("POST "+PathRelease, s.route(s.release))
+	mux.Handle("GET "+PathInput+"{job_id}", s.route(s.input))
+}
+
+// route authenticates, and renders what the handler returns: a reply, or an
+// error. A nil reply means that the handler has written the response.
+func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		node, err := identity.Node(r.Context(), s.DB, r.Header.Get("Authorization"))
+		var reply any
+		if err == nil {
+			reply, err = handle(w, r, node)
+		}
+		if err != nil {
+			if fault.Of(err) == fault.Internal && r.Context().Err() == nil {
+				s.Log.Error("workers' door", "path", r.URL.Path, "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
+			}
+			fault.Respond(w, err)
+			return
+		}
+		if reply == nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		// A failed write means the worker is gone; its lease will tell.
+		_ = json.NewEncoder(w).Encode(reply)
+	})
+}
+
+func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req RegisterRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if req.Device != "GPU" && req.Device != "CPU" {
+		return nil, fault.Field("body.device", "must be GPU or CPU")
+	}
+	worker := id.New(id.Node)
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
+		return tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
+			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
+			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), RegisteredAt: tx.Now, SeenAt: tx.Now,
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("register worker: %w", err)
+	}
+	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "blender", req.BlenderVersion, "device", req.Device,
+		"device_name", req.DeviceName, "denoise", req.Denoise)
+	return RegisterReply{
+		OK: true, WorkerID: worker,
+		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / 4,
+	}, nil
+}
+
+// known reads the worker of a report and notes that it was heard.
+func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (worker query.Worker, err error) {
+	var stale bool
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		worker, err = tx.WorkerGet(ctx, workerID)
+		if db.Missing(err) || (err == nil && worker.KeyID != node.KeyID) {
+			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
+		}
+		if err != nil {
+			return fmt.Errorf("read worker: %w", err)
+		}
+		stale = tx.Now-worker.SeenAt > seenEvery.Microseconds()
+		return nil
+	})
+	if err != nil || !stale {
+		return worker, err
+	}
+	return worker, s.DB.Write(ctx, func(tx *db.Tx) error {
+		return tx.WorkerSeen(ctx, query.WorkerSeenParams{Now: tx.Now, WorkerID: workerID, Before: tx.Now})
+	})
+}
+
+// lease answers as soon as there is work, or with none after the wait.
+func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req LeaseRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if req.Max < 1 || req.Max > maxLeases {
+		return nil, fault.Field("body.max", "must be 1 to %d", maxLeases)
+	}
+	ctx := r.Context()
+	if _, err := s.known(ctx, node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	wake, stop := s.DB.Listen(lease.Topic(render.FrameQueue))
+	defer stop()
+	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	// Work that was put off becomes due without an announcement.
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
+	for {
+		work, err := s.Jobs.Claim(ctx, req.WorkerID, req.JobID, req.Max)
+		if err != nil {
+			return nil, err
+		}
+		if len(work.Leases) > 0 {
+			return leaseReply(work), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-over.C:
+			return LeaseReply{OK: true, Leases: []Lease{}}, nil
+		case <-wake:
+		case <-look.C:
+		}
+	}
+}
+
+func leaseReply(w render.Work) LeaseReply {
+	reply := LeaseReply{OK: true, Job: &Job{
+		JobID: w.Job.JobID, Filename: w.Job.Filename, InputSHA256: w.Job.InputSha256, InputSizeBytes: w.Job.InputSizeBytes, FramesWaiting: w.Waiting,
+	}}
+	for _, l := range w.Leases {
+		reply.Leases = append(reply.Leases, Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
+	}
+	return reply
+}
+
+func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req HeartbeatRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	progress := make([]float64, 0, len(req.Leases))
+	for _, h := range req.Leases {
+		progress = append(progress, h.Progress)
+	}
+	lost, err := s.Jobs.Beat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
+	return HeartbeatReply{OK: true, Lost: lost}, err
+}
+
+func refs(workerID string, held []Held) []lease.Ref {
+	out := make([]lease.Ref, 0, len(held))
+	for _, h := range held {
+		out = append(out, lease.Ref{ID: h.LeaseID, Holder: workerID, Attempt: int64(h.Attempt)})
+	}
+	return out
+}
+
+func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req FailRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	code := fault.Code(req.Code)
+	if fault.Lookup(code).Door != fault.DoorJob {
+		return nil, fault.Field("body.code", "is not a failure code")
+	}
+	s.Log.Warn("worker reports a failed frame", "worker_id", req.WorkerID, "lease_id", req.LeaseID, "code", code, "message", clip(req.Message), "log", clip(req.Log))
+	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
+	return OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{Code: code, Message: clip(req.Message), Final: req.Final})
+}
+
+func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req ReleaseRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	return OKReply{OK: true}, s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases))
+}
+
+// input sends a job's file to a worker that holds one of its frames.
+func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	worker, err := s.known(ctx, node, r.URL.Query().Get("worker_id"))
+	if err != nil {
+		return nil, err
+	}
+	var job query.Job
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: worker.WorkerID})
+		if err != nil {
+			return fmt.Errorf("read leases: %w", err)
+		}
+		if held == 0 {
+			return fault.New(fault.LeaseLost, "This worker holds no frame of %s.", jobID)
+		}
+		job, err = tx.JobGet(ctx, jobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.Blobs.Open(ctx, job.InputKey)
+	if err != nil {
+		return nil, fmt.Errorf("open input: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", time.Time{}, file)
+	return nil, nil
+}
+
+var frameFile = regexp.MustCompile(`^frame_[0-9]{4,6}\.[a-z0-9]{2,5}$`)
+
+// deliver stores a picture, checks that it is what its description says, and
+// hands it in.
+func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	ctx := r.Context()
+	meta, file, err := readDelivery(r)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := s.known(ctx, node, meta.WorkerID)
+	if err != nil {
+		return nil, err
+	}
+	p := render.Picture{
+		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
+		JobID: meta.JobID, Frame: meta.Frame, File: meta.File,
+		BlobKey: fmt.Sprintf("frames/%s/%d-%s", meta.JobID, meta.Attempt, meta.File),
+		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
+		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
+		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
+		Switched: meta.Switched, Log: clip(meta.Log),
+	}
+	if err := s.described(meta, worker); err != nil {
+		return nil, err
+	}
+	stored, err := s.store(ctx, p, file)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.Jobs.Accept(ctx, p)
+	if stored && !kept {
+		// Not this report's to keep; a stray that stays is swept.
+		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
+	}
+	return OKReply{OK: true}, err
+}
+
+func readDelivery(r *http.Request) (meta FrameResult, file *multipart.Part, err error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Because(err)
+	}
+	part, err := parts.NextPart()
+	if err != nil || part.FormName() != "meta" {
+		return meta, nil, fault.Field("body.meta", "must be the first part").Because(err)
+	}
+	if err := json.NewDecoder(io.LimitReader(part, maxMeta)).Decode(&meta); err != nil {
+		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Because(err)
+	}
+	file, err = parts.NextPart()
+	if err != nil || file.FormName() != "file" {
+		return meta, nil, fault.Field("body.file", "must be the second part").Because(err)
+	}
+	return meta, file, nil
+}
+
+// described checks a description against itself and what the worker registered.
+func (s *Server) described(meta FrameResult, worker query.Worker) error {
+	want := fmt.Sprintf("%s:%s:%d", render.FrameQueue, meta.JobID, meta.Frame)
+	switch {
+	case meta.LeaseID != want || !id.Valid(id.Job, meta.JobID):
+		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
+	case !frameFile.MatchString(meta.File) || !strings.HasPrefix(meta.File, fmt.Sprintf("frame_%04d.", meta.Frame)):
+		return fault.Field("body.meta.file", "is not the name of this frame")
+	case meta.SizeBytes < 1 || meta.SizeBytes > maxFrameSize:
+		return fault.Field("body.meta.size_bytes", "must be 1 to %d", int64(maxFrameSize))
+	case meta.Width < 1 || meta.Height < 1:
+		return fault.Field("body.meta.width", "and height must be 1 or more")
+	case meta.Device != worker.Device:
+		return fault.New(fault.FrameRejected, "The frame was rendered on %s, but the worker registered as %s.", meta.Device, worker.Device)
+	}
+	return nil
+}
+
+// store keeps the bytes of a picture. stored is false when an equal report has
+// stored them before.
+func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (stored bool, err error) {
+	w, err := s.Blobs.Create(ctx, p.BlobKey)
+	if err != nil {
+		return false, fmt.Errorf("store frame: %w", err)
+	}
+	defer w.Abort()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
+	if err != nil {
+		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Because(err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
+		return false, fault.New(fault.FrameRejected, "The picture has %d bytes and hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)
+	}
+	err = w.Commit()
+	if errors.Is(err, blob.ErrExists) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store frame: %w", err)
+	}
+	return true, nil
+}
+
+// decode reads a JSON body strictly.
+func decode(r *http.Request, into any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
+	}
+	d := json.NewDecoder(io.LimitReader(r.Body, maxMeta*4))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fault.New(fault.InvalidRequest, "The body cannot be read: %v.", err)
+	}
+	return nil
+}
+
+// clip bounds a text that a worker sends.
+func clip(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+}
