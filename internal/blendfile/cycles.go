@@ -22,13 +22,18 @@ func cyclesGroup(r record, paths ...string) record {
 	return record{}
 }
 
+// setting is one value of a group.
+type setting struct {
+	n       int
+	foreign bool // not of the type the setting has: scripts can store anything
+}
+
 // settings reads the whole numbers and switches of a group.
-func settings(group record) map[string]int {
-	set := map[string]int{}
+func settings(group record) map[string]setting {
+	set := map[string]setting{}
 	for p := range group.list("data.group", "IDProperty") {
-		if t := p.int("type"); t == propInt || t == propBool {
-			set[p.text("name")] = p.int("data.val")
-		}
+		t := p.int("type")
+		set[p.text("name")] = setting{n: p.int("data.val"), foreign: t != propInt && t != propBool}
 	}
 	return set
 }
@@ -53,39 +58,51 @@ const (
 	maxSamples   = 1 << 24
 )
 
-// cycles fills in Cycles' settings as they are after load.
+// cycles fills in Cycles' settings as they are after load. A setting that is not
+// stored has the default of the saving version; one that is stored as a foreign
+// type has the default of the loading one.
 func (f *file) cycles(r record, s *Scene) {
 	group := cyclesGroup(r, "id.system_properties", "id.properties")
 	set, v := settings(group), f.version()
-	or := func(name string, unset int) int {
-		if n, ok := set[name]; ok {
-			return n
+	value := func(name string, unset, current int) int {
+		switch p, ok := set[name]; {
+		case !ok:
+			return unset
+		case p.foreign:
+			return current
+		default:
+			return p.n
 		}
-		return unset
 	}
 	old := v <= lastBefore4096()
-	switch {
-	case v <= lastWith10Samples():
-		s.Samples = or("samples", samplesTo276)
-	case old:
-		s.Samples = or("samples", samplesTo293)
-	default:
-		s.Samples = or("samples", samplesSince)
+	samples := samplesSince
+	if v <= lastWith10Samples() {
+		samples = samplesTo276
+	} else if old {
+		samples = samplesTo293
 	}
-	if old && or("use_square_samples", 0) != 0 {
+	s.Samples = value("samples", samples, samplesSince)
+	if old && set["use_square_samples"].n != 0 {
 		s.Samples = squared(s.Samples)
 	}
-	s.AdaptiveSampling = or("use_adaptive_sampling", flag(!old)) != 0
-	s.Denoise = or("use_denoising", flag(!old)) != 0
-	s.Denoiser = denoiser(or("denoiser", denoiserOIDN))
+	s.AdaptiveSampling = value("use_adaptive_sampling", flag(!old), 1) != 0
+	s.Denoise = value("use_denoising", flag(!old), 1) != 0
+	s.Denoiser = denoiser(value("denoiser", denoiserOIDN, denoiserOIDN))
 	if v < firstSceneDenoising() && group.l != nil {
 		s.Denoise, s.Denoiser = layersDenoise(r)
 	}
 }
 
-// squared is n², held to what the setting takes.
+// squared is n² as Blender makes it: held to what the setting takes, and left
+// as it was when the product is beyond 32 bits, since then its script fails.
 func squared(n int) int {
-	return int(min(math.Pow(float64(n), 2), maxSamples))
+	n64 := int64(n)
+	switch square := n64 * n64; {
+	case square > math.MaxInt32:
+		return n
+	default:
+		return int(min(square, maxSamples))
+	}
 }
 
 func flag(on bool) int {
@@ -114,13 +131,13 @@ func layersDenoise(r record) (bool, string) {
 	on, by := false, denoiserNLM
 	for l := range r.list("view_layers", "ViewLayer") {
 		set := settings(cyclesGroup(l, "id_properties"))
-		on = on || set["use_denoising"] != 0
-		if set["use_optix_denoising"] != 0 {
+		on = on || set["use_denoising"].n != 0
+		if set["use_optix_denoising"].n != 0 {
 			by = denoiserOptiX
 		}
 	}
 	for l := range r.list("r.layers", "SceneRenderLayer") {
-		on = on || settings(cyclesGroup(l, "prop"))["use_denoising"] != 0
+		on = on || settings(cyclesGroup(l, "prop"))["use_denoising"].n != 0
 	}
 	return on, denoiser(by)
 }
