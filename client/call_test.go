@@ -77,6 +77,19 @@ func TestUploadOfUnknownSizeArrivesWhole(t *testing.T) {
 	}
 }
 
+func TestRefusedUploadIsNotSent(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.faults["POST /node/v1/uploads/inspect"] = []fault{refusal(401, "unauthenticated", nil, nil)}
+	var sent int64
+	_, err := c.Inspect(t.Context(), client.InspectRequest{Filename: "a.blend", Body: bytes.NewReader(picture(20 << 20)),
+		Progress: func(now, _ int64) { sent = max(sent, now) }})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Code != "unauthenticated" || len(w.taken) != 0 || sent != 0 {
+		t.Errorf("%d bytes were sent in %d tries, error %v", sent, len(w.taken)+1, err)
+	}
+}
+
 type unreadableFile struct{ io.ReadSeeker }
 
 var errDisk = errors.New("disk error")

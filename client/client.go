@@ -16,6 +16,10 @@ import (
 // the largest job, 10000 frames, needs about 6 MiB twice.
 const maxAnswer = 64 << 20
 
+// askFirst is the size of a body, bytes, above which the server is asked before
+// it is sent: a refusal would else be lost behind a connection that breaks.
+const askFirst = 1 << 20
+
 // Client speaks to one server with one agent key. It may be used by many
 // goroutines at once.
 type Client struct {
@@ -162,5 +166,8 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	}
 	req.Body, req.ContentLength = b.ReadCloser, b.size
 	req.Header.Set("Content-Type", b.contentType)
+	if b.size < 0 || b.size > askFirst {
+		req.Header.Set("Expect", "100-continue")
+	}
 	return req, nil
 }

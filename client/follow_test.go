@@ -60,6 +60,23 @@ func TestStreamGoesOnWhereItBroke(t *testing.T) {
 	})
 }
 
+func TestServerThatRepeatsItselfIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.events = happened(3)
+	forgetful := func(until int) fault {
+		return func(w http.ResponseWriter, r *http.Request, _ http.HandlerFunc) {
+			r.Header.Del("Last-Event-ID")
+			s.write(w, r, until)
+		}
+	}
+	s.faults["GET /node/v1/jobs/{id}/events"] = []fault{forgetful(2), forgetful(3), forgetful(5)}
+	var got []int
+	if _, err := c.Follow(t.Context(), "JOB-1", frames(&got)); err != nil || fmt.Sprint(got) != "[1 2 3]" {
+		t.Errorf("frames told: %v, error %v", got, err)
+	}
+}
+
 func TestFollowReadsTheJobWhereThereIsNoStream(t *testing.T) {
 	t.Parallel()
 	s, c, w := setup(t)

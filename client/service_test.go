@@ -55,7 +55,7 @@ func setup(t testing.TB) (*service, *client.Client, *waits) {
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	w := &waits{}
-	c, err := client.New(s.URL, "svc_agent_test", client.WithHTTPClient(s.Client()), client.WithWait(w.wait))
+	c, err := client.New(s.URL, "svc_agent_test", client.WithWait(w.wait))
 	if err != nil {
 		t.Fatal(err)
 	}

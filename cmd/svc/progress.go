@@ -60,14 +60,14 @@ func isTerminal(stream any) bool {
 type pace struct {
 	began     time.Time
 	from      int64
-	remaining time.Duration // -1 while unknown
+	remaining time.Duration // 0 while unknown, and at the end
 }
 
 func (p *pace) move(now time.Time, done, total int64) {
 	if p.began.IsZero() {
 		p.began, p.from = now, done
 	}
-	p.remaining = -1
+	p.remaining = 0
 	if done > p.from && total > 0 {
 		each := float64(now.Sub(p.began)) / float64(done-p.from)
 		p.remaining = time.Duration(each * float64(total-done))
@@ -75,7 +75,7 @@ func (p *pace) move(now time.Time, done, total int64) {
 }
 
 func (p *pace) text() string {
-	if p.remaining < 0 {
+	if p.remaining <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s left", p.remaining.Round(time.Second))
@@ -189,7 +189,7 @@ func (m *line) move(done, total int64) {
 	if total > 0 {
 		text += fmt.Sprintf(" of %s, %d %%", m.unit.text(total), 100*done/total)
 	}
-	if left := m.pace.text(); left != "" && done < total {
+	if left := m.pace.text(); left != "" {
 		text += ", " + left
 	}
 	m.owner.say("%s", text)

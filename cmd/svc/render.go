@@ -88,7 +88,16 @@ func (c *renderCmd) report(app *kong.Context, people io.Writer, result renderRes
 		result.Error = failureOf(err)
 		err = errors.Join(printJSON(app.Stdout, result), err)
 	}
-	return withExitCode(err)
+	return withExitCode(explained(err))
+}
+
+// explained adds what the service suggests to do about its refusal.
+func explained(err error) error {
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.SuggestedAction != "" {
+		return fmt.Errorf("%w. %s", err, refused.SuggestedAction)
+	}
+	return err
 }
 
 // renderError is a failure as --json tells it.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,6 +157,7 @@ func (r Receipt) normal() Receipt {
 	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
 	r.Frames = append([]Frame{}, r.Frames...)
 	r.Switched = append([]string{}, r.Switched...)
+	slices.Sort(r.Switched)
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,7 @@ func TestSignedReceiptIsReadAsItWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.StartedAt, r.CompletedAt = r.StartedAt.UTC(), r.CompletedAt.UTC()
+		r.Switched = slices.Sorted(slices.Values(r.Switched))
 		if r.Switched == nil {
 			r.Switched = []string{}
 		}

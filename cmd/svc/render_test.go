@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/receipt"
+	"svc.example/internal/receipt/receipttest"
+)
+
+// delivery is a service that has already rendered: it takes the file whose hash
+// the receipt names and tells of the job as it went.
+type delivery struct {
+	*httptest.Server
+	job     receipttest.Job
+	key     receipt.Key
+	events  string
+	inspect map[string]any // the answer to an upload
+	started int
+}
+
+const sceneFile = "scene" // the bytes that the receipt's input hash is of
+
+func deliverOver(t *testing.T) *delivery {
+	t.Helper()
+	job, err := receipttest.Complete(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &delivery{job: job, key: key, events: strings.Join([]string{
+		`id: 1`, `event: job`, `data: {"job_id":"JOB-1","status":"queued","waiting_reason":"no_worker_online","frame_count":3}`, ``,
+		`id: 2`, `event: job`, `data: {"job_id":"JOB-1","status":"rendering","frame_count":3}`, ``,
+		`id: 3`, `event: frame`, `data: {"job_id":"JOB-1","frame":1,"frames_completed":1}`, ``,
+		`id: 4`, `event: job`, `data: {"job_id":"JOB-1","status":"completed","filename":"scene.blend","frame_count":3,"frames_completed":3}`, ``, ``,
+	}, "\n"), inspect: map[string]any{
+		"upload_id": "UPL-1", "quote_id": "QTE-1", "price_cents": 3, "currency": "USD", "frame_start": 1, "frame_end": 3, "frame_step": 1,
+		"frame_count": 3, "qualified_1c": true, "filename": "scene.blend", "input_sha256": job.Receipt.Input.SHA256, "input_size_bytes": 5,
+		"expires_at": "2026-01-03T00:00:00Z", "scene": map[string]any{"name": "Scene", "resolution_x": 4, "resolution_y": 3, "resolution_percentage": 100, "samples": 1},
+		"warnings": []any{map[string]any{"code": "missing_files", "message": "wood.png is not packed into the file"}},
+	}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /node/v1/uploads/inspect", func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		json.NewEncoder(w).Encode(d.inspect)
+	})
+	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
+		d.started++
+		io.WriteString(w, `{"job_id":"JOB-1","status":"queued","frame_count":3}`)
+	})
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/events", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, d.events) })
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/download", d.download)
+	mux.HandleFunc("GET /zip", func(w http.ResponseWriter, _ *http.Request) { w.Write(d.job.ZIP) })
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/receipt", d.receipt)
+	mux.HandleFunc("GET /v1/signing-keys", d.signingKeys)
+	d.Server = httptest.NewServer(mux)
+	t.Cleanup(d.Close)
+	return d
+}
+
+func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
+	sum := sha256.Sum256(d.job.ZIP)
+	fmt.Fprintf(w, `{"download":{"url":"%s/zip","filename":"scene.zip","size_bytes":%d,"sha256":"%s"}}`,
+		d.URL, len(d.job.ZIP), hex.EncodeToString(sum[:]))
+}
+
+func (d *delivery) receipt(w http.ResponseWriter, _ *http.Request) {
+	envelope, err := receipt.Sign(d.job.Receipt, d.key)
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(w).Encode(map[string]any{"job_id": "JOB-1", "receipt": d.job.Receipt, "envelope": envelope})
+}
+
+func (d *delivery) signingKeys(w http.ResponseWriter, _ *http.Request) {
+	text, err := d.key.Public().PEM()
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"key_id": d.key.Public().ID(), "public_key_pem": string(text), "current": true}}})
+}
+
+// options render the scene file with a person who says yes; what they see is
+// written to the buffer.
+func (d *delivery) options(t *testing.T) (renderOptions, *bytes.Buffer) {
+	t.Helper()
+	api, err := client.New(d.URL, "svc_agent_test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file := filepath.Join(folder, "scene.blend")
+	if err := os.WriteFile(file, []byte(sceneFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var seen bytes.Buffer
+	return renderOptions{client: api, file: file, folder: filepath.Join(folder, "out"),
+		accept:  func(context.Context, *client.Quote) error { return nil },
+		display: newDisplay(&seen, time.Now)}, &seen
+}
+
+func TestRenderLeavesProvenFramesBehind(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, seen := d.options(t)
+	result, err := renderFile(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range result.Frames {
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, d.job.Pictures[i]) {
+			t.Errorf("frame %s: %d bytes, error %v", path, len(got), err)
+		}
+	}
+	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
+		t.Errorf("result %+v", result)
+	}
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "wood.png is not packed", "waiting: no worker is online", "started JOB-1", "frames: 3 of 3, 100 %"} {
+		if !strings.Contains(seen.String(), want) {
+			t.Errorf("%q was not shown:\n%s", want, seen)
+		}
+	}
+	// What was kept verifies by itself, later and elsewhere.
+	found, err := (&verifyCmd{Receipt: result.Receipt}).verify()
+	if err != nil || !found.OK || found.Artifact != result.ZIP {
+		t.Errorf("found %+v, error %v", found, err)
+	}
+}
+
+func TestRenderUnpacksOnlyWhatTheReceiptProves(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	at := bytes.Index(d.job.ZIP, d.job.Pictures[1])
+	d.job.ZIP[at+40] ^= 1
+	o, _ := d.options(t)
+	_, err := renderFile(t.Context(), o)
+	var exit exitError
+	if !errors.As(withExitCode(err), &exit) || exit.code != exitBadArtifact {
+		t.Fatalf("error %v", err)
+	}
+	if frames, _ := filepath.Glob(filepath.Join(o.folder, "*.png")); len(frames) != 0 {
+		t.Errorf("unpacked: %v", frames)
+	}
+}
+
+func TestRenderRefusesAReceiptOfOtherBytes(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.job.Receipt.Input.SHA256 = strings.Repeat("0", 64)
+	d.job.Manifest.Input = d.job.Receipt.Input
+	if err := d.job.Pack(); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := d.options(t)
+	if _, err := renderFile(t.Context(), o); !errors.Is(err, receipt.ErrBadSignature) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	o.accept = func(context.Context, *client.Quote) error { return errDeclined }
+	if _, err := renderFile(t.Context(), o); !errors.Is(err, errDeclined) {
+		t.Errorf("error %v", err)
+	}
+	d.inspect["input_sha256"] = strings.Repeat("0", 64)
+	o, _ = d.options(t)
+	if _, err := renderFile(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other bytes") {
+		t.Errorf("error %v", err)
+	}
+	if d.started != 0 {
+		t.Errorf("%d jobs were started", d.started)
+	}
+}
+
+func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out.WriteString("yes\n")
+	out.Close()
+	quote := &client.Quote{PriceCents: 20, Currency: "USD", FrameCount: 20}
+	err = terms{in: in, out: io.Discard}.accept(t.Context(), quote)
+	var exit exitError
+	if !errors.As(err, &exit) || exit.code != exitUsage || !strings.Contains(err.Error(), "0.20 USD") || !strings.Contains(err.Error(), "--yes") {
+		t.Errorf("error %v", err)
+	}
+	if err := (terms{yes: true, in: in}).accept(t.Context(), quote); err != nil {
+		t.Errorf("--yes is a yes: %v", err)
+	}
+}
+
+func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	o.file, o.jobID = "", "JOB-1"
+	result, err := renderFile(t.Context(), o)
+	if err != nil || len(result.Frames) != 3 || d.started != 0 {
+		t.Errorf("result %+v, %d started, error %v", result, d.started, err)
+	}
+}
+
+func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"rendering\",\"frame_count\":3}\n\n"
+	o, seen := d.options(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.display = &cancelling{display: o.display, cancel: cancel}
+	result, err := renderFile(ctx, o)
+	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" {
+		t.Fatalf("result %+v, error %v, seen %s", result, err, seen)
+	}
+	text := (&renderCmd{Server: "http://host"}).interrupted(result.JobID).Error()
+	if !strings.Contains(text, "svc render --job JOB-1 --server http://host") {
+		t.Error(text)
+	}
+}
+
+// cancelling is a person who presses Ctrl-C once the render is under way.
+type cancelling struct {
+	display
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) say(format string, args ...any) {
+	c.display.say(format, args...)
+	if fmt.Sprintf(format, args...) == client.StatusRendering {
+		c.cancel()
+	}
+}
+
+func TestFailedJobSaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"failed\",\"failure\":" +
+		"{\"code\":\"out_of_memory\",\"message\":\"Blender ran out of memory\",\"suggested_action\":\"Use smaller textures.\"}}\n\n"
+	o, _ := d.options(t)
+	_, err := renderFile(t.Context(), o)
+	if err == nil || err.Error() != "job JOB-1 failed: Blender ran out of memory (out_of_memory); nothing was charged. Use smaller textures." {
+		t.Errorf("error %v", err)
+	}
+	if told := failureOf(err); told.Code != "out_of_memory" || told.SuggestedAction != "Use smaller textures." {
+		t.Errorf("programs are told %+v", told)
+	}
+}
