@@ -71,6 +71,10 @@ func (w *Worker) download(ctx context.Context, workerID string, job farm.Job, pa
 	// One byte more than announced is enough to know that it is another file.
 	n, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(in, job.InputSizeBytes+1))
 	if err := errors.Join(err, file.Close()); err != nil {
+		var disk *fs.PathError
+		if errors.As(err, &disk) {
+			return errors.Join(errUnable, err)
+		}
 		return fmt.Errorf("receive: %w", err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); n != job.InputSizeBytes || got != job.InputSHA256 {

@@ -1,0 +1,53 @@
+package worker_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"svc.example/internal/farm"
+)
+
+// slow is a server behind a slow network.
+type slow struct {
+	*server
+	delay time.Duration
+}
+
+func (s slow) Lease(ctx context.Context, req farm.LeaseRequest) (farm.LeaseReply, error) {
+	if err := rest(ctx, s.delay); err != nil {
+		return farm.LeaseReply{}, err
+	}
+	return s.server.Lease(ctx, req)
+}
+
+// damaging is a server whose files arrive otherwise than it says.
+type damaging struct{ *server }
+
+func (damaging) Input(context.Context, string, string, int64) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("a scenE")), nil
+}
+
+// keyless is a server that does not know the worker's key.
+type keyless struct{ *server }
+
+func (keyless) Register(context.Context, farm.RegisterRequest) (farm.RegisterReply, error) {
+	return farm.RegisterReply{}, refusal(401, "unauthenticated")
+}
+
+// outbox lists what the worker has kept.
+func (b *bench) outbox() []string {
+	b.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(b.config.WorkDir, "outbox"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

@@ -1,0 +1,152 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/contract"
+	"svc.example/internal/worker"
+)
+
+// painter is a Renderer that paints PNGs, at a pace and with faults that a test
+// sets before it starts.
+type painter struct {
+	info      blender.Info
+	starts    time.Duration // how long a start takes
+	frameTime time.Duration
+	fault     func(frame int) error // of a render; nil for a picture
+	cut       bool                  // pictures lack their end
+	small     bool                  // pictures are smaller than the scene says
+
+	mu      sync.Mutex
+	alive   int      // processes now
+	most    int      // processes at once
+	opens   []string // files opened, in order
+	began   []time.Time
+	stopped int // renders ended by their context
+}
+
+func newPainter() *painter {
+	return &painter{
+		info:   blender.Info{Version: contract.BlenderVersion, BuildHash: "abc", Denoiser: true, Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Test GPU"}}},
+		starts: time.Second, frameTime: time.Second,
+	}
+}
+
+func (p *painter) Start(ctx context.Context, opts blender.Options) (worker.Session, error) {
+	if err := rest(ctx, p.starts); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alive++
+	p.most = max(p.most, p.alive)
+	return &painting{painter: p, out: opts.Out}, nil
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+type painting struct {
+	*painter
+	out    string
+	opened bool
+	once   sync.Once
+}
+
+func (p *painting) Info() blender.Info { return p.info }
+
+func (p *painting) Close() error {
+	p.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.alive--
+	})
+	return nil
+}
+
+func (p *painting) Open(_ context.Context, file string) (blender.Opened, error) {
+	if p.opened {
+		return blender.Opened{}, errors.New("a process was given a second file")
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return blender.Opened{}, err
+	}
+	p.opened = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opens = append(p.opens, string(content))
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}}, nil
+}
+
+func (p *painting) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	p.mu.Lock()
+	p.began = append(p.began, time.Now())
+	p.mu.Unlock()
+	const steps = 10
+	for i := range steps {
+		if err := rest(ctx, p.frameTime/steps); err != nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.stopped++
+			return blender.Frame{}, &blender.Error{Code: blender.NoProgress, Message: err.Error()}
+		}
+		progress(float64(i+1) / steps)
+	}
+	if p.fault != nil {
+		if err := p.fault(frame); err != nil {
+			return blender.Frame{}, err
+		}
+	}
+	path := filepath.Join(p.out, fmt.Sprintf("frame_%04d.png", frame))
+	if err := p.paint(path, frame); err != nil {
+		return blender.Frame{}, err
+	}
+	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(),
+		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it"}, nil
+}
+
+func picture(frame, width int) image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, width, 6))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * frame)
+	}
+	img.Set(0, 0, color.NRGBA{R: byte(frame), G: byte(frame >> 8), A: 255})
+	return img
+}
+
+func (p *painter) paint(path string, frame int) error {
+	width := 8
+	if p.small {
+		width = 4
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := png.Encode(file, picture(frame, width)); err != nil {
+		return err
+	}
+	if p.cut {
+		if err := file.Truncate(60); err != nil {
+			return err
+		}
+	}
+	return file.Close()
+}
