@@ -1,0 +1,120 @@
+// Package api is the public door: the /v1 and /node/v1 routes and the OpenAPI
+// document that describes them.
+//
+// What always holds: a handler translates and calls one room below; every error
+// leaves in the one envelope, by the bridge in errors.go; a route's credential
+// is checked before its body is read; what is described is what is served,
+// since the document is made from the handlers' types.
+//
+// Deciding is left to the rooms. Start reading at New, then node.go.
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/blob"
+	"svc.example/internal/contract"
+	"svc.example/internal/db"
+	"svc.example/internal/intake"
+	"svc.example/internal/receipt"
+	"svc.example/internal/render"
+)
+
+// Rooms are what the door leads to.
+type Rooms struct {
+	DB     *db.DB
+	Jobs   *render.Jobs
+	Intake *intake.Intake
+	Blobs  blob.Store
+	// Keys are the receipts' public keys, the current one first.
+	Keys      []SigningKey
+	PublicURL string
+	Log       *slog.Logger
+}
+
+// SigningKey is a published key.
+type SigningKey struct {
+	Key       receipt.PublicKey
+	ValidFrom string // RFC 3339
+}
+
+type server struct {
+	Rooms
+	cross *http.CrossOriginProtection
+}
+
+// bridgeErrors installs the envelope once: huma keeps its error constructor in
+// package variables.
+var bridgeErrors = sync.OnceFunc(func() {
+	huma.NewErrorWithContext = wireErrorOf
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return wireErrorOf(nil, status, msg, errs...)
+	}
+})
+
+// Routes adds the door's routes to mux.
+func Routes(mux *http.ServeMux, rooms Rooms) {
+	bridgeErrors()
+	s := &server{Rooms: rooms, cross: http.NewCrossOriginProtection()}
+	api := humago.New(mux, config(rooms.PublicURL))
+	s.discovery(api)
+	s.signIn(api)
+	s.uploads(api)
+	s.jobs(api)
+	s.results(api)
+	document := &document{api: api}
+	mux.Handle("GET /openapi.json", document)
+	mux.Handle("GET /v1/openapi.json", document)
+}
+
+func config(publicURL string) huma.Config {
+	c := huma.DefaultConfig("svc: Blender Cycles renders at a locked price", contract.OpenAPIVersion)
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by us
+	c.CreateHooks = nil                                   // no $schema members
+	c.Formats = map[string]huma.Format{"application/json": plainJSON, "json": plainJSON}
+	c.NoFormatFallback = false
+	if publicURL != "" {
+		c.Servers = []*huma.Server{{URL: publicURL}}
+	}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		agentScheme:   {Type: "http", Scheme: "bearer", Description: "Job API agent key, svc_agent_…"},
+		sessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session"},
+	}
+	return c
+}
+
+// plainJSON writes text as it is: escaping <, > and & is for HTML.
+var plainJSON = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	},
+	Unmarshal: json.Unmarshal,
+}
+
+// document serves the OpenAPI document, written once.
+type document struct {
+	api  huma.API
+	once sync.Once
+	text []byte
+	err  error
+}
+
+func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.once.Do(func() { d.text, d.err = json.MarshalIndent(d.api.OpenAPI(), "", "  ") })
+	if d.err != nil {
+		panic(fmt.Errorf("write the OpenAPI document: %w", d.err)) // a programming error
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "public, max-age=60")
+	_, _ = w.Write(d.text) // a failed write means the caller is gone
+}

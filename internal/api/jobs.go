@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/contract"
+	"svc.example/internal/receipt"
+	"svc.example/internal/render"
+)
+
+type jobInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+}
+
+type downloadOutput struct {
+	Body struct {
+		render.Object
+		Download render.Download `json:"download"`
+	}
+}
+
+type receiptOutput struct {
+	Body struct {
+		render.Object
+		Receipt  receipt.Receipt `json:"receipt"`
+		Envelope receiptEnvelope `json:"envelope" doc:"The receipt as signed: a DSSE envelope around an in-toto statement."`
+	}
+}
+
+// receiptEnvelope is a DSSE envelope.
+type receiptEnvelope struct {
+	PayloadType string             `json:"payloadType"`
+	Payload     string             `json:"payload" doc:"Base64."`
+	Signatures  []receiptSignature `json:"signatures"`
+}
+
+type receiptSignature struct {
+	KeyID string `json:"keyid"`
+	Sig   string `json:"sig" doc:"Base64."`
+}
+
+type proofOutput struct {
+	Body struct {
+		OK             bool   `json:"ok" enum:"true"`
+		JobID          string `json:"job_id"`
+		Proof          string `json:"proof" enum:"receipt_backed"`
+		ReceiptURL     string `json:"receipt_url"`
+		ReceiptID      string `json:"receipt_id"`
+		ArtifactSHA256 string `json:"artifact_sha256"`
+	}
+}
+
+// jobs registers the routes that read and cancel a job.
+func (s *server) jobs(api huma.API) {
+	security := []map[string][]string{{agentScheme: {}}}
+	op := func(id, method, path, summary string, errors ...int) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: "/node/v1/jobs/{job_id}" + path, Tags: []string{"Job API"}, Summary: summary,
+			Security: security, Errors: append([]int{401, 404}, errors...), Middlewares: huma.Middlewares{noted, s.agentOnly(api)},
+		}
+	}
+	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
+		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return &objectOutput{o}, err
+		}))
+	huma.Register(api, op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed", 409),
+		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return &objectOutput{o}, err
+		}))
+	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is", 409, 410),
+		handled(s, func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
+			out := &downloadOutput{}
+			var err error
+			out.Body.Object, out.Body.Download, err = s.Jobs.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return out, err
+		}))
+	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt", 409),
+		handled(s, s.receipt))
+	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job", 409),
+		handled(s, func(ctx context.Context, in *jobInput) (*proofOutput, error) {
+			o, r, _, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			if err != nil {
+				return nil, err
+			}
+			out := &proofOutput{}
+			out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
+			out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
+			return out, nil
+		}))
+	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
+}
+
+func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
+	o, r, envelope, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	if err != nil {
+		return nil, err
+	}
+	out := &receiptOutput{}
+	out.Body.Object, out.Body.Receipt = o, r
+	return out, plainJSON.Unmarshal(envelope, &out.Body.Envelope)
+}
