@@ -27,10 +27,7 @@ const (
 func readHeader(s *stream) (header, error) {
 	var b [newHeaderSize]byte
 	if err := s.full(b[:oldHeaderSize]); err != nil {
-		if !s.ended(err) || s.compression == "none" {
-			return header{}, s.fault(err, "", "the file header")
-		}
-		if e := looksLikeBlend(b[:s.pos]); e != nil {
+		if e := looksLikeBlend(b[:s.pos]); e != nil && s.pos > 0 && s.ended(err) {
 			return header{}, e
 		}
 		return header{}, s.fault(err, "", "the file header")

@@ -20,6 +20,11 @@ func isZstd(b []byte) bool {
 	return magic == 0xFD2FB528 || magic&^0xF == 0x184D2A50
 }
 
+// isCutMagic tells a packed file of which nearly nothing is there.
+func isCutMagic(b []byte) bool {
+	return len(b) > 0 && len(b) < 4 && (bytes.HasPrefix([]byte{0x28, 0xb5, 0x2f, 0xfd}, b) || b[0] == 0x1f && len(b) == 1)
+}
+
 // looksLikeBlend passes a stream that begins as a .blend does, cut ones
 // included, and otherwise says what it is as far as that is known.
 func looksLikeBlend(b []byte) error {

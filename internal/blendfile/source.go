@@ -18,12 +18,14 @@ const bufferSize = 64 << 10
 type source struct {
 	r   io.Reader
 	n   int64
+	eof bool
 	err error
 }
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
+	s.eof = s.eof || err == io.EOF
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
@@ -83,6 +85,8 @@ func openStream(r io.Reader, o Options) (*stream, error) {
 			return nil, fmt.Errorf("start the zstd decoder: %w", err)
 		}
 		s.un.r = s.zstd
+	case isCutMagic(first):
+		return nil, &TruncatedError{What: "its first four bytes"}
 	default:
 		if err := looksLikeBlend(first); err != nil {
 			return nil, err
@@ -147,7 +151,7 @@ func (s *stream) fault(err error, block, what string) error {
 		return fmt.Errorf("read the file, in %s: %w", what, s.src.err)
 	case errors.As(err, &large):
 		return large
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case s.ended(err):
 		return &TruncatedError{Offset: s.pos, What: what}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return &TooLargeError{What: "bytes of zstd window", Limit: s.un.o.MaxWindow}
@@ -155,7 +159,8 @@ func (s *stream) fault(err error, block, what string) error {
 	return &DamagedError{Offset: s.pos, Block: block, What: "the " + s.compression + " stream does not unpack", Err: err}
 }
 
-// ended tells an end of the stream from a failure.
+// ended tells an end of the stream from a failure. Decoders also speak of an
+// end when what they read makes no sense; then the source has not ended.
 func (s *stream) ended(err error) bool {
-	return s.src.err == nil && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	return s.src.eof && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
