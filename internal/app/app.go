@@ -1,0 +1,133 @@
+// Package app wires the house: one Config, one list of what starts and stops.
+// It knows every other room; no room knows it.
+//
+// Open gives what commands and tests need without serving (db, blobs, keys);
+// Serve adds the doors and the background work, and runs until its context
+// ends.
+//
+// What always holds: what Serve starts it also stops, in the reverse order;
+// nothing else in the house starts background work. Start reading at Open, then
+// Serve.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/internal/api"
+	"svc.example/internal/blob"
+	"svc.example/internal/db"
+	"svc.example/internal/receipt"
+	"svc.example/internal/render"
+)
+
+// App is the house without its doors.
+type App struct {
+	Config Config
+	DB     *db.DB
+	Blobs  blob.Store
+	Signer receipt.Key
+
+	linkKey   []byte
+	signerAge time.Time // when the signing key was made
+}
+
+// Open opens the stores and keys, and makes them where they are missing.
+func Open(ctx context.Context, cfg Config) (*App, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	keys := filepath.Join(cfg.Data, "keys")
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return nil, fmt.Errorf("prepare the data folder: %w", err)
+	}
+	a := &App{Config: cfg}
+	signing := filepath.Join(keys, "signing.pem")
+	if a.Signer, err = receipt.LoadOrCreateKey(signing, rand.Reader); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(signing)
+	if err != nil {
+		return nil, fmt.Errorf("read the signing key: %w", err)
+	}
+	a.signerAge = info.ModTime()
+	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, "link.key")); err != nil {
+		return nil, err
+	}
+	if a.Blobs, err = blob.OpenDisk(cfg.Data, time.Now()); err != nil {
+		return nil, err
+	}
+	a.DB, err = db.Open(ctx, db.Config{URL: cfg.databaseURL(), Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Close closes the database.
+func (a *App) Close() error { return a.DB.Close() }
+
+// Jobs gives the jobs of this house, with links under publicURL.
+func (a *App) Jobs(publicURL string) *render.Jobs {
+	return &render.Jobs{
+		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Signer: a.Signer,
+		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+	}
+}
+
+// PublicKeys are the keys that receipts are checked against.
+func (a *App) PublicKeys() []receipt.PublicKey { return []receipt.PublicKey{a.Signer.Public()} }
+
+func (a *App) signingKeys() []api.SigningKey {
+	return []api.SigningKey{{Key: a.Signer.Public(), ValidFrom: a.signerAge.UTC().Format(time.RFC3339)}}
+}
+
+// Audit checks every promise over the whole store.
+func (a *App) Audit(ctx context.Context) (render.Audited, error) {
+	return render.Audit(ctx, a.DB, a.Blobs, a.PublicKeys())
+}
+
+// secretBytes is the length of a key for HMAC-SHA256.
+const secretBytes = 32
+
+// loadOrCreateSecret reads a random secret from a file of mode 0600. Of several
+// processes that make it at once, one wins and all read the same.
+func loadOrCreateSecret(path string) ([]byte, error) {
+	for range 2 {
+		secret, err := os.ReadFile(path)
+		if err == nil && len(secret) == secretBytes {
+			return secret, nil
+		}
+		if err == nil {
+			return nil, fmt.Errorf("the secret in %s has %d bytes, not %d", path, len(secret), secretBytes)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("read secret: %w", err)
+		}
+		if err := createSecret(path); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, fmt.Errorf("make secret: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("the secret in %s comes and goes", path)
+}
+
+func createSecret(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".secret-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	secret := make([]byte, secretBytes)
+	_, _ = rand.Read(secret) // never fails
+	_, err = f.Write(secret)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path) // whole, and never over another's
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/contract"
+	"svc.example/internal/quote"
+	"svc.example/internal/worker"
+)
+
+// Config is everything an operator, or a test, may set.
+type Config struct {
+	Listen   string // host:port; port 0 takes a free one
+	Data     string // folder of blobs, keys, and SQLite's file
+	Database string // postgres://…; "" means SQLite in Data
+	// PublicURL is how callers reach the service; "" means the address that is
+	// listened on.
+	PublicURL string
+
+	// Envelope bounds a frame's work; 0 means the contract's default.
+	Envelope quote.Envelope
+	// ArtifactLife is how long a ZIP is kept; 0 means the contract's default.
+	ArtifactLife time.Duration
+	// LeaseLife is how long a frame stays with a silent worker; 0 means 20 s.
+	LeaseLife time.Duration
+
+	// Embedded, when not nil, is the worker that runs inside the server.
+	Embedded *EmbeddedWorker
+
+	// Skew moves the clock, AfterCommit is called after every committed write:
+	// both for tests.
+	Skew        func() time.Duration
+	AfterCommit func()
+
+	Log *slog.Logger
+	// Announce is told, once the service listens, where.
+	Announce func(address string)
+}
+
+// EmbeddedWorker configures the worker inside the server.
+type EmbeddedWorker struct {
+	Renderer            worker.Renderer
+	Device              blender.Device
+	Denoise             blender.Denoise
+	AllowBlenderVersion bool
+}
+
+const defaultLeaseLife = 20 * time.Second
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Data == "" {
+		return c, fmt.Errorf("no data folder is given")
+	}
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:8080"
+	}
+	if c.Envelope == 0 {
+		c.Envelope = contract.QualifiedPixelSamples
+	}
+	if c.ArtifactLife == 0 {
+		c.ArtifactLife = contract.ArtifactRetention
+	}
+	if c.LeaseLife == 0 {
+		c.LeaseLife = defaultLeaseLife
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" {
+			return c, fmt.Errorf("the public URL %q is not of the form https://host", c.PublicURL)
+		}
+		c.PublicURL = strings.TrimRight(c.PublicURL, "/")
+	}
+	return c, nil
+}
+
+// databaseURL is what db.Config wants.
+func (c Config) databaseURL() string {
+	if c.Database != "" {
+		return c.Database
+	}
+	return filepath.Join(c.Data, "svc.db")
+}
+
+// reachable is an address on this machine under which a listener answers.
+func reachable(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return a.String()
+	}
+	loopback := net.IPv4(127, 0, 0, 1)
+	if tcp.IP.To4() == nil {
+		loopback = net.IPv6loopback
+	}
+	return (&net.TCPAddr{IP: loopback, Port: tcp.Port}).String()
+}

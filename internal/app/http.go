@@ -1,0 +1,100 @@
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"svc.example/internal/fault"
+	"svc.example/internal/id"
+)
+
+// front is what every request passes: it gets an id, is logged as one line, and
+// meets the envelope when the router knows no route or a handler panics.
+func front(mux *http.ServeMux, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		requestID := requestIDOf(r)
+		w.Header().Set(fault.RequestIDHeader, requestID)
+		seen := &recorder{ResponseWriter: w}
+		route := "-"
+		defer func() {
+			if p := recover(); p != nil {
+				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+					panic(p)
+				}
+				log.Error("handler panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
+				if seen.status == 0 {
+					fault.Respond(seen, fault.New(fault.Internal, "Something went wrong on our side."))
+				}
+			}
+			log.Info("request", "method", r.Method, "route", route, "status", seen.status, "ms", time.Since(began).Milliseconds(),
+				"bytes", seen.bytes, "request_id", requestID)
+		}()
+		_, pattern := mux.Handler(r)
+		if pattern == "" {
+			fault.Respond(seen, miss(mux, r))
+			return
+		}
+		route = pattern
+		mux.ServeHTTP(seen, r)
+	})
+}
+
+var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// requestIDOf keeps a caller's own id when it is well formed.
+func requestIDOf(r *http.Request) string {
+	if own := r.Header.Get(fault.RequestIDHeader); requestIDForm.MatchString(own) {
+		return own
+	}
+	return id.New(id.Request)
+}
+
+// miss tells a wrong path from a wrong method.
+func miss(mux *http.ServeMux, r *http.Request) error {
+	probe := &recorder{ResponseWriter: discarded{http.Header{}}}
+	mux.ServeHTTP(probe, r)
+	if probe.status == http.StatusMethodNotAllowed {
+		e := fault.New(fault.MethodNotAllowed, "%s is not a method of %s.", r.Method, r.URL.Path)
+		e.Allow = probe.Header().Get("Allow")
+		return e
+	}
+	return fault.New(fault.RouteNotFound, "There is no route %s.", r.URL.Path)
+}
+
+// discarded is a response that goes nowhere.
+type discarded struct{ header http.Header }
+
+func (d discarded) Header() http.Header         { return d.header }
+func (d discarded) Write(p []byte) (int, error) { return len(p), nil }
+func (d discarded) WriteHeader(int)             {}
+
+// recorder notes what became of a response.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += int64(n)
+	return n, err
+}

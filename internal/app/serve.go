@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"svc.example/internal/api"
+	"svc.example/internal/db"
+	"svc.example/internal/farm"
+	"svc.example/internal/id"
+	"svc.example/internal/identity"
+	"svc.example/internal/intake"
+	"svc.example/internal/lease"
+	"svc.example/internal/render"
+	"svc.example/internal/worker"
+)
+
+// Bounds and paces of the background work.
+const (
+	reapEvery     = time.Second      // how often silent holders are looked for
+	sweepEvery    = time.Hour        // how often strays among the blobs are looked for
+	serverLife    = 30 * time.Second // of a lease that this process holds
+	packParallel  = 2                // ZIPs written at once
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	drainTimeout  = 3 * time.Second // for open requests once the worker has stopped
+)
+
+// Serve opens the doors and works until ctx ends; then it stops in order and
+// returns nil. A running frame is finished or given back first.
+func (a *App) Serve(ctx context.Context) error {
+	listener, err := net.Listen("tcp", a.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
+	}
+	local := "http://" + reachable(listener.Addr())
+	public := a.Config.PublicURL
+	if public == "" {
+		public = local
+	}
+	jobs := a.Jobs(public)
+	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
+
+	mux := http.NewServeMux()
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, Keys: a.signingKeys(), PublicURL: public, Log: a.Config.Log})
+	(&farm.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
+
+	// What starts, in this order, and stops in the reverse.
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer endRequests()
+	server := &http.Server{
+		Handler: front(mux, a.Config.Log), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		BaseContext: func(net.Listener) context.Context { return requests },
+	}
+	var background sync.WaitGroup
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	for _, run := range []func(context.Context){
+		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
+		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
+		a.reaper(jobs),
+		a.sweeper(jobs),
+	} {
+		background.Go(func() { run(work) })
+	}
+	worked := make(chan error, 1)
+	workerCtx, stopWorker := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { worked <- a.embedded(workerCtx, local) }()
+	if a.Config.Announce != nil {
+		a.Config.Announce(local)
+	}
+
+	// Until told to stop, or a part ends by itself, which is an error.
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+		err = fmt.Errorf("serve: %w", err)
+	case err = <-worked:
+		worked <- nil // so that the wait below finds it ended
+		if err != nil {
+			err = fmt.Errorf("embedded worker: %w", err)
+		}
+		if a.Config.Embedded == nil {
+			select {
+			case <-ctx.Done():
+			case err = <-served:
+			}
+		}
+	}
+	stopWorker()
+	<-worked
+	endRequests()
+	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer giveUp()
+	if shutErr := server.Shutdown(drained); shutErr != nil {
+		a.Config.Log.Warn("open requests were cut off", "error", errors.Join(shutErr, server.Close()))
+	}
+	stopWork()
+	background.Wait()
+	return err
+}
+
+func (a *App) runner(queue string, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
+	return lease.Runner{
+		DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Life: serverLife, Work: work, Log: a.Config.Log,
+		Delay: func(failures int64) time.Duration { return time.Second << min(failures, 6) },
+	}
+}
+
+// expire does what the subject of a lease of the expire queue says.
+func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Lease) error {
+	return func(ctx context.Context, l lease.Lease) error {
+		kind, thing, _ := strings.Cut(l.Subject, "/")
+		switch kind {
+		case "upload":
+			return in.Expire(ctx, l, thing)
+		case "frames":
+			return jobs.ClearFrames(ctx, l, thing)
+		case "artifact":
+			return jobs.ExpireArtifact(ctx, l, thing)
+		}
+		return fmt.Errorf("nothing of kind %q expires", kind)
+	}
+}
+
+// reaper takes back what silent holders have. It begins a lease's life after
+// the start: holders could not reach a server that was down.
+func (a *App) reaper(jobs *render.Jobs) func(context.Context) {
+	return func(ctx context.Context) {
+		if !pause(ctx, a.Config.LeaseLife) {
+			return
+		}
+		for pause(ctx, reapEvery) {
+			n, err := jobs.Lapse(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot take back lapsed leases", "error", err)
+			}
+			if n > 0 {
+				a.Config.Log.Warn("leases lapsed", "count", n)
+			}
+		}
+	}
+}
+
+// sweeper removes blobs that a crash left without a row.
+func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
+	return func(ctx context.Context) {
+		for pause(ctx, sweepEvery) {
+			n, err := jobs.Sweep(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot sweep the blobs", "error", err)
+			}
+			if n > 0 {
+				a.Config.Log.Warn("stray blobs removed", "count", n)
+			}
+		}
+	}
+}
+
+// pause waits and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// embeddedName is the name of the embedded worker and of its key.
+const embeddedName = "embedded"
+
+// embedded runs the worker inside the server. It speaks to the workers' door
+// like any other.
+func (a *App) embedded(ctx context.Context, local string) error {
+	e := a.Config.Embedded
+	if e == nil {
+		return nil
+	}
+	key, err := a.embeddedKey(ctx)
+	if err != nil {
+		return err
+	}
+	return worker.New(worker.Config{
+		Farm: farm.NewClient(local, key), Renderer: e.Renderer, WorkDir: filepath.Join(a.Config.Data, "worker"), Name: embeddedName, Log: a.Config.Log,
+		Device: e.Device, Denoise: e.Denoise, AllowBlenderVersion: e.AllowBlenderVersion, Jitter: rand.Float64,
+	}).Run(ctx)
+}
+
+// embeddedKey gives the embedded worker the same key over restarts, so that
+// what it kept when the server went down is still its own to send.
+func (a *App) embeddedKey(ctx context.Context) (string, error) {
+	path := filepath.Join(a.Config.Data, "keys", "embedded-node.key")
+	if secret, err := os.ReadFile(path); err == nil {
+		if _, err := identity.Node(ctx, a.DB, "Bearer "+string(secret)); err == nil {
+			return string(secret), nil
+		}
+	}
+	var key identity.NewKey
+	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		key, err = identity.ReplaceNodeKey(ctx, tx, embeddedName)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(key.Secret), 0o600); err != nil {
+		return "", fmt.Errorf("keep the embedded worker's key: %w", err)
+	}
+	return key.Secret, nil
+}
