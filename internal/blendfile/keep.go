@@ -7,7 +7,8 @@ import (
 
 // The memory bound. What waits for the DNA is held to these, whatever the file.
 const (
-	factsBudget = 2 << 20  // data-blocks that are facts themselves; beyond: TooLargeError
+	factsBudget = 3 << 20  // data-blocks that are facts themselves; beyond: TooLargeError
+	factCost    = 64       // what each of them counts besides its bytes: it becomes a part of the answer
 	restBudget  = 3 << 20  // everything else; beyond: the largest kind of block goes
 	keepPrefix  = 16 << 10 // of one block; every struct that is read is far smaller
 	namePrefix  = 512      // of a data-block that is kept for its name only
@@ -69,7 +70,7 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	k.scratch = s
 	grown := h.append(s)
 	if key.group == inFacts {
-		k.facts += grown
+		k.facts += grown + factCost
 		if k.facts > factsBudget {
 			return &TooLargeError{What: "bytes of data-block heads to keep", Limit: factsBudget}
 		}
