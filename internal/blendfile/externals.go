@@ -109,7 +109,7 @@ const (
 	pointCacheExternal = 1 << 9 // PointCache.flag
 	// FluidDomainSettings.cache_flag: data, noise, mesh, particles or guiding
 	// are baked. Without, there is a folder's name but nothing in the folder.
-	fluidBaked = 1<<1 | 1<<4 | 1<<7 | 1<<10 | 1<<13
+	fluidBaked = 1<<1 | 1<<3 | 1<<5 | 1<<7 | 1<<9
 )
 
 func (f *file) simulations(add adder) {

@@ -17,8 +17,8 @@ func TestMemoryStaysWithinTheBound(t *testing.T) {
 		"images":               crowd(20_000, "IM", "Image", dna249),
 		"scenes":               crowd(20_000, "SC", "Scene", dna249),
 		"node trees":           crowd(60_000, "NT", "bNodeTree", dna249),
-		"linked data":          crowd(90_000, "ID", "ID", dna249),
-		"empty texts":          crowd(60_000, "TX", "Text", dna249),
+		"linked data":          crowd(25_000, "ID", "ID", dna249),
+		"empty texts":          crowd(25_000, "TX", "Text", dna249),
 		"small data":           smallData(150_000),
 		"DNA of many names":    manyNames(60_000),
 	} {

@@ -4,35 +4,35 @@ package blendfile
 // global settings name; before 2.35 the one of the screen they name; else the
 // first one. A linked scene has its settings in another file: then there is none.
 func (f *file) activeScene() (record, bool) {
-	addr := f.global.ptr("curscene")
-	if addr == 0 {
-		screen := f.global.ptr("curscreen")
-		for _, code := range []string{"SR", "SN"} {
-			for r := range f.facts(code, "bScreen") {
-				if r.kept.addr == screen {
-					addr = r.ptr("scene")
-				}
+	for _, addr := range []uint64{f.global.ptr("curscene"), f.screenScene(f.global.ptr("curscreen"))} {
+		for r := range f.facts("SC", "Scene") {
+			if addr != 0 && r.kept.addr == addr {
+				return r, true
+			}
+		}
+		for r := range f.facts("ID", "ID") {
+			if addr != 0 && r.kept.addr == addr {
+				return record{}, false
 			}
 		}
 	}
-	var first, active record
 	for r := range f.facts("SC", "Scene") {
-		if first.l == nil {
-			first = r
-		}
-		if r.kept.addr == addr {
-			active = r
+		return r, true
+	}
+	return record{}, false
+}
+
+// screenScene is the address of the scene that a screen shows. Screens are kept
+// only of files that need it.
+func (f *file) screenScene(screen uint64) uint64 {
+	for _, code := range []string{"SR", "SN"} {
+		for r := range f.facts(code, "bScreen") {
+			if r.kept.addr == screen {
+				return r.ptr("scene")
+			}
 		}
 	}
-	if active.l != nil {
-		return active, true
-	}
-	for r := range f.facts("ID", "ID") {
-		if r.kept.addr == addr {
-			return record{}, false
-		}
-	}
-	return first, first.l != nil
+	return 0
 }
 
 // The bits of RenderData.mode and RenderData.scemode that are read.
