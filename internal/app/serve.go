@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/api"
 	"svc.example/internal/db"
 	"svc.example/internal/farm"
+	"svc.example/internal/farm/door"
 	"svc.example/internal/id"
 	"svc.example/internal/identity"
 	"svc.example/internal/intake"
@@ -52,7 +53,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, Keys: a.signingKeys(), PublicURL: public, Log: a.Config.Log})
-	(&farm.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
+	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))

@@ -1,3 +1,10 @@
+// Package farm is the workers' door: wire.go is what is spoken there, client.go
+// the worker's half of it. The service's half is package door below.
+//
+// What always holds: a worker is known by a node key and touches only what it
+// has leased; every report repeats worker and attempt, and a stale one is
+// refused as lease_lost; what a worker is told never names a workspace. Start
+// reading at wire.go.
 package farm
 
 // Version 1 of the workers' door: JSON bodies under /farm/v1, except Input (a

@@ -1,14 +1,14 @@
-// Package farm is the door for GPU workers, with both halves side by side:
-// wire.go is what is spoken, client.go the worker's half, server.go the
-// service's.
+// Package door is the service's half of the workers' door; what is spoken there
+// and the worker's half stand in package farm beside it, which a worker imports
+// without anything that touches the database.
 //
 // What always holds: a worker is known by a node key and touches only what it
 // has leased; every report repeats holder and attempt, and a stale one is
 // lease_lost; a frame is on disk and hashed before it is accepted; what a worker
 // is told never names a workspace.
 //
-// What a report means is left to render. Start reading at wire.go.
-package farm
+// What a report means is left to render. Start reading at farm's wire.go.
+package door
 
 import (
 	"context"
@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/blob"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
+	"svc.example/internal/farm"
 	"svc.example/internal/fault"
 	"svc.example/internal/id"
 	"svc.example/internal/identity"
@@ -37,7 +38,7 @@ import (
 	"svc.example/internal/render"
 )
 
-// Server is the service's half of the workers' door.
+// Server serves the workers' door.
 type Server struct {
 	DB    *db.DB
 	Jobs  *render.Jobs
@@ -57,13 +58,13 @@ const (
 
 // Routes adds the door's routes to mux.
 func (s *Server) Routes(mux *http.ServeMux) {
-	mux.Handle("POST "+PathRegister, s.route(s.register))
-	mux.Handle("POST "+PathLease, s.route(s.lease))
-	mux.Handle("POST "+PathHeartbeat, s.route(s.heartbeat))
-	mux.Handle("POST "+PathDeliver, s.route(s.deliver))
-	mux.Handle("POST "+PathFail, s.route(s.fail))
-	mux.Handle("POST "+PathRelease, s.route(s.release))
-	mux.Handle("GET "+PathInput+"{job_id}", s.route(s.input))
+	mux.Handle("POST "+farm.PathRegister, s.route(s.register))
+	mux.Handle("POST "+farm.PathLease, s.route(s.lease))
+	mux.Handle("POST "+farm.PathHeartbeat, s.route(s.heartbeat))
+	mux.Handle("POST "+farm.PathDeliver, s.route(s.deliver))
+	mux.Handle("POST "+farm.PathFail, s.route(s.fail))
+	mux.Handle("POST "+farm.PathRelease, s.route(s.release))
+	mux.Handle("GET "+farm.PathInput+"{job_id}", s.route(s.input))
 }
 
 // route authenticates, and renders what the handler returns: a reply, or an
@@ -76,7 +77,10 @@ func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node 
 			reply, err = handle(w, r, node)
 		}
 		if err != nil {
-			if fault.Of(err) == fault.Internal && r.Context().Err() == nil {
+			if r.Context().Err() != nil { // the worker hung up, or the service stops
+				err = fault.New(fault.Unavailable, "The service is stopping.").After(time.Second)
+			}
+			if fault.Of(err) == fault.Internal {
 				s.Log.Error("workers' door", "path", r.URL.Path, "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
 			}
 			fault.Respond(w, err)
@@ -92,7 +96,7 @@ func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node 
 }
 
 func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req RegisterRequest
+	var req farm.RegisterRequest
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}
 	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "blender", req.BlenderVersion, "device", req.Device,
 		"device_name", req.DeviceName, "denoise", req.Denoise)
-	return RegisterReply{
+	return farm.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / 4,
 	}, nil
@@ -141,7 +145,7 @@ func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID stri
 
 // lease answers as soon as there is work, or with none after the wait.
 func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req LeaseRequest
+	var req farm.LeaseRequest
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
@@ -172,25 +176,25 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-over.C:
-			return LeaseReply{OK: true, Leases: []Lease{}}, nil
+			return farm.LeaseReply{OK: true, Leases: []farm.Lease{}}, nil
 		case <-wake:
 		case <-look.C:
 		}
 	}
 }
 
-func leaseReply(w render.Work) LeaseReply {
-	reply := LeaseReply{OK: true, Job: &Job{
+func leaseReply(w render.Work) farm.LeaseReply {
+	reply := farm.LeaseReply{OK: true, Job: &farm.Job{
 		JobID: w.Job.JobID, Filename: w.Job.Filename, InputSHA256: w.Job.InputSha256, InputSizeBytes: w.Job.InputSizeBytes, FramesWaiting: w.Waiting,
 	}}
 	for _, l := range w.Leases {
-		reply.Leases = append(reply.Leases, Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
+		reply.Leases = append(reply.Leases, farm.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
 	}
 	return reply
 }
 
 func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req HeartbeatRequest
+	var req farm.HeartbeatRequest
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
@@ -202,10 +206,10 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 		progress = append(progress, h.Progress)
 	}
 	lost, err := s.Jobs.Beat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
-	return HeartbeatReply{OK: true, Lost: lost}, err
+	return farm.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
-func refs(workerID string, held []Held) []lease.Ref {
+func refs(workerID string, held []farm.Held) []lease.Ref {
 	out := make([]lease.Ref, 0, len(held))
 	for _, h := range held {
 		out = append(out, lease.Ref{ID: h.LeaseID, Holder: workerID, Attempt: int64(h.Attempt)})
@@ -214,7 +218,7 @@ func refs(workerID string, held []Held) []lease.Ref {
 }
 
 func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req FailRequest
+	var req farm.FailRequest
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
@@ -227,18 +231,18 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	}
 	s.Log.Warn("worker reports a failed frame", "worker_id", req.WorkerID, "lease_id", req.LeaseID, "code", code, "message", clip(req.Message), "log", clip(req.Log))
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
-	return OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{Code: code, Message: clip(req.Message), Final: req.Final})
+	return farm.OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{Code: code, Message: clip(req.Message), Final: req.Final})
 }
 
 func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req ReleaseRequest
+	var req farm.ReleaseRequest
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
 	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	return OKReply{OK: true}, s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases))
+	return farm.OKReply{OK: true}, s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases))
 }
 
 // input sends a job's file to a worker that holds one of its frames.
@@ -308,10 +312,10 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		// Not this report's to keep; a stray that stays is swept.
 		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
 	}
-	return OKReply{OK: true}, err
+	return farm.OKReply{OK: true}, err
 }
 
-func readDelivery(r *http.Request) (meta FrameResult, file *multipart.Part, err error) {
+func readDelivery(r *http.Request) (meta farm.FrameResult, file *multipart.Part, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Because(err)
@@ -331,7 +335,7 @@ func readDelivery(r *http.Request) (meta FrameResult, file *multipart.Part, err 
 }
 
 // described checks a description against itself and what the worker registered.
-func (s *Server) described(meta FrameResult, worker query.Worker) error {
+func (s *Server) described(meta farm.FrameResult, worker query.Worker) error {
 	want := fmt.Sprintf("%s:%s:%d", render.FrameQueue, meta.JobID, meta.Frame)
 	switch {
 	case meta.LeaseID != want || !id.Valid(id.Job, meta.JobID):

@@ -1,0 +1,51 @@
+// Command svc is the whole product in one binary: the service, its workers, and
+// the tools to use, check and run it. One file a subcommand.
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// program is the command line. Every flag is also an SVC_* environment
+// variable and a member of the configuration file.
+type program struct {
+	Config kong.ConfigFlag `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
+
+	Serve  serveCmd  `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
+	Worker workerCmd `cmd:"" help:"Run a worker for a service elsewhere."`
+	Render renderCmd `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
+	Verify verifyCmd `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	Demo   demoCmd   `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
+	Admin  adminCmd  `cmd:"" help:"Workspaces, wallets, keys and the audit."`
+}
+
+func main() {
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	parser, err := kong.New(&program{},
+		kong.Name("svc"),
+		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Configuration(kong.JSON, "/etc/svc/config.json"),
+	)
+	if err != nil {
+		panic(err) // the structs above do not fit kong
+	}
+	ctx, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		parser.FatalIfErrorf(usageError(err))
+	}
+	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// usageError gives every mistake on the command line the same exit code.
+func usageError(err error) error {
+	if _, ok := errors.AsType[exitError](err); ok {
+		return err
+	}
+	return exitError{err, exitUsage}
+}

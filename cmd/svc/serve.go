@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/internal/api"
+	"svc.example/internal/app"
+	"svc.example/internal/blender"
+	"svc.example/internal/db"
+	"svc.example/internal/identity"
+	"svc.example/internal/worker"
+)
+
+// store is where a command finds the house.
+type store struct {
+	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder of files, keys and, without --database, the SQLite database."`
+	Database string `env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
+}
+
+// blenderFlags say how a worker renders.
+type blenderFlags struct {
+	Device              string `env:"SVC_DEVICE" enum:"gpu,cpu" default:"gpu" help:"What to render on."`
+	Blender             string `env:"SVC_BLENDER" placeholder:"PATH" help:"The blender to run. Without it: the one scripts/install-blender got, else that on PATH."`
+	AllowBlenderVersion bool   `env:"SVC_ALLOW_BLENDER_VERSION" help:"Work with another Blender than the contract's."`
+	Denoise             string `env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off switches the scenes' denoising off, and the receipt says so."`
+}
+
+// renderer finds the Blender that the flags mean.
+func (f blenderFlags) renderer() (worker.Blender, error) {
+	path, err := blender.Find(f.Blender, blender.DataHome())
+	return worker.Blender{Path: path}, err
+}
+
+type serveCmd struct {
+	store
+	blenderFlags
+	Listen    string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
+	PublicURL string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
+	Worker    string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
+}
+
+// Run serves until a signal comes. A second signal ends it at once.
+func (c *serveCmd) Run(k *kong.Context) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL}
+	if c.Worker == "embedded" {
+		renderer, err := c.renderer()
+		if err != nil {
+			return err
+		}
+		cfg.Embedded = &app.EmbeddedWorker{
+			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
+		}
+	}
+	var house *app.App
+	cfg.Announce = func(address string) {
+		fmt.Fprintf(k.Stdout, "svc listens on %s\n", address)
+		if err := c.firstSteps(ctx, house, address, k); err != nil {
+			fmt.Fprintf(k.Stderr, "svc: %v\n", err)
+		}
+	}
+	house, err := app.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = house.Close() }()
+	return house.Serve(ctx)
+}
+
+// firstSteps says what to do with a service that nobody has used yet.
+func (c *serveCmd) firstSteps(ctx context.Context, house *app.App, address string, k *kong.Context) error {
+	const operator = "operator@localhost"
+	var token string
+	err := house.DB.Write(ctx, func(tx *db.Tx) error {
+		n, err := tx.WorkspaceCount(ctx)
+		if err != nil || n > 0 {
+			return err
+		}
+		token, err = identity.CreateSignInLink(ctx, tx, operator)
+		return err
+	})
+	if err != nil || token == "" {
+		return err
+	}
+	where := "--data " + c.Data
+	if c.Database != "" {
+		where += " --database " + c.Database
+	}
+	if c.PublicURL != "" {
+		address = c.PublicURL
+	}
+	fmt.Fprintf(k.Stdout, `
+Nobody has a workspace here yet. To make one with 5.00 USD and its keys:
+  svc admin workspace create --email you@example.com --credit-cents 500 %s
+then have a scene rendered with the agent key that it prints:
+  svc render scene.blend --server %s --key svc_agent_…
+To sign in as %s, open within 15 minutes, once:
+  %s%s?token=%s
+
+`, where, address, operator, address, api.CallbackPath, token)
+	return nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/farm"
+	"svc.example/internal/worker"
+)
+
+type workerCmd struct {
+	blenderFlags
+	Server string `env:"SVC_SERVER" required:"" help:"Address of the service."`
+	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder; one worker at a time."`
+}
+
+// Run renders until a signal comes: then the running frame is finished or given
+// back. A second signal ends it at once.
+func (c *workerCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	renderer, err := c.renderer()
+	if err != nil {
+		return err
+	}
+	name := c.Name
+	if name == "" {
+		if name, err = os.Hostname(); err != nil {
+			return err
+		}
+	}
+	return worker.New(worker.Config{
+		Farm: farm.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, Name: name, Log: slog.Default(),
+		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
+	}).Run(ctx)
+}
