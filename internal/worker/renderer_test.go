@@ -102,10 +102,7 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 	const steps = 10
 	for i := range steps {
 		if err := rest(ctx, p.frameTime/steps); err != nil {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.stopped++
-			return blender.Frame{}, &blender.Error{Code: blender.NoProgress, Message: err.Error()}
+			return blender.Frame{}, p.ended(err)
 		}
 		progress(float64(i+1) / steps)
 	}
@@ -120,6 +117,14 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 	}
 	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(),
 		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it"}, nil
+}
+
+// ended notes a render that its context ended.
+func (p *painter) ended(why error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped++
+	return &blender.Error{Code: blender.NoProgress, Message: why.Error()}
 }
 
 func picture(frame, width int) image.Image {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -284,67 +283,6 @@ func TestAForgottenWorkerRegistersAgain(t *testing.T) {
 	})
 }
 
-func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s, p := newServer(5), newPainter()
-		p.frameTime = 4 * time.Second
-		b := newBench(t, s, p)
-		stop := b.run()
-		time.Sleep(2 * time.Second)
-		begun := time.Now()
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Errorf("stopping took %s", took)
-		}
-		if got := s.delivered(); len(got) != 1 || p.alive != 0 {
-			t.Errorf("delivered %v, %d processes left; want one frame and none", got, p.alive)
-		}
-	})
-}
-
-func TestAStoppedWorkerGivesALongFrameBack(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s, p := newServer(5), newPainter()
-		p.frameTime = time.Hour
-		b := newBench(t, s, p)
-		stop := b.run()
-		time.Sleep(10 * time.Minute)
-		begun := time.Now()
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Errorf("stopping took %s", took)
-		}
-		if len(s.released) != 1 || len(s.delivered()) != 0 || p.alive != 0 {
-			t.Errorf("released %v, delivered %v, %d processes left", s.released, s.delivered(), p.alive)
-		}
-	})
-}
-
-func TestAStoppedWorkerGivesBackWhatItHadNotBegun(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s, p := newServer(40), newPainter()
-		p.frameTime = 300 * time.Millisecond
-		b := newBench(t, s, p)
-		stop := b.run()
-		b.untilDelivered(4)
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range s.jobs[0].frames {
-			if f.done == nil && f.holder != "" {
-				t.Errorf("frame %d is still held", f.number)
-			}
-		}
-		if len(s.released) == 0 {
-			t.Error("nothing had been asked ahead: this test shows nothing")
-		}
-	})
-}
-
 func TestFailuresAreReportedAsTheyAre(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(3), newPainter()
@@ -403,76 +341,6 @@ func TestADamagedInputNeverReachesBlender(t *testing.T) {
 		b.until(func() bool { return len(s.fails) == 1 })
 		if len(p.opens) != 0 || !strings.Contains(s.fails[0].Message, "damaged") {
 			t.Errorf("opened %v, failure %+v", p.opens, s.fails[0])
-		}
-	})
-}
-
-func TestAWorkerThatMayNotStartSaysWhichFlagHelps(t *testing.T) {
-	t.Parallel()
-	old := newPainter()
-	old.info.Version = "3.4.1"
-	blind := newPainter()
-	blind.info.Devices = []blender.DeviceInfo{{Type: "CPU", Name: "Test CPU"}}
-	for _, c := range []struct {
-		painter *painter
-		want    error
-		flag    string
-	}{
-		{old, worker.ErrVersion, "--allow-blender-version"},
-		{blind, worker.ErrNoGPU, "--device cpu"},
-	} {
-		t.Run(c.flag, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				b := newBench(t, newServer(0), c.painter)
-				if err := worker.New(b.config).Run(t.Context()); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.flag) {
-					t.Errorf("%v, want %v naming %s", err, c.want, c.flag)
-				}
-				var log strings.Builder
-				b.config.Log = slog.New(slog.NewTextHandler(&log, nil))
-				b.config.AllowBlenderVersion, b.config.Device = true, blender.CPU
-				stop := b.run()
-				b.until(func() bool { return len(b.server.workers) == 1 })
-				if err := stop(); err != nil || !strings.Contains(log.String(), c.flag) || !strings.Contains(log.String(), "level=WARN") {
-					t.Errorf("%v, log:\n%s", err, log.String())
-				}
-			})
-		})
-	}
-}
-
-func TestAFirstRegistrationThatIsRefusedEndsTheWorker(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		b := newBench(t, newServer(0), newPainter())
-		b.config.Farm = keyless{b.server}
-		if err := worker.New(b.config).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "unauthenticated") {
-			t.Errorf("%v, want the server's refusal", err)
-		}
-	})
-}
-
-func TestAServerThatIsNotThereYetIsWaitedFor(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newServer(1)
-		s.down = true
-		b := newBench(t, s, newPainter())
-		stop := b.run()
-		defer stop()
-		time.Sleep(time.Hour)
-		s.change(func() { s.down = false })
-		b.untilDelivered(1)
-	})
-}
-
-func TestAFolderHasOneWorker(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		b := newBench(t, newServer(0), newPainter())
-		stop := b.run()
-		b.until(func() bool { return len(b.server.workers) == 1 })
-		if err := worker.New(b.config).Run(t.Context()); err == nil {
-			t.Error("a second worker ran in the same folder")
-		}
-		if err := stop(); err != nil {
-			t.Error(err)
 		}
 	})
 }

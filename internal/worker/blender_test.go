@@ -1,0 +1,63 @@
+package worker_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/worker"
+)
+
+// lightScene makes the benchmark's light scene with the Blender at path.
+func lightScene(t *testing.T, path string) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "light.blend")
+	out, err := exec.Command(path, "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3",
+		"--python", "../../scripts/scenes/render_light.py", "--", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("make the scene: %v\n%s", err, out)
+	}
+	scene, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scene
+}
+
+func TestAWorkerRendersWithARealBlender(t *testing.T) {
+	t.Parallel()
+	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+	if err != nil {
+		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
+	}
+	s := newServer(0)
+	s.input = lightScene(t, path)
+	b := newBench(t, s, nil)
+	b.config.Renderer = worker.Blender{Path: path}
+	b.config.Device, b.config.AllowBlenderVersion = blender.CPU, true
+	stop := b.run()
+	b.until(func() bool { return len(s.workers) == 1 })
+	begun := time.Now()
+	s.add("JOB-1", 20)
+	b.untilDelivered(20)
+	t.Logf("20 frames, from the job's arrival at a warm worker to the last delivery: %s", time.Since(begun))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range s.jobs[0].frames {
+		seen[f.done.PixelSHA256] = true
+		if f.done.Width != 320 || f.done.Height != 180 || f.done.Device != "CPU" || f.done.DeviceName == "" || f.done.Log == "" {
+			t.Errorf("frame %d: %+v", f.number, f.done)
+		}
+	}
+	if len(seen) != 20 {
+		t.Errorf("%d different pictures of 20", len(seen))
+	}
+	if left, err := os.ReadDir(filepath.Join(b.config.WorkDir, "processes")); err != nil || len(left) != 0 {
+		t.Errorf("processes left %v, %v", left, err)
+	}
+}

@@ -1,0 +1,67 @@
+package worker_test
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(5), newPainter()
+		p.frameTime = 4 * time.Second
+		b := newBench(t, s, p)
+		stop := b.run()
+		time.Sleep(2 * time.Second)
+		begun := time.Now()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("stopping took %s", took)
+		}
+		if got := s.delivered(); len(got) != 1 || p.alive != 0 {
+			t.Errorf("delivered %v, %d processes left; want one frame and none", got, p.alive)
+		}
+	})
+}
+
+func TestAStoppedWorkerGivesALongFrameBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(5), newPainter()
+		p.frameTime = time.Hour
+		b := newBench(t, s, p)
+		stop := b.run()
+		time.Sleep(10 * time.Minute)
+		begun := time.Now()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("stopping took %s", took)
+		}
+		if len(s.released) != 1 || len(s.delivered()) != 0 || p.alive != 0 {
+			t.Errorf("released %v, delivered %v, %d processes left", s.released, s.delivered(), p.alive)
+		}
+	})
+}
+
+func TestAStoppedWorkerGivesBackWhatItHadNotBegun(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(40), newPainter()
+		p.frameTime = 300 * time.Millisecond
+		b := newBench(t, s, p)
+		stop := b.run()
+		b.untilDelivered(4)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range s.jobs[0].frames {
+			if f.done == nil && f.holder != "" {
+				t.Errorf("frame %d is still held", f.number)
+			}
+		}
+		if len(s.released) == 0 {
+			t.Error("nothing had been asked ahead: this test shows nothing")
+		}
+	})
+}
