@@ -13,6 +13,8 @@
 // Tx. What differs between the engines stands in sqlite.go and postgres.go.
 package db
 
+//go:generate sqlc generate
+
 import (
 	"context"
 	"database/sql"

@@ -1,0 +1,25 @@
+// Command print writes the documents that are made from code: docs/errors.md
+// from the error vocabulary, docs/states.md from the table of job states.
+package main
+
+//go:generate go run .
+
+import (
+	"log"
+	"os"
+	"path/filepath"
+
+	"svc.example/internal/fault"
+	"svc.example/internal/render"
+)
+
+func main() {
+	for name, text := range map[string]string{
+		"errors.md": fault.Markdown(),
+		"states.md": render.StatesMarkdown(),
+	} {
+		if err := os.WriteFile(filepath.Join("..", name), []byte(text), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
