@@ -59,6 +59,34 @@ func TestDownloadGoesOnWhereItBroke(t *testing.T) {
 	})
 }
 
+func TestDownloadThatComesOnIsNeverGivenUp(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.zip = picture(50_000)
+	for range 40 { // far more breaks than a call has tries
+		s.faults["GET /artifacts/{id}"] = append(s.faults["GET /artifacts/{id}"], cutAfter(1000))
+	}
+	if _, err := c.Download(t.Context(), "JOB-1", filepath.Join(t.TempDir(), "a.zip"), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnswerThatEndsEarlyWithoutAnErrorIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	s.zip = picture(5000)
+	s.faults["GET /artifacts/{id}"] = []fault{func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
+		w.Write(s.zip[:2000])
+		http.NewResponseController(w).Flush() // no length is told, so none is missed
+	}}
+	if _, err := c.Download(t.Context(), "JOB-1", filepath.Join(t.TempDir(), "a.zip"), nil); err != nil {
+		t.Error(err)
+	}
+	if asked := s.to("/artifacts/JOB-1"); len(asked) != 2 || asked[1].Header.Get("Range") != "bytes=2000-" {
+		t.Errorf("%d requests", len(asked))
+	}
+}
+
 func TestLaterCallGoesOnWithTheSamePart(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)

@@ -60,6 +60,33 @@ func TestStreamGoesOnWhereItBroke(t *testing.T) {
 	})
 }
 
+func TestStreamThatBringsSomethingIsOpenedAgainSoon(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.events = happened(8)
+	for until := range 9 { // one event more each time
+		s.faults["GET /node/v1/jobs/{id}/events"] = append(s.faults["GET /node/v1/jobs/{id}/events"],
+			func(w http.ResponseWriter, r *http.Request, _ http.HandlerFunc) { s.write(w, r, until+1) })
+	}
+	if _, err := c.Follow(t.Context(), "JOB-1", nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range s.to("/node/v1/jobs/JOB-1/events") {
+		want := fmt.Sprint(i)
+		if i == 0 {
+			want = ""
+		}
+		if got := r.Header.Get("Last-Event-ID"); got != want {
+			t.Errorf("stream %d was opened after event %q, wanted %q", i, got, want)
+		}
+	}
+	for _, d := range w.taken {
+		if d > 250*time.Millisecond {
+			t.Errorf("waits were %v", w.taken)
+		}
+	}
+}
+
 func TestServerThatRepeatsItselfIsHeardOnce(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)

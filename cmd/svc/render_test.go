@@ -240,6 +240,18 @@ func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 	}
 }
 
+func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.accept = func(context.Context, *client.Quote) error { cancel(); return nil }
+	result, err := renderFile(ctx, o)
+	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started != 1 {
+		t.Errorf("%d started, result %+v, error %v", d.started, result, err)
+	}
+}
+
 // cancelling is a person who presses Ctrl-C once the render is under way.
 type cancelling struct {
 	display

@@ -1,6 +1,7 @@
 package receipt_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/ed25519"
@@ -214,6 +215,16 @@ func TestEveryChangedByteOfTheArtifactIsABadArtifact(t *testing.T) {
 	}
 }
 
+func TestSizeOfTheArtifactIsHeldToTheReceipt(t *testing.T) {
+	t.Parallel()
+	job, _, keys := complete(t, 1)
+	job.Receipt.Artifact.SizeBytes++
+	report := receipt.Verify(sign(t, job.Receipt), keys, bytes.NewReader(job.ZIP))
+	if got := strings.Join(failed(report), " "); got != "artifact" {
+		t.Errorf("failed checks: %q", got)
+	}
+}
+
 func TestEveryChangedByteOfAFrameIsFoundInTheFrame(t *testing.T) {
 	t.Parallel()
 	job, _, keys := complete(t, 2)
@@ -255,6 +266,7 @@ func TestZIPThatHoldsSomethingElseIsABadArtifact(t *testing.T) {
 		"another job's manifest":  {change: func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2" }, want: "manifest"},
 		"a manifest of less":      {change: func(j *receipttest.Job) { j.Manifest.Frames = j.Manifest.Frames[:1] }, want: "manifest"},
 		"a manifest of more":      {change: func(j *receipttest.Job) { j.Manifest.Frames[1].Width = 5 }, want: "manifest"},
+		"packed entries":          {change: func(j *receipttest.Job) { j.Method = zip.Deflate }, want: "contents"},
 		"a manifest without list": {change: func(j *receipttest.Job) { j.Manifest.Frames = nil }, want: "manifest"},
 	} {
 		job, _, keys := complete(t, 2)
@@ -373,6 +385,7 @@ func TestEnvelopeSaysNothingTwiceOrBeside(t *testing.T) {
 		strings.Replace(text, `{"keyid"`, `{"keyid":"x","keyid"`, 1),
 		strings.Replace(text, `"payload":`, `"Payload":`, 1),
 		strings.Replace(text, `[{"keyid"`, `[{"keyid":"","sig":""},{"keyid"`, 1),
+		strings.Replace(text, `"}]}`, `"},{"keyid":"","sig":""}]}`, 1),
 		strings.Replace(text, receipt.PayloadType, "text/plain", 1),
 	} {
 		if changed == text {

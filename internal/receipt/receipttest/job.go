@@ -25,6 +25,7 @@ type Job struct {
 	Manifest receipt.Manifest
 	Pictures [][]byte // PNG files, one for each frame
 	ZIP      []byte
+	Method   uint16 // of packing the ZIP; stored unless a test says otherwise
 }
 
 // Complete makes a job of n frames, from frame 1, each a small picture of its own.
@@ -94,7 +95,7 @@ func (j *Job) Pack(more ...string) error {
 	var file bytes.Buffer
 	archive := zip.NewWriter(&file)
 	for _, e := range entries {
-		w, err := archive.CreateHeader(&zip.FileHeader{Name: e.name, Method: zip.Store})
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: e.name, Method: j.Method})
 		if err != nil {
 			return fmt.Errorf("write %s: %w", e.name, err)
 		}
