@@ -50,6 +50,9 @@ type proofOutput struct {
 		ReceiptURL     string `json:"receipt_url"`
 		ReceiptID      string `json:"receipt_id"`
 		ArtifactSHA256 string `json:"artifact_sha256"`
+		Version        string `json:"version" doc:"Of the Blender that really rendered."`
+		RenderDevice   string `json:"render_device" enum:"GPU,CPU"`
+		DeviceName     string `json:"device_name"`
 	}
 }
 
@@ -90,6 +93,7 @@ func (s *server) jobs(api huma.API) {
 			out := &proofOutput{}
 			out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
 			out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
+			out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.Version, r.RenderDevice, r.DeviceName
 			return out, nil
 		}))
 	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))

@@ -36,7 +36,7 @@ func (j *Jobs) complete(ctx context.Context, l lease.Lease, seen query.Job, fram
 		device, name := deviceOf(frames), several(frames, func(f query.Frame) string { return f.DeviceName })
 		err = tx.JobCompleted(ctx, query.JobCompletedParams{
 			ChargedCents: job.PriceCents, ArtifactKey: a.key, ArtifactFilename: a.filename, ArtifactSha256: a.sha256, ArtifactSize: a.size,
-			RenderDevice: device, DeviceName: name, Now: tx.Now, JobID: job.JobID,
+			RenderDevice: device, DeviceName: name, BlenderVersion: rendererOf(frames).Version, Now: tx.Now, JobID: job.JobID,
 		})
 		if err != nil {
 			return fmt.Errorf("complete job: %w", err)

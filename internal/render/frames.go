@@ -161,7 +161,7 @@ func (j *Jobs) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 
 func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
 	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
-		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, Now: tx.Now, JobID: p.JobID,
+		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, Now: tx.Now, JobID: p.JobID,
 	})
 	if db.Missing(err) {
 		return lost(p.Lease.ID)

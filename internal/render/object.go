@@ -24,7 +24,7 @@ type Object struct {
 	QueuePosition     *int           `json:"queue_position" doc:"1 = next; null unless queued."`
 	Renderer          string         `json:"renderer"`
 	Application       string         `json:"application"`
-	Version           string         `json:"version"`
+	Version           string         `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
 	Engine            string         `json:"engine"`
 	RenderDevice      *string        `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
 	DeviceName        *string        `json:"device_name"`
@@ -112,6 +112,9 @@ func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, er
 		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: moment(job.SubmittedAt), ClaimedAt: moment(job.ClaimedAt),
 		CompletedAt: moment(job.CompletedAt), FailedAt: moment(job.FailedAt), CancelledAt: moment(job.CancelledAt),
 		CancelReason: optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
+	}
+	if job.BlenderVersion != "" {
+		o.Version = job.BlenderVersion
 	}
 	if !status.Terminal() {
 		o.ReservedCents = job.PriceCents

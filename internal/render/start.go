@@ -139,7 +139,7 @@ func (j *Jobs) Cancel(ctx context.Context, workspaceID, jobID string) (Object, e
 			if !status.Cancellable() {
 				return fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
 			}
-			if err := j.cancel(ctx, tx, job, ""); err != nil {
+			if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
 				return err
 			}
 		}
@@ -151,6 +151,9 @@ func (j *Jobs) Cancel(ctx context.Context, workspaceID, jobID string) (Object, e
 	})
 	return out, err
 }
+
+// cancelRequested is the cancel_reason of a job that its owner cancelled.
+const cancelRequested = "requested"
 
 func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job query.Job, reason string) error {
 	if err := change(ctx, tx, job.JobID, Status(job.Status), Cancelled); err != nil {

@@ -153,6 +153,7 @@ CREATE TABLE job (
   charged_cents     bigint NOT NULL DEFAULT 0,
   render_device     text NOT NULL DEFAULT '',
   device_name       text NOT NULL DEFAULT '',
+  blender_version   text NOT NULL DEFAULT '', -- what really rendered
   failure_code      text NOT NULL DEFAULT '',
   failure_message   text NOT NULL DEFAULT '',
   cancel_reason     text NOT NULL DEFAULT '',

@@ -54,14 +54,14 @@ UPDATE job SET claimed_at = @now WHERE job_id = @job_id AND claimed_at = 0;
 
 -- name: JobFrameDone :one
 UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST(@render_us AS bigint),
-  render_device = @render_device, device_name = @device_name, updated_at = @now
+  render_device = @render_device, device_name = @device_name, blender_version = @blender_version, updated_at = @now
 WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
 
 -- name: JobCompleted :exec
 UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
   artifact_sha256 = @artifact_sha256, artifact_size = @artifact_size, render_device = @render_device, device_name = @device_name,
-  completed_at = @now
+  blender_version = @blender_version, completed_at = @now
 WHERE job_id = @job_id;
 
 -- name: JobFailed :exec

@@ -75,6 +75,7 @@ type Job struct {
 	ChargedCents      int64
 	RenderDevice      string
 	DeviceName        string
+	BlenderVersion    string
 	FailureCode       string
 	FailureMessage    string
 	CancelReason      string

@@ -442,8 +442,8 @@ func (q *Queries) JobClaimed(ctx context.Context, arg JobClaimedParams) error {
 const jobCompleted = `-- name: JobCompleted :exec
 UPDATE job SET charged_cents = $1, artifact_key = $2, artifact_filename = $3,
   artifact_sha256 = $4, artifact_size = $5, render_device = $6, device_name = $7,
-  completed_at = $8
-WHERE job_id = $9
+  blender_version = $8, completed_at = $9
+WHERE job_id = $10
 `
 
 type JobCompletedParams struct {
@@ -454,6 +454,7 @@ type JobCompletedParams struct {
 	ArtifactSize     int64
 	RenderDevice     string
 	DeviceName       string
+	BlenderVersion   string
 	Now              int64
 	JobID            string
 }
@@ -467,6 +468,7 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 		arg.ArtifactSize,
 		arg.RenderDevice,
 		arg.DeviceName,
+		arg.BlenderVersion,
 		arg.Now,
 		arg.JobID,
 	)
@@ -552,17 +554,18 @@ func (q *Queries) JobFailed(ctx context.Context, arg JobFailedParams) error {
 
 const jobFrameDone = `-- name: JobFrameDone :one
 UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST($1 AS bigint),
-  render_device = $2, device_name = $3, updated_at = $4
-WHERE job_id = $5 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at
+  render_device = $2, device_name = $3, blender_version = $4, updated_at = $5
+WHERE job_id = $6 AND status = 'rendering'
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at
 `
 
 type JobFrameDoneParams struct {
-	RenderUs     int64
-	RenderDevice string
-	DeviceName   string
-	Now          int64
-	JobID        string
+	RenderUs       int64
+	RenderDevice   string
+	DeviceName     string
+	BlenderVersion string
+	Now            int64
+	JobID          string
 }
 
 func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job, error) {
@@ -570,6 +573,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		arg.RenderUs,
 		arg.RenderDevice,
 		arg.DeviceName,
+		arg.BlenderVersion,
 		arg.Now,
 		arg.JobID,
 	)
@@ -598,6 +602,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.ChargedCents,
 		&i.RenderDevice,
 		&i.DeviceName,
+		&i.BlenderVersion,
 		&i.FailureCode,
 		&i.FailureMessage,
 		&i.CancelReason,
@@ -618,7 +623,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -648,6 +653,7 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.ChargedCents,
 		&i.RenderDevice,
 		&i.DeviceName,
+		&i.BlenderVersion,
 		&i.FailureCode,
 		&i.FailureMessage,
 		&i.CancelReason,
@@ -700,7 +706,7 @@ func (q *Queries) JobIDs(ctx context.Context, after string) ([]JobIDsRow, error)
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -730,6 +736,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.ChargedCents,
 		&i.RenderDevice,
 		&i.DeviceName,
+		&i.BlenderVersion,
 		&i.FailureCode,
 		&i.FailureMessage,
 		&i.CancelReason,
