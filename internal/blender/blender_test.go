@@ -370,7 +370,8 @@ func TestAnEndedContextEndsTheProcess(t *testing.T) {
 
 func TestASilentBlenderMakesNoProgress(t *testing.T) {
 	t.Parallel()
-	p, _ := open(t, "slow", blender.Options{Silence: 2 * time.Second})
+	p, _ := open(t, "slow", blender.Options{})
+	p.SetSilence(time.Second)
 	pid := p.PID()
 	err := whileRendering(t.Context(), p, func() { _ = syscall.Kill(pid, syscall.SIGSTOP) })
 	failure(t, err, blender.NoProgress)

@@ -132,21 +132,18 @@ def can_denoise(scene, backend):
 
 def settle_denoising(scene, setting, backend, switched):
     nodes = active_nodes(scene, "DENOISE")
-    unable = [s for s in rendered_scenes(scene) if layers_to_denoise(s) and not can_denoise(s, backend)]
-    if nodes and _cycles.with_openimagedenoise:
-        nodes_unable = []
-    else:
-        nodes_unable = nodes
+    scenes = [other for other in rendered_scenes(scene) if layers_to_denoise(other)]
     if setting == "off":
-        for other in rendered_scenes(scene):
-            if layers_to_denoise(other):
-                other.cycles.use_denoising = False
-                switched.add("denoise_off")
+        for other in scenes:
+            other.cycles.use_denoising = False
         for node in nodes:
             node.mute = True
+        if scenes or nodes:
             switched.add("denoise_off")
-    elif unable or nodes_unable:
-        where = "a Denoise node of its compositor" if not unable else "its render settings"
+        return
+    by_settings = any(not can_denoise(other, backend) for other in scenes)
+    if by_settings or (nodes and not _cycles.with_openimagedenoise):
+        where = "its render settings" if by_settings else "a Denoise node of its compositor"
         raise Refusal(
             "denoiser_unavailable",
             "the scene asks for denoising (in " + where + ") and this Blender is built without "
@@ -317,8 +314,8 @@ def render_refusal(text):
     code = "blender_crashed"
     if "out of" in lowered and "memory" in lowered:
         code = "out_of_memory"
-    elif "built without denoiser" in lowered or "openimagedenoise" in lowered:
-        code = "denoiser_unavailable"
+    elif "openimagedenoise" in lowered or "to denoise on" in lowered:
+        code = "denoiser_unavailable"  # denoising that is switched on by an animation
     return Refusal(code, "Blender could not render the frame: " + text.strip())
 
 

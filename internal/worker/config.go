@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"svc.example/internal/blender"
@@ -77,7 +78,7 @@ type Config struct {
 	// Grace is how long a running frame may go on when Run is told to stop; 6 s
 	// when 0. Results then have DeliveryGrace more to leave.
 	Grace time.Duration
-	// Jitter returns a number in [0, 1) that spreads retries; required.
+	// Jitter returns a number in [0, 1) that spreads retries; random when nil.
 	Jitter func() float64
 }
 
@@ -93,6 +94,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Denoise == "" {
 		c.Denoise = blender.Keep
+	}
+	if c.Jitter == nil {
+		c.Jitter = rand.Float64
 	}
 	if c.Grace == 0 {
 		c.Grace = defaultGrace

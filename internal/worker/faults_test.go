@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/farm"
@@ -36,6 +37,17 @@ type keyless struct{ *server }
 
 func (keyless) Register(context.Context, farm.RegisterRequest) (farm.RegisterReply, error) {
 	return farm.RegisterReply{}, refusal(401, "unauthenticated")
+}
+
+// refusing is a server that refuses every lease call, and counts them.
+type refusing struct {
+	*server
+	calls *atomic.Int64
+}
+
+func (r refusing) Lease(context.Context, farm.LeaseRequest) (farm.LeaseReply, error) {
+	r.calls.Add(1)
+	return farm.LeaseReply{}, refusal(400, "invalid_request")
 }
 
 // outbox lists what the worker has kept.

@@ -128,6 +128,9 @@ func (w *Worker) ask(ctx context.Context, l *line, n int, wait time.Duration) {
 			got.reply, err = w.cfg.Farm.Lease(ctx, req)
 			return err
 		})
+		if got.err != nil && ctx.Err() == nil { // refused, and would be again at once
+			_ = w.rest(ctx, "lease", restTry, got.err)
+		}
 		asked <- got
 	}()
 }
@@ -137,10 +140,7 @@ func (w *Worker) take(l *line, got answer) {
 	l.asked = nil
 	switch {
 	case got.err != nil:
-		if !errors.Is(got.err, context.Canceled) {
-			w.log.Error("the server refuses to lease frames", "error", got.err)
-		}
-		return
+		return // it has been logged
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		l.waiting = 0
 		if got.waited {

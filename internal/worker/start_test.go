@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +65,22 @@ func TestAServerThatIsNotThereYetIsWaitedFor(t *testing.T) {
 		time.Sleep(time.Hour)
 		s.change(func() { s.down = false })
 		b.untilDelivered(1)
+	})
+}
+
+func TestAServerThatRefusesIsNotFlooded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		b := newBench(t, newServer(0), newPainter())
+		var calls atomic.Int64
+		b.config.Farm = refusing{b.server, &calls}
+		stop := b.run()
+		time.Sleep(time.Minute)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if n := calls.Load(); n < 2 || n > 30 {
+			t.Errorf("%d lease calls in a minute", n)
+		}
 	})
 }
 
