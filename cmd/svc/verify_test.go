@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"svc.example/internal/receipt"
@@ -15,17 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": commandLine})
-}
-
-// commandLine is the part of svc that these scripts call.
-func commandLine() {
-	var cli struct {
-		Render renderCmd `cmd:""`
-		Verify verifyCmd `cmd:""`
-	}
-	app := kong.Parse(&cli, kong.Name("svc"))
-	app.FatalIfErrorf(app.Run())
+	testscript.Main(m, map[string]func(){"svc": main})
 }
 
 // TestVerify runs the scripts: each says what verify finds in files that were
