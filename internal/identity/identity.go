@@ -100,7 +100,12 @@ func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	}, nil
 }
 
-func limitKeys(active int64, err error) error {
+// limitKeys refuses an eleventh active key of a kind.
+func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(context.Context, string) (int64, error)) error {
+	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	active, err := count(ctx, workspaceID)
 	if err != nil {
 		return fmt.Errorf("count keys: %w", err)
 	}
@@ -117,7 +122,7 @@ func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) 
 	if err != nil {
 		return NewKey{}, err
 	}
-	if err := limitKeys(tx.AccountKeyActive(ctx, workspaceID)); err != nil {
+	if err := limitKeys(ctx, tx, workspaceID, tx.AccountKeyActive); err != nil {
 		return NewKey{}, err
 	}
 	err = tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams{
@@ -136,7 +141,7 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, li
 	if err != nil {
 		return NewKey{}, err
 	}
-	if err := limitKeys(tx.AgentKeyActive(ctx, workspaceID)); err != nil {
+	if err := limitKeys(ctx, tx, workspaceID, tx.AgentKeyActive); err != nil {
 		return NewKey{}, err
 	}
 	spend := int64(noLimit)

@@ -87,3 +87,7 @@ UPDATE agent_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at
 
 -- name: NodeKeyTouch :exec
 UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
+
+-- name: WorkspaceLock :one
+-- Locked, so that what is counted of a workspace stays counted.
+SELECT workspace_id FROM workspace WHERE workspace_id = @workspace_id FOR UPDATE;

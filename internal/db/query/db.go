@@ -309,6 +309,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workspaceGetStmt, err = db.PrepareContext(ctx, workspaceGet); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceGet: %w", err)
 	}
+	if q.workspaceLockStmt, err = db.PrepareContext(ctx, workspaceLock); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceLock: %w", err)
+	}
 	return &q, nil
 }
 
@@ -789,6 +792,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workspaceGetStmt: %w", cerr)
 		}
 	}
+	if q.workspaceLockStmt != nil {
+		if cerr := q.workspaceLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceLockStmt: %w", cerr)
+		}
+	}
 	return err
 }
 
@@ -923,6 +931,7 @@ type Queries struct {
 	workspaceCountStmt     *sql.Stmt
 	workspaceCreateStmt    *sql.Stmt
 	workspaceGetStmt       *sql.Stmt
+	workspaceLockStmt      *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -1024,5 +1033,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspaceCountStmt:     q.workspaceCountStmt,
 		workspaceCreateStmt:    q.workspaceCreateStmt,
 		workspaceGetStmt:       q.workspaceGetStmt,
+		workspaceLockStmt:      q.workspaceLockStmt,
 	}
 }

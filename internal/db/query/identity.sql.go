@@ -487,3 +487,15 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 	err := row.Scan(&i.WorkspaceID, &i.Name, &i.CreatedAt)
 	return i, err
 }
+
+const workspaceLock = `-- name: WorkspaceLock :one
+SELECT workspace_id FROM workspace WHERE workspace_id = $1 FOR UPDATE
+`
+
+// Locked, so that what is counted of a workspace stays counted.
+func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (string, error) {
+	row := q.queryRow(ctx, q.workspaceLockStmt, workspaceLock, workspaceID)
+	var workspace_id string
+	err := row.Scan(&workspace_id)
+	return workspace_id, err
+}
