@@ -148,9 +148,12 @@ func (m *bar) end() {
 	m.owner.running = nil
 }
 
-// A plain meter writes a line at each tenth of the work, and after this long
-// where a tenth takes longer.
-const quietAtMost = 30 * time.Second
+// A plain meter writes a line at each tenth of the work: not more often than the
+// first of these, and after the second where a tenth takes longer.
+const (
+	quietAtLeast = 2 * time.Second
+	quietAtMost  = 30 * time.Second
+)
 
 // lines writes a log.
 type lines struct {
@@ -161,7 +164,7 @@ type lines struct {
 func (l *lines) say(format string, args ...any) { fmt.Fprintf(l.w, format+"\n", args...) }
 
 func (l *lines) meter(title string, unit unit) meter {
-	return &line{owner: l, title: title, unit: unit, tenth: -1}
+	return &line{owner: l, title: title, unit: unit, last: l.now()}
 }
 
 type line struct {
@@ -169,19 +172,21 @@ type line struct {
 	title string
 	unit  unit
 	pace  pace
-	tenth int64 // of the last line; -1 before the first
-	last  time.Time
-	said  int64
+	tenth int64     // of the last line
+	last  time.Time // of the last line, or of the beginning
+	said  int64     // done, as the last line told it
 }
 
 func (m *line) move(done, total int64) {
 	now := m.owner.now()
 	m.pace.move(now, done, total)
-	tenth := int64(-1)
+	tenth := int64(0)
 	if total > 0 {
 		tenth = 10 * done / total
 	}
-	if tenth <= m.tenth && (done == m.said || now.Sub(m.last) < quietAtMost) {
+	quiet := now.Sub(m.last)
+	due := tenth > m.tenth && (quiet >= quietAtLeast || done == total)
+	if !due && (done == m.said || quiet < quietAtMost) {
 		return
 	}
 	m.tenth, m.last, m.said = tenth, now, done

@@ -12,35 +12,39 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func TestLogGetsALineForEachTenth(t *testing.T) {
-	t.Parallel()
+// logged gives the lines that a log gets of so many moves, this far apart.
+func logged(moves int64, apart time.Duration) []string {
 	var out strings.Builder
-	time := &clock{}
-	m := newDisplay(&out, time.now).meter("frames", inFrames)
-	for i := range int64(1001) {
-		time.at = time.at.Add(10 * 1e6)
-		m.move(i, 1000)
+	c := &clock{}
+	m := newDisplay(&out, c.now).meter("frames", inFrames)
+	for i := range moves + 1 {
+		m.move(i, moves)
+		m.move(i, moves) // nothing new: no line
+		c.at = c.at.Add(apart)
 	}
 	m.end()
-	got := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(got) != 11 || got[0] != "frames: 0 of 1000, 0 %" || got[5] != "frames: 500 of 1000, 50 %, 5s left" ||
-		got[10] != "frames: 1000 of 1000, 100 %" {
-		t.Errorf("%d lines:\n%s", len(got), out.String())
+	return strings.Split(strings.TrimSpace(out.String()), "\n")
+}
+
+func TestLogGetsALineForEachTenth(t *testing.T) {
+	t.Parallel()
+	got := logged(1000, 100*time.Millisecond)
+	if len(got) != 10 || got[4] != "frames: 500 of 1000, 50 %, 50s left" || got[9] != "frames: 1000 of 1000, 100 %" {
+		t.Errorf("%d lines:\n%s", len(got), strings.Join(got, "\n"))
+	}
+}
+
+func TestQuickWorkIsOneLine(t *testing.T) {
+	t.Parallel()
+	if got := logged(1000, time.Millisecond); len(got) != 1 || got[0] != "frames: 1000 of 1000, 100 %" {
+		t.Errorf("%q", got)
 	}
 }
 
 func TestLogIsNeverSilentForLongWhileWorkGoesOn(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	time := &clock{}
-	m := newDisplay(&out, time.now).meter("frames", inFrames)
-	for i := range int64(5) {
-		m.move(i, 100)
-		m.move(i, 100) // nothing new: no line
-		time.at = time.at.Add(quietAtMost)
-	}
-	if got := strings.Count(out.String(), "\n"); got != 5 {
-		t.Errorf("5 frames that take half a minute each are 5 lines, got %d:\n%s", got, out.String())
+	if got := logged(100, quietAtMost); len(got) != 100 {
+		t.Errorf("100 frames of half a minute each are 100 lines, got %d", len(got))
 	}
 }
 
