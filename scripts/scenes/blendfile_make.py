@@ -215,7 +215,7 @@ def settings():
     """Every setting of a scene away from its default."""
     s = bpy.context.scene
     s.name = "Szene äöü"
-    s.frame_start, s.frame_end, s.frame_step, s.frame_current = -3, 77, 3, 12
+    s.frame_start, s.frame_end, s.frame_step, s.frame_current = 0, 77, 3, 12
     r = s.render
     r.resolution_x, r.resolution_y, r.resolution_percentage = 1234, 567, 37
     r.fps, r.fps_base = 30, 1.001
