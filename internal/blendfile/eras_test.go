@@ -166,6 +166,9 @@ func era510(f form) *synth {
 	s.block("OB", "Object", 0xA00, values{"id.name": "OBCamera"})
 	s.block("VF", "VFont", 0xB00, values{"id.name": "VFSans", "name": "//sans.otf"})
 	s.block("LI", "Library", 0xC00, values{"id.name": "LIprops.blend", "name": "//props.blend"})
+	s.block("LI", "Library", 0xC20, values{"id.name": "LIboth.blend", "name": "//both.blend"})
+	s.block("LI", "Library", 0xC30, values{"id.name": "LIboth.blend.001", "name": "//both.blend", "archive_parent_library": addr(0xC20)})
+	s.block("ID", "ID", 0xC21, values{"name": "OBstill linked", "lib": addr(0xC20)})
 	s.block("LI", "Library", 0xC10, values{"id.name": "LIprops.blend.001", "name": "//props.blend", "archive_parent_library": addr(0xC00)})
 	return s
 }
@@ -241,7 +244,9 @@ func TestFilesOf510KeepSettingsApartAndTheCompositorOutside(t *testing.T) {
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "libraries", facts.LinkedLibraries, []blendfile.Library{
-			{Name: "props.blend", Path: "//props.blend", Normalised: "//props.blend"},
+			{Name: "props.blend", Path: "//props.blend", Normalised: "//props.blend", Packed: true},
+			{Name: "both.blend", Path: "//both.blend", Normalised: "//both.blend"},
+			{Name: "both.blend.001", Path: "//both.blend", Normalised: "//both.blend", Packed: true},
 			{Name: "props.blend.001", Path: "//props.blend", Normalised: "//props.blend", Packed: true},
 		})
 		same(t, f, "build hash", facts.BuildHash, "")

@@ -159,13 +159,21 @@ func (f *file) linkedFiles() []External {
 	return all
 }
 
-// libraries lists the other .blend files that this one links from. From 5.0 an
-// archive stands for a library whose data is packed into this file.
+// libraries lists the other .blend files that this one links from. From 5.0 data
+// of a library can be packed: an archive then stands for it beside the library
+// itself, which is wanted no more unless something is still linked from it.
 func (f *file) libraries() []Library {
+	linked, archived := map[uint64]bool{}, map[uint64]bool{}
+	for r := range f.facts("ID", "ID") {
+		linked[r.ptr("lib")] = true
+	}
+	for r := range f.facts("LI", "Library") {
+		archived[r.ptr("archive_parent_library")] = true
+	}
 	all := []Library{}
 	for r := range f.facts("LI", "Library") {
-		path := pathOf(r)
-		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0
+		path, at := pathOf(r), r.kept.addr
+		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
 		all = append(all, Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Packed: packed})
 	}
 	return all

@@ -332,6 +332,27 @@ func TestASceneBeyondTheBoundIsAnErrorNotAGuess(t *testing.T) {
 	}
 }
 
+func TestListsBeyondTheBoundSayThatTheyArePartial(t *testing.T) {
+	t.Parallel()
+	s := newSynth(form{version: 279, bits: 64}, dna279+"\nChannelDriver: ListBase variables; char expression[256]; int type; int flag")
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+	var few []byte
+	s.block("OB", "Object", 0x1000, values{"id.name": "OBrig"})
+	for i := range 20_000 {
+		s.block("DATA", "ChannelDriver", addr(0x100_000+i), values{"expression": strings.Repeat("x", 250), "type": i % 2})
+		if i == 99 {
+			few = bytes.Clone(s.body.Bytes())
+		}
+	}
+	facts := inspectBytes(t, s.bytes())
+	same(t, s.form, "partial", facts.Partial, []string{"python_drivers"})
+	same(t, s.form, "scene", facts.Scene.Name, "Scene")
+	s.body = *bytes.NewBuffer(few)
+	facts = inspectBytes(t, s.bytes())
+	same(t, s.form, "partial", len(facts.Partial), 0)
+	same(t, s.form, "python drivers", facts.PythonDrivers, 50)
+}
+
 // Any byte of a file may be wrong: the answer is facts or an error of this
 // package, and it comes.
 func TestWrongBytesNeverPanic(t *testing.T) {
