@@ -28,7 +28,8 @@ type Config struct {
 	Envelope quote.Envelope
 	// ArtifactLife is how long a ZIP is kept; 0 means the contract's default.
 	ArtifactLife time.Duration
-	// LeaseLife is how long a frame stays with a silent worker; 0 means 20 s.
+	// LeaseLife is how long a frame stays with a silent worker, and packing with
+	// a silent server; 0 means 20 s.
 	LeaseLife time.Duration
 
 	// Embedded, when not nil, is the worker that runs inside the server.

@@ -27,10 +27,9 @@ import (
 
 // Bounds and paces of the background work.
 const (
-	reapEvery     = time.Second      // how often silent holders are looked for
-	sweepEvery    = time.Hour        // how often strays among the blobs are looked for
-	serverLife    = 30 * time.Second // of a lease that this process holds
-	packParallel  = 2                // ZIPs written at once
+	reapEvery     = time.Second // how often silent holders are looked for
+	sweepEvery    = time.Hour   // how often strays among the blobs are looked for
+	packParallel  = 2           // ZIPs written at once
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	drainTimeout  = 3 * time.Second // for open requests once the worker has stopped
@@ -113,7 +112,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 func (a *App) runner(queue string, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
 	return lease.Runner{
-		DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Life: serverLife, Work: work, Log: a.Config.Log,
+		DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Life: a.Config.LeaseLife, Work: work, Log: a.Config.Log,
 		Delay: func(failures int64) time.Duration { return time.Second << min(failures, 6) },
 	}
 }

@@ -1,0 +1,284 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/db"
+	"svc.example/internal/db/dbtest"
+	"svc.example/internal/demo"
+	"svc.example/internal/fault"
+	"svc.example/internal/identity"
+	"svc.example/internal/wallet"
+)
+
+// service is a running service without a worker, and one workspace's keys.
+type service struct {
+	t        *testing.T
+	base     string
+	agent    string
+	stranger string // another workspace's agent key
+	account  string
+	upload   string // an inspected upload
+	quote    string
+}
+
+func each(t *testing.T, test func(s *service)) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, url)
+		inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
+		s.upload, s.quote = inspected.text("upload_id"), inspected.text("quote_id")
+		test(s)
+	})
+}
+
+func start(t *testing.T, url string) *service {
+	t.Helper()
+	cfg := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	if strings.HasPrefix(url, "postgres") {
+		cfg.Database = url
+	}
+	listening := make(chan string, 1)
+	cfg.Announce = func(address string) { listening <- address }
+	house, err := app.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- house.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if found, err := house.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
+			t.Errorf("audit: %+v, %v", found.Breaches, err)
+		}
+		if err := house.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &service{t: t, base: <-listening}
+	err = house.DB.Write(ctx, func(tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
+		if err != nil {
+			return err
+		}
+		other, err := identity.CreateWorkspace(ctx, tx, "two@example.com")
+		if err != nil {
+			return err
+		}
+		agent, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "agent", nil)
+		if err != nil {
+			return err
+		}
+		stranger, err := identity.CreateAgentKey(ctx, tx, other.WorkspaceID, "agent", nil)
+		if err != nil {
+			return err
+		}
+		account, err := identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "account")
+		s.agent, s.stranger, s.account = agent.Secret, stranger.Secret, account.Secret
+		if err != nil {
+			return err
+		}
+		return wallet.Credit(ctx, tx, p.WorkspaceID, "test", 100)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// answer is a response with its body decoded.
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   map[string]any
+}
+
+func (a answer) text(name string) string {
+	a.t.Helper()
+	s, ok := a.body[name].(string)
+	if !ok {
+		a.t.Fatalf("%d: no text %q in %v", a.status, name, a.body)
+	}
+	return s
+}
+
+func (a answer) code() fault.Code {
+	e, _ := a.body["error"].(map[string]any)
+	code, _ := e["code"].(string)
+	return fault.Code(code)
+}
+
+type body struct {
+	kind string
+	data []byte
+}
+
+func jsonBody(text string) body { return body{"application/json", []byte(text)} }
+
+func (s *service) form(fields map[string]string, filename string, file []byte) body {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for name, value := range fields {
+		_ = w.WriteField(name, value)
+	}
+	if file != nil {
+		part, err := w.CreateFormFile("file", filename)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_, _ = part.Write(file)
+	}
+	_ = w.Close()
+	return body{w.FormDataContentType(), b.Bytes()}
+}
+
+func (s *service) post(path string, b body) answer { return s.call("POST", path, s.agent, b) }
+
+func (s *service) call(method, path, key string, b body) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, bytes.NewReader(b.data))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if b.kind != "" {
+		r.Header.Set("Content-Type", b.kind)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a := answer{t: s.t, status: res.StatusCode, header: res.Header}
+	if err := json.Unmarshal(text, &a.body); err != nil {
+		s.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	if ok := a.status < 300; a.body["ok"] != ok {
+		s.t.Errorf("%s %s: %d with ok %v", method, path, a.status, a.body["ok"])
+	}
+	return a
+}
+
+func TestBadRequestsMeetTheirCode(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		upload := "/node/v1/uploads/" + s.upload
+		blend := demo.Scene()
+		for name, c := range map[string]struct {
+			path   string
+			body   body
+			status int
+			code   fault.Code
+		}{
+			"start without terms":      {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `"}`), 400, fault.LegalRequired},
+			"start with other terms":   {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"YES"}`), 400, fault.LegalRequired},
+			"start with a price":       {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","price_cents":1}`), 400, fault.PriceNotAccepted},
+			"start with more":          {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","more":1}`), 400, fault.InvalidRequest},
+			"start without a quote":    {upload + "/start", jsonBody(`{"legal_acceptance":"SVC_LEGAL_V1"}`), 400, fault.InvalidRequest},
+			"start with broken JSON":   {upload + "/start", jsonBody(`{"quote_id":`), 400, fault.InvalidRequest},
+			"start with a form":        {upload + "/start", s.form(map[string]string{"quote_id": s.quote}, "", nil), 415, fault.UnsupportedMedia},
+			"start another quote":      {upload + "/start", jsonBody(`{"quote_id":"QTE-0","legal_acceptance":"SVC_LEGAL_V1"}`), 404, fault.QuoteNotFound},
+			"start another upload":     {"/node/v1/uploads/UPL-0/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1"}`), 404, fault.UploadNotFound},
+			"a body beyond 1 MiB":      {upload + "/start", jsonBody(`{"quote_id":"` + strings.Repeat("x", 1<<20) + `"}`), 413, fault.BodyTooLarge},
+			"quote frame 0":            {upload + "/quote", jsonBody(`{"frame_start":0,"frame_end":2}`), 400, fault.InvalidFrameRange},
+			"quote backwards":          {upload + "/quote", jsonBody(`{"frame_start":3,"frame_end":2}`), 400, fault.InvalidFrameRange},
+			"quote too much":           {upload + "/quote", jsonBody(`{"frame_start":1,"frame_end":10001}`), 400, fault.FrameRangeTooLarge},
+			"quote without an end":     {upload + "/quote", jsonBody(`{"frame_start":1}`), 400, fault.InvalidRequest},
+			"inspect JSON":             {"/node/v1/uploads/inspect", jsonBody(`{}`), 415, fault.UnsupportedMedia},
+			"inspect nothing":          {"/node/v1/uploads/inspect", s.form(nil, "", nil), 400, fault.InvalidRequest},
+			"inspect text":             {"/node/v1/uploads/inspect", s.form(nil, "a.blend", []byte("hello")), 400, fault.UnsupportedFile},
+			"inspect another name":     {"/node/v1/uploads/inspect", s.form(nil, "a.png", blend), 400, fault.UnsupportedFile},
+			"inspect a cut file":       {"/node/v1/uploads/inspect", s.form(nil, "a.blend", blend[:len(blend)/2]), 400, fault.FileDamaged},
+			"inspect with words":       {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "one"}, "a.blend", blend), 400, fault.InvalidRequest},
+			"inspect from frame 0":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "0"}, "a.blend", blend), 400, fault.InvalidFrameRange},
+			"inspect beyond 10000":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_end": "20000"}, "a.blend", blend), 400, fault.FrameRangeTooLarge},
+			"cancel what is not there": {"/node/v1/jobs/JOB-0/cancel", body{}, 404, fault.RenderNotFound},
+		} {
+			a := s.post(c.path, c.body)
+			if a.status != c.status || a.code() != c.code {
+				t.Errorf("%s: %d %s, want %d %s (%v)", name, a.status, a.code(), c.status, c.code, a.body)
+			}
+			if id, _ := a.body["error"].(map[string]any)["request_id"].(string); id == "" || id != a.header.Get("X-Request-Id") {
+				t.Errorf("%s: request id %q", name, id)
+			}
+		}
+	})
+}
+
+func TestCredentialsAndWorkspacesAreKeptApart(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		terms := jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1"}`)
+		job := s.post("/node/v1/uploads/"+s.upload+"/start", terms).text("job_id")
+		for _, route := range []struct {
+			method, path string
+			body         body
+			missing      fault.Code
+		}{
+			{"POST", "/node/v1/uploads/" + s.upload + "/start", terms, fault.UploadNotFound},
+			{"POST", "/node/v1/uploads/" + s.upload + "/quote", jsonBody(`{"frame_start":1,"frame_end":1}`), fault.UploadNotFound},
+			{"GET", "/node/v1/jobs/" + job, body{}, fault.RenderNotFound},
+			{"POST", "/node/v1/jobs/" + job + "/cancel", body{}, fault.RenderNotFound},
+			{"GET", "/node/v1/jobs/" + job + "/events", body{}, fault.RenderNotFound},
+			{"GET", "/node/v1/jobs/" + job + "/download", body{}, fault.RenderNotFound},
+			{"GET", "/node/v1/jobs/" + job + "/receipt", body{}, fault.RenderNotFound},
+			{"GET", "/node/v1/jobs/" + job + "/proof", body{}, fault.RenderNotFound},
+		} {
+			for who, key := range map[string]string{"nobody": "", "an account key": s.account, "a wrong key": s.agent + "x"} {
+				a := s.call(route.method, route.path, key, route.body)
+				if a.status != 401 || a.code() != fault.Unauthenticated || a.header.Get("WWW-Authenticate") != "Bearer" {
+					t.Errorf("%s %s by %s: %d %s", route.method, route.path, who, a.status, a.code())
+				}
+			}
+			if a := s.call(route.method, route.path, s.stranger, route.body); a.status != 404 || a.code() != route.missing {
+				t.Errorf("%s %s by another workspace: %d %s", route.method, route.path, a.status, a.code())
+			}
+		}
+	})
+}
+
+func TestACredentialIsCheckedBeforeTheBody(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		a := s.call("POST", "/node/v1/uploads/"+s.upload+"/start", "", jsonBody(`not json at all`))
+		if a.status != 401 {
+			t.Fatalf("got %d %s", a.status, a.code())
+		}
+	})
+}
+
+func TestQuoteStandsAtBothPlaces(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		a := s.post("/node/v1/uploads/"+s.upload+"/quote", jsonBody(`{"frame_start":2,"frame_end":9,"frame_step":3}`))
+		inner, _ := a.body["quote"].(map[string]any)
+		for _, name := range []string{"quote_id", "upload_id", "status", "frame_start", "frame_end", "frame_step", "frame_count", "price_cents",
+			"currency", "pricing_version", "qualified_1c", "created_at", "expires_at", "input_sha256", "input_size_bytes", "filename"} {
+			if a.body[name] == nil || a.body[name] != inner[name] {
+				t.Errorf("%s: %v and %v", name, a.body[name], inner[name])
+			}
+		}
+		if a.body["frame_count"] != 3.0 || a.body["price_cents"] != 3.0 || a.body["frame_end"] != 8.0 || !strings.HasPrefix(a.text("quote_id"), "QTE-") {
+			t.Errorf("got %v", a.body)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"svc.example/internal/fault"
+)
+
+func serveFront(t *testing.T, method, path string, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /thing/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thing") })
+	mux.HandleFunc("POST /thing/{id}", func(http.ResponseWriter, *http.Request) { panic(errors.New("secret of the house")) })
+	r := httptest.NewRequest(method, path, nil)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	front(mux, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
+	return w
+}
+
+func TestMissesAndPanicsWearTheEnvelope(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, path string
+		status       int
+		code         fault.Code
+	}{
+		{"GET", "/nothing", 404, fault.RouteNotFound},
+		{"GET", "/thing/1/2", 404, fault.RouteNotFound},
+		{"PUT", "/thing/1", 405, fault.MethodNotAllowed},
+		{"POST", "/thing/1", 500, fault.Internal},
+	} {
+		w := serveFront(t, c.method, c.path, nil)
+		var body fault.Body
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			t.Fatalf("%s %s: %v in %s", c.method, c.path, err, w.Body)
+		}
+		if w.Code != c.status || body.Error.Code != c.code || body.Error.RequestID == "" || body.Error.RequestID != w.Header().Get("X-Request-Id") {
+			t.Errorf("%s %s: %d %+v", c.method, c.path, w.Code, body)
+		}
+		if strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%s %s tells a secret: %s", c.method, c.path, w.Body)
+		}
+		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow == "GET, HEAD, POST") {
+			t.Errorf("%s %s: Allow is %q", c.method, c.path, allow)
+		}
+	}
+}
+
+func TestHeadWorksWhereGetDoes(t *testing.T) {
+	t.Parallel()
+	if w := serveFront(t, "HEAD", "/thing/1", nil); w.Code != 200 {
+		t.Fatalf("got %d", w.Code)
+	}
+}
+
+func TestACallersOwnRequestIDIsKeptWhenWellFormed(t *testing.T) {
+	t.Parallel()
+	for own, kept := range map[string]bool{
+		"abc.DEF_1-2": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "": false, "a b": false, "a\x00": false, "ä": false,
+	} {
+		w := serveFront(t, "GET", "/thing/1", http.Header{"X-Request-Id": {own}})
+		got := w.Header().Get("X-Request-Id")
+		if kept != (got == own) || got == "" {
+			t.Errorf("sent %q, got %q", own, got)
+		}
+	}
+}
