@@ -5,13 +5,17 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"svc.example/internal/blender"
 )
@@ -136,26 +140,55 @@ func TestTheProcessSeesNothingOfOurEnvironment(t *testing.T) {
 	}
 }
 
-// The parent is this test's binary, run again as a helper that starts a Blender,
-// prints its id and kills itself without any farewell.
+// The parent is this test's binary, run again as a helper that lets a Blender
+// render, prints its id and, told to by a line, kills itself without any farewell.
+// A Blender that waits would see the end of its pipe; one that renders does not.
 func TestBlenderDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("BLENDER_TEST_PARENT") != "" {
-		p, err := blender.Start(t.Context(), blender.Options{Path: find(t), Temp: t.TempDir(), Out: t.TempDir(), Device: blender.CPU})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Printf("pid=%d\n", p.PID())
-		self, _ := os.FindProcess(os.Getpid())
-		_ = self.Kill()
-		select {}
+	if file := os.Getenv("BLENDER_TEST_PARENT"); file != "" {
+		parentOf(t, file)
 	}
 	parent := exec.Command(os.Args[0], "-test.run", "^TestBlenderDiesWithItsParent$")
-	parent.Env = append(os.Environ(), "BLENDER_TEST_PARENT=1", "TMPDIR="+t.TempDir())
-	out, _ := parent.Output() // it is killed: an error is what should come
-	var pid int
-	if _, err := fmt.Sscanf(string(out), "pid=%d", &pid); err != nil {
-		t.Fatalf("the helper printed %q: %v", out, err)
+	parent.Env = append(os.Environ(), "BLENDER_TEST_PARENT="+scene(t, "slow"), "TMPDIR="+t.TempDir())
+	said, err1 := parent.StdoutPipe()
+	tell, err2 := parent.StdinPipe()
+	if err := errors.Join(err1, err2, parent.Start()); err != nil {
+		t.Fatal(err)
 	}
-	waitGone(t, pid)
+	var pid int
+	if _, err := fmt.Fscanf(said, "pid=%d\n", &pid); err != nil {
+		t.Fatalf("the helper did not say Blender's id: %v", err)
+	}
+	// A reader of the pipe that Blender prints into sees its end when Blender,
+	// the only one that writes, is gone.
+	printed, err := os.Open(fmt.Sprintf("/proc/%d/fd/1", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer printed.Close()
+	if err := printed.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(tell)
+	if _, err := io.Copy(io.Discard, printed); err != nil {
+		t.Errorf("Blender lives on without its parent: %v", err)
+	}
+	_ = parent.Wait() // killed: an error is what should come
+}
+
+// parentOf starts a Blender on a long frame and dies when it is told to.
+func parentOf(t *testing.T, file string) {
+	p, err := blender.Start(t.Context(), blender.Options{Path: find(t), Temp: t.TempDir(), Out: t.TempDir(), Device: blender.CPU})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Open(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	err = whileRendering(t.Context(), p, func() {
+		fmt.Printf("pid=%d\n", p.PID())
+		_, _ = fmt.Scanln()
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	})
+	t.Fatalf("the frame ended too early: %v", err)
 }

@@ -84,7 +84,8 @@ save("motion")
 scene = base()
 save("plain")
 
-scene = base(samples=20000)
+scene = base(samples=100000)  # minutes, of which no test waits for the end
+scene.cycles.use_adaptive_sampling = False
 save("slow")
 
 scene = base()
