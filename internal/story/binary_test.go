@@ -1,0 +1,3 @@
+package story_test
+
+func removeBinary() {}

@@ -1,0 +1,14 @@
+// Package story holds no code of the product: its tests tell what happens to a
+// render from end to end, over the same wiring that `svc serve` starts.
+//
+// Most stories run on both databases with a scripted renderer, which paints
+// small pictures and hangs, fails or waits where the story says; some run again
+// with a real Blender and with the built binary.
+//
+// What always holds: every story ends with the audit of the whole store, which
+// must find no breach, and with the money counted; a story waits for events of
+// what it watches, never for time to pass.
+//
+// What one room does by itself is left to the tests beside that room. Start
+// reading at house in harness_test.go, then crash_test.go.
+package story

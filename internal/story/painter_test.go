@@ -1,0 +1,139 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/contract"
+	"svc.example/internal/worker"
+)
+
+// painter is a Renderer that paints small pictures at once, but for what a
+// story has it do before.
+type painter struct {
+	opens  func() error                               // before a file is open
+	before func(ctx context.Context, frame int) error // before a picture is painted
+
+	mu      sync.Mutex
+	painted []int
+}
+
+// frames are the frames painted so far, in order.
+func (p *painter) frames() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(slices.Values(p.painted))
+}
+
+// Start implements worker.Renderer.
+func (p *painter) Start(_ context.Context, options blender.Options) (worker.Session, error) {
+	return &easel{painter: p, folder: options.Out}, nil
+}
+
+// easel is one process of a painter.
+type easel struct {
+	*painter
+	folder string
+}
+
+func (e *easel) Info() blender.Info {
+	return blender.Info{
+		Version: contract.BlenderVersion, BuildHash: "story", Denoiser: true,
+		Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Story GPU"}},
+	}
+}
+
+func (e *easel) Close() error { return nil }
+
+func (e *easel) Open(context.Context, string) (blender.Opened, error) {
+	if e.opens != nil {
+		if err := e.opens(); err != nil {
+			return blender.Opened{}, err
+		}
+	}
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}, nil
+}
+
+func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	if e.before != nil {
+		if err := e.before(ctx, frame); err != nil {
+			return blender.Frame{}, err
+		}
+	}
+	picture, err := paint(frame)
+	if err != nil {
+		return blender.Frame{}, err
+	}
+	path := filepath.Join(e.folder, fmt.Sprintf("frame_%04d.png", frame))
+	if err := os.WriteFile(path, picture, 0o600); err != nil {
+		return blender.Frame{}, err
+	}
+	progress(1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.painted = append(e.painted, frame)
+	return blender.Frame{
+		Number: frame, Path: path, Format: "PNG", Width: pictureWidth, Height: pictureHeight, Seconds: 0.01,
+		Device: "GPU", DeviceName: "Story GPU", Log: fmt.Sprintf("painted frame %d", frame),
+	}, nil
+}
+
+const pictureWidth, pictureHeight = 8, 6
+
+// paint is the picture of a frame, as PNG; no two frames look alike.
+func paint(frame int) ([]byte, error) {
+	picture := image.NewNRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
+	for x := range pictureWidth {
+		picture.Set(x, 0, color.NRGBA{R: byte(frame), G: byte(frame >> 8), B: byte(x), A: 255})
+	}
+	var file bytes.Buffer
+	err := png.Encode(&file, picture)
+	return file.Bytes(), err
+}
+
+// gate holds up the rendering of frames from one number on.
+type gate struct {
+	from    int
+	reached chan int // the frames that have come to it
+	opened  chan struct{}
+	open    func() // lets all through; may be called again
+}
+
+func gateAt(frame int) *gate {
+	g := &gate{from: frame, reached: make(chan int, 1000), opened: make(chan struct{})}
+	g.open = sync.OnceFunc(func() { close(g.opened) })
+	return g
+}
+
+// pass is a painter's before.
+func (g *gate) pass(ctx context.Context, frame int) error {
+	if frame < g.from {
+		return nil
+	}
+	g.reached <- frame
+	select {
+	case <-g.opened:
+		return nil
+	case <-ctx.Done():
+		return &blender.Error{Code: blender.NoProgress, Message: "ended at the gate"}
+	}
+}
+
+// await waits until a frame has come to the gate.
+func (g *gate) await(ctx context.Context) (frame int, err error) {
+	select {
+	case frame = <-g.reached:
+		return frame, nil
+	case <-ctx.Done():
+		return 0, fmt.Errorf("no frame came to the gate: %w", ctx.Err())
+	}
+}
