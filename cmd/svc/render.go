@@ -91,11 +91,12 @@ func (c *renderCmd) report(app *kong.Context, people io.Writer, result renderRes
 	return withExitCode(explained(err))
 }
 
-// explained adds what the service suggests to do about its refusal.
+// explained tells a refusal of the service as it told it, with what it suggests
+// to do.
 func explained(err error) error {
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.SuggestedAction != "" {
-		return fmt.Errorf("%w. %s", err, refused.SuggestedAction)
+		return fmt.Errorf("%w. %s", refused, refused.SuggestedAction)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ type renderResult struct {
 // renderFile takes a file the whole way: price, start, wait, fetch, verify,
 // unpack. It unpacks only what the receipt proves.
 func renderFile(ctx context.Context, o renderOptions) (renderResult, error) {
-	result := renderResult{JobID: o.jobID}
+	result := renderResult{JobID: o.jobID, Frames: []string{}, Switched: []string{}, Checks: []receipt.Check{}}
 	var inputSHA256 string // known where the file is
 	if o.jobID == "" {
 		quote, err := inspect(ctx, o)
