@@ -151,6 +151,33 @@ func TestFramesAreThoseRenderedByHand(t *testing.T) {
 	}
 }
 
+func TestRelativeFoldersAreThoseOfTheCaller(t *testing.T) {
+	file := scene(t, "plain")
+	path := find(t)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("work", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("work/here.blend", here, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := blender.Start(t.Context(), blender.Options{Path: path, Temp: "work", Out: "work", Device: blender.CPU})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Open(t.Context(), "work/here.blend"); err != nil {
+		t.Fatal(err)
+	}
+	if f := render(t, p, 1); picture(t, "work/frame_0001.png").Width != 64 || !filepath.IsAbs(f.Path) {
+		t.Errorf("the picture is %s", f.Path)
+	}
+}
+
 func TestFilesAreNamedByTheirFrame(t *testing.T) {
 	t.Parallel()
 	p, opened := open(t, "plain", blender.Options{})

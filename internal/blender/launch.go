@@ -35,13 +35,8 @@ func (p *Process) launch() error {
 	if err := os.WriteFile(script, driver, 0o600); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
-	out, err := filepath.Abs(p.opts.Out)
-	if err != nil {
-		return fmt.Errorf("find the folder for pictures: %w", err)
-	}
-	p.opts.Out = out
 	settings, err := json.Marshal(map[string]string{
-		"out": out, "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
+		"out": p.opts.Out, "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
 	})
 	if err != nil {
 		return fmt.Errorf("write Blender's settings: %w", err)

@@ -25,8 +25,8 @@ const (
 // Options of a process.
 type Options struct {
 	Path    string  // the blender executable, see Find
-	Temp    string  // the process's own folder is made in here and removed by Close
-	Out     string  // pictures are written here, named frame_0001.png
+	Temp    string  // a folder that is there; the process's own is made in it and removed by Close
+	Out     string  // a folder that is there; pictures are written here, named frame_0001.png
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
 	// Silence is how long a command may go without a line or a reply from

@@ -41,7 +41,14 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	if opts.Denoise == "" {
 		opts.Denoise = Keep
 	}
-	dir, err := os.MkdirTemp(opts.Temp, "blender-")
+	// The process has another current folder: no path may depend on ours.
+	temp, err1 := filepath.Abs(opts.Temp)
+	out, err2 := filepath.Abs(opts.Out)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("find Blender's folders: %w", err)
+	}
+	opts.Out = out
+	dir, err := os.MkdirTemp(temp, "blender-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for Blender: %w", err)
 	}
@@ -65,13 +72,17 @@ func (p *Process) Info() Info { return p.info }
 // PID is the process's id, which is its group's too.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Open loads the job's file (an absolute path) and settles device, denoising and
+// Open loads the job's file and settles device, denoising and
 // output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
 // blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
 func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return Opened{}, fmt.Errorf("find the job's file: %w", err)
+	}
 	p.out.begin(nil)
 	var opened Opened
-	err := p.call(ctx, command{Command: "open", File: file}, "opened", &opened)
+	err = p.call(ctx, command{Command: "open", File: file}, "opened", &opened)
 	return opened, err
 }
 

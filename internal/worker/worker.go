@@ -100,9 +100,13 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 // prepareFolders makes the work folder its own, empties what an earlier run left
 // but for the outbox, and returns what frees it.
 func (w *Worker) prepareFolders() (unlock func(), err error) {
-	in := func(name string) string { return filepath.Join(w.cfg.WorkDir, name) }
+	home, err := filepath.Abs(w.cfg.WorkDir) // Blender has another current folder
+	if err != nil {
+		return nil, fmt.Errorf("find the work folder: %w", err)
+	}
+	in := func(name string) string { return filepath.Join(home, name) }
 	w.dirs = folders{in("inputs"), in("pictures"), in("processes"), in("outbox")}
-	if err := os.MkdirAll(w.cfg.WorkDir, 0o700); err != nil {
+	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
 	lock, err := os.OpenFile(in("lock"), os.O_CREATE|os.O_RDWR, 0o600)
