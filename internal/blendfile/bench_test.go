@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 	"time"
@@ -66,6 +67,21 @@ func BenchmarkInspectSmall(b *testing.B) {
 	for b.Loop() {
 		if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBlenderOnSmall is the same question put to the Blender of SVC_BLENDER.
+func BenchmarkBlenderOnSmall(b *testing.B) {
+	blender := os.Getenv("SVC_BLENDER")
+	if blender == "" {
+		b.Skip("SVC_BLENDER names no Blender")
+	}
+	const ask = "import bpy; s = bpy.context.scene; print(s.frame_start, s.frame_end)"
+	for b.Loop() {
+		cmd := exec.Command(blender, "-b", "--factory-startup", "testdata/files.blend", "--python-exit-code", "1", "--python-expr", ask)
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("1 250")) {
+			b.Fatalf("%v: %s", err, out)
 		}
 	}
 }
