@@ -53,7 +53,12 @@ func (w *treeWalk) walk(tree record, muted bool, depth int) {
 		case nodeGroup:
 			w.walk(w.tree(n.ptr("id")), off, depth+1)
 		case nodeFileOutput:
-			w.nodes = append(w.nodes, FileOutputNode{Name: n.text("name"), Path: outputPath(n), Muted: off})
+			o := FileOutputNode{Name: n.text("name"), Path: outputPath(n), Muted: off}
+			if !w.f.spend(len(o.Name) + len(o.Path)) {
+				w.f.fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
+				return
+			}
+			w.nodes = append(w.nodes, o)
 		}
 	}
 }

@@ -1,7 +1,5 @@
 package blendfile
 
-import "slices"
-
 const (
 	driverPython  = 1 // ChannelDriver.type: the expression is a script
 	curveMuted    = 1 << 4
@@ -11,15 +9,17 @@ const (
 // sceneDrivers lists the scene's settings that drivers set.
 func (f *file) sceneDrivers(r record, s *Scene) {
 	s.DrivenSettings = []string{}
+	seen := map[string]bool{}
 	adt := r.follow("adt", "AnimData")
 	for c := range adt.list("drivers", "FCurve") {
 		if c.int("flag")&(curveMuted|curveDisabled) != 0 {
 			continue
 		}
 		path := cString(f.raw(c, c.ptr("rna_path")))
-		if path == "" || slices.Contains(s.DrivenSettings, path) {
+		if path == "" || seen[path] {
 			continue
 		}
+		seen[path] = true
 		s.DrivenSettings = append(s.DrivenSettings, path)
 		if path == "cycles.samples" || path == `["cycles"]["samples"]` {
 			s.SamplesDriven = true

@@ -19,7 +19,12 @@ func (f *file) externals() []External {
 		if path == "" && !packed {
 			return
 		}
-		all = append(all, External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r)})
+		e := External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r)}
+		if !f.spend(len(e.Path) + len(e.Normalised) + len(e.Owner)) {
+			f.lost["External"] = true
+			return
+		}
+		all = append(all, e)
 	}
 	f.images(add)
 	f.otherData(add)
@@ -86,6 +91,9 @@ const (
 
 func (f *file) strips(add adder) {
 	for k := range f.held(inScene, "Sequence").all() {
+		if f.answer > answerBudget {
+			return
+		}
 		r := f.record(k, "Sequence")
 		strip := r.follow("strip", "Strip")
 		element := strip.follow("stripdata", "StripElem")

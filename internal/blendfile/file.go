@@ -16,6 +16,7 @@ type file struct {
 	index  map[group]*index // made when asked for
 	lost   map[string]bool  // structs of which some were given up, outside of the scene
 	steps  int              // addresses followed
+	answer int              // bytes of the answer that blocks could share: see spend
 	err    error            // the first fault; what is read after it is not used
 }
 
@@ -40,6 +41,17 @@ type place struct {
 	owner uint32
 	chunk uint16
 	at    uint16 // in the chunk
+}
+
+// answerBudget bounds the parts of the answer that are made of blocks which many
+// others may point to: without it a small file could give a huge answer.
+const answerBudget = 2 << 20
+
+// spend takes n bytes and the cost of an entry from the answer's budget, and
+// tells whether they were left.
+func (f *file) spend(n int) bool {
+	f.answer += n + 2*factCost
+	return f.answer <= answerBudget
 }
 
 func newFile(s *scan) *file {

@@ -10,6 +10,7 @@ const (
 	factsBudget = 3 << 20  // data-blocks that are facts themselves; beyond: TooLargeError
 	factCost    = 64       // what each of them counts besides its bytes: it becomes a part of the answer
 	restBudget  = 3 << 20  // everything else; beyond: the largest kind of block goes
+	maxKinds    = 1 << 13  // kinds of blocks; a version has some thousand structs
 	keepPrefix  = 16 << 10 // of one block; every struct that is read is far smaller
 	namePrefix  = 512      // of a data-block that is kept for its name only
 	firstChunk  = 1 << 10
@@ -56,6 +57,9 @@ func newKeeper() *keeper { return &keeper{kinds: map[kind]*held{}} }
 func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	h := k.kinds[key]
 	if h == nil {
+		if len(k.kinds) == maxKinds {
+			return &TooLargeError{What: "kinds of blocks", Limit: maxKinds}
+		}
 		h = &held{kind: key}
 		k.kinds[key] = h
 	}

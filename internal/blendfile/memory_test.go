@@ -12,16 +12,20 @@ const bound = 16 << 20
 
 // Not parallel: it looks at the heap of the whole process.
 func TestMemoryStaysWithinTheBound(t *testing.T) {
-	for name, file := range map[string][]byte{
-		"a real kind of scene": scenery(24 << 20),
-		"images":               crowd(20_000, "IM", "Image", dna249),
-		"scenes":               crowd(20_000, "SC", "Scene", dna249),
-		"node trees":           crowd(60_000, "NT", "bNodeTree", dna249),
-		"linked data":          crowd(25_000, "ID", "ID", dna249),
-		"empty texts":          crowd(25_000, "TX", "Text", dna249),
-		"small data":           smallData(150_000),
-		"DNA of many names":    manyNames(60_000),
+	for name, build := range map[string]func() []byte{
+		"a real kind of scene": func() []byte { return scenery(24 << 20) },
+		"images":               func() []byte { return crowd(20_000, "IM", "Image", dna249) },
+		"scenes":               func() []byte { return crowd(20_000, "SC", "Scene", dna249) },
+		"node trees":           func() []byte { return crowd(60_000, "NT", "bNodeTree", dna249) },
+		"linked data":          func() []byte { return crowd(25_000, "ID", "ID", dna249) },
+		"empty texts":          func() []byte { return crowd(25_000, "TX", "Text", dna249) },
+		"small data":           func() []byte { return smallData(150_000) },
+		"DNA of many names":    func() []byte { return manyNames(60_000) },
+		"kinds without number": func() []byte { return manyKinds(100_000) },
+		"one path for many":    func() []byte { return sharedPath(30_000) },
+		"one output for many":  func() []byte { return sharedOutput(30_000) },
 	} {
+		file := build()
 		peak, _ := watch(t, file)
 		t.Logf("%s: %d MiB of file, %.1f MiB of heap", name, len(file)>>20, float64(peak)/(1<<20))
 		if peak > bound {
@@ -64,4 +68,39 @@ func manyNames(n int) []byte {
 		}
 	}
 	return newSynth(form{version: 279, bits: 64}, dna279+fields.String()).bytes()
+}
+
+// manyKinds is a file in which each block says that it is another struct.
+func manyKinds(n int) []byte {
+	s := newSynth(form{version: 279, bits: 64}, dna279)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+	for i := range n {
+		s.head("DATA", i, 8, 1, addr(0x10000+i))
+		s.body.WriteString("whatever")
+	}
+	return s.bytes()
+}
+
+// sharedPath is a file of many strips that all stand for one long path.
+func sharedPath(n int) []byte {
+	s := newSynth(form{version: 249, bits: 64}, dna249)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+	s.block("DATA", "Strip", 0x910, values{"dir": strings.Repeat("d", 159), "stripdata": addr(0x920)})
+	s.block("DATA", "StripElem", 0x920, values{"name": strings.Repeat("n", 79)})
+	for i := range n {
+		s.block("DATA", "Sequence", addr(0x10000+i), values{"type": 3, "strip": addr(0x910)})
+	}
+	return s.bytes()
+}
+
+// sharedOutput is a file of many File Output nodes that all write to one place.
+func sharedOutput(n int) []byte {
+	s := newSynth(form{version: 249, bits: 64}, dna249)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene", "use_nodes": 1, "nodetree": addr(0x910)})
+	s.block("DATA", "bNodeTree", 0x910, values{"nodes.first": addr(0x10000)})
+	s.block("DATA", "NodeImageFile", 0x920, values{"name": strings.Repeat("p", 255)})
+	for i := range n {
+		s.block("DATA", "bNode", addr(0x10000+i), values{"type": 223, "storage": addr(0x920), "next": addr(0x10001 + i)})
+	}
+	return s.bytes()
 }

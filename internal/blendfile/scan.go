@@ -6,7 +6,7 @@ import (
 
 const (
 	maxGlobal    = 64 << 10 // bytes of the block of global settings; real ones have 1.2 KiB
-	maxDNA       = 4 << 20  // bytes of the DNA; real ones have 40 to 140 KiB
+	maxDNA       = 1 << 20  // bytes of the DNA; real ones have 40 to 140 KiB
 	maxThumbnail = 512      // pixels a side; Blender writes 128 or 256
 	maxNoted     = 1 << 15  // words of scenes; a scene has a few hundred
 )
