@@ -129,8 +129,14 @@ func (t *Tx) Time() time.Time { return Time(t.Now) }
 // maxRuns bounds how often a transaction that loses races is run.
 const maxRuns = 10
 
+// ErrUnknown says that the connection broke while a transaction was committed:
+// what it wrote may be kept or not.
+var ErrUnknown = errors.New("it is not known whether the transaction is kept")
+
 // Write runs do in a read-write transaction and commits it. When do returns an
-// error nothing is kept and that error is returned as it is.
+// error nothing is kept and that error is returned as it is. After any other
+// error nothing is kept either, unless it is ErrUnknown. The end of ctx stops
+// the queries that are given it, never a commit.
 func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 	for run := 1; ; run++ {
 		err := d.once(ctx, d.write, true, do)
@@ -165,7 +171,7 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	if d.cfg.Name() == "sqlite" {
 		opts = nil // begin mode is the connection's: immediate to write, deferred to read
 	}
-	tx, err := pool.BeginTx(ctx, opts)
+	tx, err := begin(ctx, pool, opts)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -188,12 +194,29 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		if d.engine.again(err) {
+			return fmt.Errorf("commit: %w", err)
+		}
+		return fmt.Errorf("commit: %w: %w", ErrUnknown, err)
 	}
 	for _, topic := range t.topics {
 		d.hub.wake(topic)
 	}
 	return nil
+}
+
+// begin starts a transaction that the end of ctx prevents, but no longer ends:
+// a commit that its caller's going away cut off would be done or not done, and
+// nobody would know.
+func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, error) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	detach := context.AfterFunc(ctx, cancel)
+	tx, err := pool.BeginTx(own, opts)
+	if err == nil && !detach() {
+		_ = tx.Rollback() // own has ended, which rolls back by itself
+		return nil, ctx.Err()
+	}
+	return tx, err
 }
 
 // Listen returns a channel that receives (at most one pending value) whenever

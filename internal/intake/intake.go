@@ -139,9 +139,11 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, er
 		}
 		return lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// Not a promise to anyone yet; the sweep finds it if this fails.
 		_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
+	}
+	if err != nil {
 		return Inspection{}, err
 	}
 	return out, nil

@@ -55,12 +55,12 @@ func (j *Jobs) Package(ctx context.Context, l lease.Lease) error {
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", job.JobID, err)
 	}
-	if err := j.complete(ctx, l, job, frames, packed); err != nil {
+	err = j.complete(ctx, l, job, frames, packed)
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// Not a promise to anyone yet; the sweep finds it if this fails.
 		_ = j.Blobs.Delete(context.WithoutCancel(ctx), packed.key)
-		return err
 	}
-	return nil
+	return err
 }
 
 func (j *Jobs) giveUpPackaging(ctx context.Context, l lease.Lease) error {

@@ -294,7 +294,8 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	p := render.Picture{
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame, File: meta.File,
-		BlobKey: fmt.Sprintf("frames/%s/%d-%s", meta.JobID, meta.Attempt, meta.File),
+		// No other worker's delivery, whatever attempt it claims, meets this name.
+		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
 		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
 		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
@@ -308,7 +309,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	kept, err := s.Jobs.Accept(ctx, p)
-	if stored && !kept {
+	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
 		// Not this report's to keep; a stray that stays is swept.
 		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
 	}
