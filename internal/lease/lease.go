@@ -109,7 +109,7 @@ func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life
 	return claimed(rows, err)
 }
 
-// ClaimOf is Claim among the pieces of one subject, by item.
+// ClaimOf is Claim among the pieces of one subject.
 func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject, holder string, limit int, life time.Duration) ([]Lease, error) {
 	rows, err := tx.LeaseClaimOf(ctx, query.LeaseClaimOfParams{
 		Queue: queue, Subject: subject, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(), Max: int64(limit),

@@ -41,7 +41,7 @@ SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
-  ORDER BY l.item
+  ORDER BY l.due_at, l.item
   LIMIT CAST(@max AS bigint)
   FOR UPDATE SKIP LOCKED
 )

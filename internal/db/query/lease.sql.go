@@ -173,7 +173,7 @@ SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND l.due_at <= $5
-  ORDER BY l.item
+  ORDER BY l.due_at, l.item
   LIMIT CAST($6 AS bigint)
   FOR UPDATE SKIP LOCKED
 )
