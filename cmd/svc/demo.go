@@ -93,7 +93,7 @@ func (c *demoCmd) Run(k *kong.Context) error {
 	select {
 	case address := <-listening:
 		fmt.Fprintf(k.Stdout, "service   %s (its log: %s)\n", address, logPath)
-		err = c.render(serveCtx, k, address, key, file, served, stopServing)
+		err = c.render(serveCtx, k, address, key, file, served)
 	case err = <-served:
 		served <- nil
 	}
@@ -135,7 +135,7 @@ func demoWorkspace(ctx context.Context, house *app.App) (agentKey string, err er
 
 // render is svc render against the demo's own service. A service that ends by
 // itself ends it too.
-func (c *demoCmd) render(ctx context.Context, k *kong.Context, address, key, file string, served chan error, stop func()) error {
+func (c *demoCmd) render(ctx context.Context, k *kong.Context, address, key, file string, served chan error) error {
 	api, err := client.New(address, key)
 	if err != nil {
 		return err

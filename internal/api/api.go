@@ -109,7 +109,7 @@ type document struct {
 	err  error
 }
 
-func (d *document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	d.once.Do(func() { d.text, d.err = json.MarshalIndent(d.api.OpenAPI(), "", "  ") })
 	if d.err != nil {
 		panic(fmt.Errorf("write the OpenAPI document: %w", d.err)) // a programming error

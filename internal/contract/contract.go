@@ -58,7 +58,8 @@ const (
 	SessionLife       = 14 * 24 * time.Hour
 )
 
-// The operator's default envelope for qualified_1c: pixels x samples of a frame.
+// QualifiedPixelSamples is the operator's default envelope for qualified_1c:
+// pixels x samples of a frame.
 const QualifiedPixelSamples = 3840 * 2160 * 4096
 
 // Secrets' prefixes by credential kind.

@@ -149,14 +149,14 @@ func TestSecretsAreLongAndStoredOnlyAsHashes(t *testing.T) {
 func TestNamesAndNumbersOfKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	each(t, func(h house) {
-		make := func(name string) error {
+		create := func(name string) error {
 			return h.write(func(ctx context.Context, tx *db.Tx) error {
 				_, err := identity.CreateAccountKey(ctx, tx, h.workspace, name)
 				return err
 			})
 		}
 		for _, name := range []string{"", "  ", strings.Repeat("é", 81), "\xff"} {
-			if err := make(name); !fault.Is(err, fault.InvalidKeyName) {
+			if err := create(name); !fault.Is(err, fault.InvalidKeyName) {
 				h.t.Errorf("%q: %v", name, err)
 			}
 		}
@@ -164,7 +164,7 @@ func TestNamesAndNumbersOfKeysAreBounded(t *testing.T) {
 		var wg sync.WaitGroup
 		for range contract.MaxActiveKeys + 5 {
 			wg.Go(func() {
-				if err := make(strings.Repeat("é", 80)); err == nil {
+				if err := create(strings.Repeat("é", 80)); err == nil {
 					made.Add(1)
 				} else if !fault.Is(err, fault.KeyLimitReached) {
 					h.t.Error(err)

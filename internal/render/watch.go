@@ -39,8 +39,8 @@ const watchBatch = 500
 const watchIdle = 5 * time.Second
 
 // Watch tells emit what happened to a job after seq, and then what happens,
-// until the job has ended or ctx does. idle, when not nil, is called whenever a
-// while passed without news. Errors: render_not_found, and those of emit.
+// until the job has ended or ctx does. idle is called whenever a while passed
+// without news. Errors: render_not_found, and those of emit.
 func (j *Jobs) Watch(ctx context.Context, workspaceID, jobID string, seq int64, emit func(Event) error, idle func() error) error {
 	wake, stop := j.DB.Listen(topic(jobID))
 	defer stop()
@@ -65,17 +65,21 @@ func (j *Jobs) Watch(ctx context.Context, workspaceID, jobID string, seq int64, 
 		if more {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-wake:
-		case <-time.After(watchIdle):
-			if idle != nil {
-				if err := idle(); err != nil {
-					return err
-				}
-			}
+		if err := awaitNews(ctx, wake, idle); err != nil {
+			return err
 		}
+	}
+}
+
+// awaitNews returns when it is time to look again.
+func awaitNews(ctx context.Context, wake <-chan struct{}, idle func() error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+		return nil
+	case <-time.After(watchIdle):
+		return idle()
 	}
 }
 
