@@ -15,12 +15,13 @@ import (
 type program struct {
 	Config kong.ConfigFlag `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
 
-	Serve  serveCmd  `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
-	Worker workerCmd `cmd:"" help:"Run a worker for a service elsewhere."`
-	Render renderCmd `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
-	Verify verifyCmd `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
-	Demo   demoCmd   `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
-	Admin  adminCmd  `cmd:"" help:"Workspaces, wallets, keys and the audit."`
+	Serve   serveCmd   `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
+	Worker  workerCmd  `cmd:"" help:"Run a worker for a service elsewhere."`
+	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
+	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
+	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	Demo    demoCmd    `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
+	Admin   adminCmd   `cmd:"" help:"Workspaces, wallets, keys and the audit."`
 }
 
 func main() {
