@@ -89,7 +89,7 @@ func ParseKeyPEM(text []byte) (Key, error) {
 // mode 0600 where none is. It returns only after the key is on disk, and any
 // number of processes that start at once end up with the same key.
 func LoadOrCreateKey(path string, entropy io.Reader) (Key, error) {
-	key, err := loadKey(path)
+	key, err := LoadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
@@ -97,14 +97,16 @@ func LoadOrCreateKey(path string, entropy io.Reader) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	if err := publishKey(path, fresh); err != nil {
-		return Key{}, fmt.Errorf("create signing key %s: %w", path, err)
+	if err := CreateKey(path, fresh); err != nil {
+		return Key{}, err
 	}
 	// Another process may have been first: what stands on disk is the key.
-	return loadKey(path)
+	return LoadKey(path)
 }
 
-func loadKey(path string) (Key, error) {
+// LoadKey reads the PKCS#8 PEM key at path. A missing file is an
+// [fs.ErrNotExist].
+func LoadKey(path string) (Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Key{}, fmt.Errorf("load signing key: %w", err)
@@ -114,6 +116,15 @@ func loadKey(path string) (Key, error) {
 		return Key{}, fmt.Errorf("load %s: %w", path, err)
 	}
 	return key, nil
+}
+
+// CreateKey writes the key to path as PKCS#8 PEM with mode 0600, and returns once
+// it is on disk. A file that is there already stays as it is.
+func CreateKey(path string, key Key) error {
+	if err := publishKey(path, key); err != nil {
+		return fmt.Errorf("create signing key %s: %w", path, err)
+	}
+	return nil
 }
 
 // publishKey writes the key under a private name and links it to path, which

@@ -8,12 +8,16 @@
 //   - Reading is strict: a document counts only if it says exactly what Sign
 //     would have written. Unknown or repeated members, other encodings of the
 //     same bytes and trailing data are refused.
-//   - Checking needs the envelope, the public keys and the ZIP, nothing else.
+//   - Checking needs the envelope, the public keys and the ZIP, and for the log
+//     the proof, nothing else.
+//   - A checkpoint of the log is a C2SP signed note by the same kind of key; its
+//     text is never one that DSSE signs.
 //
 // It leaves to others: when a receipt is made and where it is kept (render),
-// writing the ZIP (render), and how a pixel hash is formed (pixels).
+// keeping the log (receiptlog), which key signs when (signing), writing the ZIP
+// (render), and how a pixel hash is formed (pixels).
 //
-// Start reading at [Receipt], then [Sign] and [Verify].
+// Start reading at [Receipt], then [Sign] and [Verify], then [Inclusion].
 package receipt
 
 import "time"

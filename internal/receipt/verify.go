@@ -43,10 +43,11 @@ type Report struct {
 	Receipt *Receipt
 	KeyID   string
 	Checks  []Check
+	entry   Entry // of the receipt, for the log
 }
 
 // Err is nil when nothing failed; else it tells the first failure and is an
-// [ErrBadSignature] or an [ErrBadArtifact].
+// [ErrBadSignature], an [ErrBadArtifact] or an [ErrNotInLog].
 func (r Report) Err() error {
 	for _, c := range r.Checks {
 		if c.Status == Failed {
@@ -82,6 +83,8 @@ func (r *Report) distrust(name string, err error) error {
 //	frames     each frame's size and SHA-256
 //	pixels     each PNG and JPEG frame decodes to its pixel hash
 //	manifest   manifest.json agrees with the receipt
+//
+// [Report.InLog] adds the check that the receipt is in the log.
 func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
 	var report Report
 	receipt, err := report.checkReceipt(document, keys)
@@ -109,7 +112,7 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	if err != nil {
 		return Receipt{}, r.distrust("signature", err)
 	}
-	r.KeyID = signed.keyID
+	r.KeyID, r.entry = signed.keyID, sha256.Sum256(signed.payload)
 	r.add("signature", OK, "Ed25519, key %s", signed.keyID)
 	receipt, err := signed.statement()
 	if err != nil {

@@ -201,6 +201,33 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.ledgerRefundedStmt, err = db.PrepareContext(ctx, ledgerRefunded); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerRefunded: %w", err)
 	}
+	if q.logAdvanceStmt, err = db.PrepareContext(ctx, logAdvance); err != nil {
+		return nil, fmt.Errorf("error preparing query LogAdvance: %w", err)
+	}
+	if q.logCountsStmt, err = db.PrepareContext(ctx, logCounts); err != nil {
+		return nil, fmt.Errorf("error preparing query LogCounts: %w", err)
+	}
+	if q.logHeadStmt, err = db.PrepareContext(ctx, logHead); err != nil {
+		return nil, fmt.Errorf("error preparing query LogHead: %w", err)
+	}
+	if q.logLeafAddStmt, err = db.PrepareContext(ctx, logLeafAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query LogLeafAdd: %w", err)
+	}
+	if q.logLeavesStmt, err = db.PrepareContext(ctx, logLeaves); err != nil {
+		return nil, fmt.Errorf("error preparing query LogLeaves: %w", err)
+	}
+	if q.logLockStmt, err = db.PrepareContext(ctx, logLock); err != nil {
+		return nil, fmt.Errorf("error preparing query LogLock: %w", err)
+	}
+	if q.logNameStmt, err = db.PrepareContext(ctx, logName); err != nil {
+		return nil, fmt.Errorf("error preparing query LogName: %w", err)
+	}
+	if q.logNodeAddStmt, err = db.PrepareContext(ctx, logNodeAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query LogNodeAdd: %w", err)
+	}
+	if q.logNodesStmt, err = db.PrepareContext(ctx, logNodes); err != nil {
+		return nil, fmt.Errorf("error preparing query LogNodes: %w", err)
+	}
 	if q.nodeKeyBySecretStmt, err = db.PrepareContext(ctx, nodeKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyBySecret: %w", err)
 	}
@@ -243,6 +270,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.receiptCreateStmt, err = db.PrepareContext(ctx, receiptCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptCreate: %w", err)
 	}
+	if q.receiptGetStmt, err = db.PrepareContext(ctx, receiptGet); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiptGet: %w", err)
+	}
 	if q.sessionCreateStmt, err = db.PrepareContext(ctx, sessionCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCreate: %w", err)
 	}
@@ -257,6 +287,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.signInLinkUseStmt, err = db.PrepareContext(ctx, signInLinkUse); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkUse: %w", err)
+	}
+	if q.signingKeyAddStmt, err = db.PrepareContext(ctx, signingKeyAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeyAdd: %w", err)
+	}
+	if q.signingKeyEndStmt, err = db.PrepareContext(ctx, signingKeyEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeyEnd: %w", err)
+	}
+	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
 	}
 	if q.uploadBlobKeysStmt, err = db.PrepareContext(ctx, uploadBlobKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadBlobKeys: %w", err)
@@ -311,6 +350,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workspaceLockStmt, err = db.PrepareContext(ctx, workspaceLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceLock: %w", err)
+	}
+	if q.workspaceProofPageStmt, err = db.PrepareContext(ctx, workspaceProofPage); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceProofPage: %w", err)
 	}
 	return &q, nil
 }
@@ -612,6 +654,51 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing ledgerRefundedStmt: %w", cerr)
 		}
 	}
+	if q.logAdvanceStmt != nil {
+		if cerr := q.logAdvanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logAdvanceStmt: %w", cerr)
+		}
+	}
+	if q.logCountsStmt != nil {
+		if cerr := q.logCountsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logCountsStmt: %w", cerr)
+		}
+	}
+	if q.logHeadStmt != nil {
+		if cerr := q.logHeadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logHeadStmt: %w", cerr)
+		}
+	}
+	if q.logLeafAddStmt != nil {
+		if cerr := q.logLeafAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logLeafAddStmt: %w", cerr)
+		}
+	}
+	if q.logLeavesStmt != nil {
+		if cerr := q.logLeavesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logLeavesStmt: %w", cerr)
+		}
+	}
+	if q.logLockStmt != nil {
+		if cerr := q.logLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logLockStmt: %w", cerr)
+		}
+	}
+	if q.logNameStmt != nil {
+		if cerr := q.logNameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logNameStmt: %w", cerr)
+		}
+	}
+	if q.logNodeAddStmt != nil {
+		if cerr := q.logNodeAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logNodeAddStmt: %w", cerr)
+		}
+	}
+	if q.logNodesStmt != nil {
+		if cerr := q.logNodesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logNodesStmt: %w", cerr)
+		}
+	}
 	if q.nodeKeyBySecretStmt != nil {
 		if cerr := q.nodeKeyBySecretStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeyBySecretStmt: %w", cerr)
@@ -682,6 +769,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing receiptCreateStmt: %w", cerr)
 		}
 	}
+	if q.receiptGetStmt != nil {
+		if cerr := q.receiptGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiptGetStmt: %w", cerr)
+		}
+	}
 	if q.sessionCreateStmt != nil {
 		if cerr := q.sessionCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionCreateStmt: %w", cerr)
@@ -705,6 +797,21 @@ func (q *Queries) Close() error {
 	if q.signInLinkUseStmt != nil {
 		if cerr := q.signInLinkUseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinkUseStmt: %w", cerr)
+		}
+	}
+	if q.signingKeyAddStmt != nil {
+		if cerr := q.signingKeyAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeyAddStmt: %w", cerr)
+		}
+	}
+	if q.signingKeyEndStmt != nil {
+		if cerr := q.signingKeyEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeyEndStmt: %w", cerr)
+		}
+	}
+	if q.signingKeysStmt != nil {
+		if cerr := q.signingKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeysStmt: %w", cerr)
 		}
 	}
 	if q.uploadBlobKeysStmt != nil {
@@ -795,6 +902,11 @@ func (q *Queries) Close() error {
 	if q.workspaceLockStmt != nil {
 		if cerr := q.workspaceLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceLockStmt: %w", cerr)
+		}
+	}
+	if q.workspaceProofPageStmt != nil {
+		if cerr := q.workspaceProofPageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceProofPageStmt: %w", cerr)
 		}
 	}
 	return err
@@ -895,6 +1007,15 @@ type Queries struct {
 	ledgerOfWorkspaceStmt  *sql.Stmt
 	ledgerPostStmt         *sql.Stmt
 	ledgerRefundedStmt     *sql.Stmt
+	logAdvanceStmt         *sql.Stmt
+	logCountsStmt          *sql.Stmt
+	logHeadStmt            *sql.Stmt
+	logLeafAddStmt         *sql.Stmt
+	logLeavesStmt          *sql.Stmt
+	logLockStmt            *sql.Stmt
+	logNameStmt            *sql.Stmt
+	logNodeAddStmt         *sql.Stmt
+	logNodesStmt           *sql.Stmt
 	nodeKeyBySecretStmt    *sql.Stmt
 	nodeKeyCreateStmt      *sql.Stmt
 	nodeKeyRevokeStmt      *sql.Stmt
@@ -909,11 +1030,15 @@ type Queries struct {
 	quoteLockStmt          *sql.Stmt
 	receiptByJobStmt       *sql.Stmt
 	receiptCreateStmt      *sql.Stmt
+	receiptGetStmt         *sql.Stmt
 	sessionCreateStmt      *sql.Stmt
 	sessionDeleteStmt      *sql.Stmt
 	sessionGetStmt         *sql.Stmt
 	signInLinkCreateStmt   *sql.Stmt
 	signInLinkUseStmt      *sql.Stmt
+	signingKeyAddStmt      *sql.Stmt
+	signingKeyEndStmt      *sql.Stmt
+	signingKeysStmt        *sql.Stmt
 	uploadBlobKeysStmt     *sql.Stmt
 	uploadByIDStmt         *sql.Stmt
 	uploadCreateStmt       *sql.Stmt
@@ -932,6 +1057,7 @@ type Queries struct {
 	workspaceCreateStmt    *sql.Stmt
 	workspaceGetStmt       *sql.Stmt
 	workspaceLockStmt      *sql.Stmt
+	workspaceProofPageStmt *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -997,6 +1123,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		ledgerOfWorkspaceStmt:  q.ledgerOfWorkspaceStmt,
 		ledgerPostStmt:         q.ledgerPostStmt,
 		ledgerRefundedStmt:     q.ledgerRefundedStmt,
+		logAdvanceStmt:         q.logAdvanceStmt,
+		logCountsStmt:          q.logCountsStmt,
+		logHeadStmt:            q.logHeadStmt,
+		logLeafAddStmt:         q.logLeafAddStmt,
+		logLeavesStmt:          q.logLeavesStmt,
+		logLockStmt:            q.logLockStmt,
+		logNameStmt:            q.logNameStmt,
+		logNodeAddStmt:         q.logNodeAddStmt,
+		logNodesStmt:           q.logNodesStmt,
 		nodeKeyBySecretStmt:    q.nodeKeyBySecretStmt,
 		nodeKeyCreateStmt:      q.nodeKeyCreateStmt,
 		nodeKeyRevokeStmt:      q.nodeKeyRevokeStmt,
@@ -1011,11 +1146,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		quoteLockStmt:          q.quoteLockStmt,
 		receiptByJobStmt:       q.receiptByJobStmt,
 		receiptCreateStmt:      q.receiptCreateStmt,
+		receiptGetStmt:         q.receiptGetStmt,
 		sessionCreateStmt:      q.sessionCreateStmt,
 		sessionDeleteStmt:      q.sessionDeleteStmt,
 		sessionGetStmt:         q.sessionGetStmt,
 		signInLinkCreateStmt:   q.signInLinkCreateStmt,
 		signInLinkUseStmt:      q.signInLinkUseStmt,
+		signingKeyAddStmt:      q.signingKeyAddStmt,
+		signingKeyEndStmt:      q.signingKeyEndStmt,
+		signingKeysStmt:        q.signingKeysStmt,
 		uploadBlobKeysStmt:     q.uploadBlobKeysStmt,
 		uploadByIDStmt:         q.uploadByIDStmt,
 		uploadCreateStmt:       q.uploadCreateStmt,
@@ -1034,5 +1173,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspaceCreateStmt:    q.workspaceCreateStmt,
 		workspaceGetStmt:       q.workspaceGetStmt,
 		workspaceLockStmt:      q.workspaceLockStmt,
+		workspaceProofPageStmt: q.workspaceProofPageStmt,
 	}
 }

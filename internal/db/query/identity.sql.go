@@ -478,13 +478,18 @@ func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams
 }
 
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
 	row := q.queryRow(ctx, q.workspaceGetStmt, workspaceGet, workspaceID)
 	var i Workspace
-	err := row.Scan(&i.WorkspaceID, &i.Name, &i.CreatedAt)
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+	)
 	return i, err
 }
 

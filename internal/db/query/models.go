@@ -163,12 +163,24 @@ type Receipt struct {
 	CreatedAt   int64
 }
 
+type ReceiptLogLeaf struct {
+	LogIndex int64
+	Entry    string
+}
+
 type SignInLink struct {
 	TokenSha256 string
 	Email       string
 	CreatedAt   int64
 	ExpiresAt   int64
 	UsedAt      int64
+}
+
+type SigningKey struct {
+	KeyID     string
+	PublicPem string
+	ValidFrom int64
+	ValidTo   int64
 }
 
 type Upload struct {
@@ -206,4 +218,5 @@ type Workspace struct {
 	WorkspaceID string
 	Name        string
 	CreatedAt   int64
+	ProofPage   int64
 }

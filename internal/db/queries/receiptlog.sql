@@ -1,0 +1,44 @@
+-- name: LogLock :one
+SELECT size, peaks FROM receipt_log WHERE log_id = 1 FOR UPDATE;
+
+-- name: LogHead :one
+SELECT origin, size, peaks FROM receipt_log WHERE log_id = 1;
+
+-- name: LogName :exec
+UPDATE receipt_log SET origin = @origin WHERE log_id = 1 AND size = 0;
+
+-- name: LogAdvance :exec
+UPDATE receipt_log SET size = @size, peaks = @peaks WHERE log_id = 1;
+
+-- name: LogLeafAdd :exec
+INSERT INTO receipt_log_leaf (log_index, entry) VALUES (@log_index, @entry);
+
+-- name: LogNodeAdd :exec
+INSERT INTO receipt_log_node (tile_level, number, hash) VALUES (@tile_level, @number, @hash);
+
+-- name: LogLeaves :many
+SELECT log_index, entry FROM receipt_log_leaf WHERE log_index >= @first AND log_index < @behind ORDER BY log_index;
+
+-- name: LogNodes :many
+SELECT number, hash FROM receipt_log_node
+WHERE tile_level = @tile_level AND number >= @first AND number < @behind ORDER BY number;
+
+-- name: LogCounts :one
+SELECT (SELECT count(*) FROM receipt_log_leaf) AS leaves, (SELECT count(*) FROM receipt_log_node) AS nodes;
+
+-- name: SigningKeyAdd :exec
+INSERT INTO signing_key (key_id, public_pem, valid_from) VALUES (@key_id, @public_pem, @valid_from)
+ON CONFLICT (key_id) DO NOTHING;
+
+-- name: SigningKeyEnd :execrows
+UPDATE signing_key SET valid_to = @valid_to WHERE key_id = @key_id AND (valid_to = 0 OR valid_to > @valid_to);
+
+-- name: SigningKeys :many
+-- The newest first.
+SELECT * FROM signing_key ORDER BY valid_from DESC, key_id;
+
+-- name: ReceiptGet :one
+SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.workspace_id WHERE r.receipt_id = @receipt_id;
+
+-- name: WorkspaceProofPage :execrows
+UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id;

@@ -1,0 +1,126 @@
+package receipt
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Checkpoint says what the whole log holds: its first Size leaves have this
+// root. It is signed in the C2SP forms tlog-checkpoint and signed-note.
+type Checkpoint struct {
+	Origin string // the log's name: host and path, without spaces
+	Size   int64  // leaves, 0 or more
+	Root   tlog.Hash
+}
+
+// String is the signed text, which ends with a line break.
+func (c Checkpoint) String() string {
+	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
+}
+
+// CheckOrigin refuses what cannot name a log. A name has no spaces, so that no
+// checkpoint is ever the text that DSSE signs with the same key.
+func CheckOrigin(origin string) error {
+	if origin == "" || len(origin) > 200 || strings.ContainsFunc(origin, func(r rune) bool { return r <= ' ' || r > '~' || r == '+' }) {
+		return fmt.Errorf("%q cannot name a log: wanted 1 to 200 visible ASCII characters without +", origin)
+	}
+	return nil
+}
+
+// SignCheckpoint writes the checkpoint as a signed note. The same checkpoint and
+// key give the same bytes.
+func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
+	if err := CheckOrigin(c.Origin); err != nil {
+		return nil, fmt.Errorf("sign checkpoint: %w", err)
+	}
+	known, err := noteVerifier(c.Origin, key.Public())
+	if err != nil {
+		return nil, fmt.Errorf("sign checkpoint: %w", err)
+	}
+	text, err := note.Sign(&note.Note{Text: c.String()}, noteSigner{known, key})
+	if err != nil {
+		return nil, fmt.Errorf("sign checkpoint: %w", err)
+	}
+	return text, nil
+}
+
+// OpenCheckpoint reads a signed note that one of the keys must have signed under
+// the name that its first line gives. Signatures of others, such as witnesses,
+// may stand beside it and are not looked at. Every error is an [ErrNotInLog].
+func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
+	origin, _, _ := strings.Cut(string(text), "\n")
+	if err := CheckOrigin(origin); err != nil {
+		return Checkpoint{}, fmt.Errorf("%w: not a checkpoint: %w", ErrNotInLog, err)
+	}
+	var verifiers []note.Verifier
+	for _, key := range keys {
+		verifier, err := noteVerifier(origin, key)
+		if err != nil {
+			return Checkpoint{}, fmt.Errorf("%w: %w", ErrNotInLog, err)
+		}
+		verifiers = append(verifiers, verifier)
+	}
+	opened, err := note.Open(text, note.VerifierList(verifiers...))
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("%w: the checkpoint is not signed by a known key: %w", ErrNotInLog, err)
+	}
+	for _, s := range opened.Sigs { // spare bits of base64 could be changed
+		if raw, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil || len(raw) == 0 {
+			return Checkpoint{}, fmt.Errorf("%w: the checkpoint's signature is not standard base64", ErrNotInLog)
+		}
+	}
+	c, err := parseCheckpoint(opened.Text)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("%w: %w", ErrNotInLog, err)
+	}
+	return c, nil
+}
+
+// parseCheckpoint reads the signed text; lines behind the root are extensions,
+// which say nothing about the leaves.
+func parseCheckpoint(text string) (Checkpoint, error) {
+	lines := strings.SplitN(text, "\n", 4)
+	if len(lines) < 4 {
+		return Checkpoint{}, errors.New("the checkpoint is cut")
+	}
+	size, err := strconv.ParseInt(lines[1], 10, 64)
+	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
+		return Checkpoint{}, fmt.Errorf("the checkpoint's size is %q", lines[1])
+	}
+	root, err := tlog.ParseHash(lines[2])
+	if err != nil || root.String() != lines[2] {
+		return Checkpoint{}, fmt.Errorf("the checkpoint's root is %q", lines[2])
+	}
+	return Checkpoint{Origin: lines[0], Size: size, Root: root}, nil
+}
+
+// VerifierKey is the key in the form in which note tools are told whom to trust:
+// name, hash of both, key.
+func VerifierKey(origin string, key PublicKey) (string, error) {
+	return note.NewEd25519VerifierKey(origin, key.raw)
+}
+
+func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
+	text, err := VerifierKey(origin, key)
+	if err != nil {
+		return nil, err
+	}
+	return note.NewVerifier(text)
+}
+
+// noteSigner gives the key the shape that note asks for.
+type noteSigner struct {
+	note.Verifier
+	key Key
+}
+
+func (s noteSigner) Sign(text []byte) ([]byte, error) {
+	return ed25519.Sign(s.key.private, text), nil
+}
