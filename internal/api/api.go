@@ -63,7 +63,7 @@ var bridgeErrors = sync.OnceFunc(func() {
 // Routes adds the door's routes to mux.
 func Routes(mux *http.ServeMux, rooms Rooms) {
 	bridgeErrors()
-	s := &server{Rooms: rooms, cross: http.NewCrossOriginProtection()}
+	s := &server{Rooms: rooms, cross: ownOrigin(rooms.PublicURL)}
 	api := humago.New(mux, config(rooms.PublicURL))
 	s.discovery(api)
 	s.signIn(api)
@@ -84,10 +84,7 @@ func config(publicURL string) huma.Config {
 	if publicURL != "" {
 		c.Servers = []*huma.Server{{URL: publicURL}}
 	}
-	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		agentScheme:   {Type: "http", Scheme: "bearer", Description: "Job API agent key, svc_agent_…"},
-		sessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session"},
-	}
+	c.Components.SecuritySchemes = securitySchemes()
 	return c
 }
 

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -15,13 +17,23 @@ import (
 
 var bodyType = reflect.TypeFor[fault.Body]()
 
-// Names of the security schemes in the OpenAPI document.
+// Names of the security schemes in the OpenAPI document: the three credential
+// systems of spec 5. An operation's Security names those its middleware takes.
 const (
+	accountScheme = "accountKey"
 	agentScheme   = "agentKey"
 	sessionScheme = "session"
 )
 
-// caller is who a job route acts for.
+func securitySchemes() map[string]*huma.SecurityScheme {
+	return map[string]*huma.SecurityScheme{
+		accountScheme: {Type: "http", Scheme: "bearer", Description: "Account API key, svc_…"},
+		agentScheme:   {Type: "http", Scheme: "bearer", Description: "Job API agent key, svc_agent_…"},
+		sessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session"},
+	}
+}
+
+// caller is who a route acts for.
 type caller struct {
 	WorkspaceID string
 	KeyID       string // "" for a session
@@ -47,32 +59,95 @@ func noted(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithValue(ctx, requestIDKey, w.Header().Get(fault.RequestIDHeader)))
 }
 
+// middleware is what huma runs before a handler.
+type middleware = func(huma.Context, func(huma.Context))
+
+// accountOnly lets account keys in.
+func (s *server) accountOnly(api huma.API) middleware { return s.authenticated(api, s.accountKey) }
+
 // agentOnly lets agent keys in.
-func (s *server) agentOnly(api huma.API) func(huma.Context, func(huma.Context)) {
+func (s *server) agentOnly(api huma.API) middleware { return s.authenticated(api, s.agentKey) }
+
+// sessionOnly lets the browser's session in, from our own pages.
+func (s *server) sessionOnly(api huma.API) middleware { return s.authenticated(api, s.session) }
+
+// agentOrSession lets agent keys in, and the browser's session (the
+// inspect-then-start path of spec 5).
+func (s *server) agentOrSession(api huma.API) middleware {
 	return s.authenticated(api, func(r *http.Request) (caller, error) {
-		key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
-		return caller{key.WorkspaceID, key.KeyID}, err
+		if bySession(r) {
+			return s.session(r)
+		}
+		return s.agentKey(r)
 	})
 }
 
-// agentOrSession lets agent keys in, and the browser's session from our own
-// pages (the inspect-then-start path of spec 5).
-func (s *server) agentOrSession(api huma.API) func(huma.Context, func(huma.Context)) {
+// anyCredential lets account keys, agent keys and the browser's session in:
+// each sees its own workspace's.
+func (s *server) anyCredential(api huma.API) middleware {
 	return s.authenticated(api, func(r *http.Request) (caller, error) {
-		cookie, err := r.Cookie(contract.SessionCookie)
-		if r.Header.Get("Authorization") != "" || err != nil {
-			key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
-			return caller{key.WorkspaceID, key.KeyID}, err
+		switch {
+		case bySession(r):
+			return s.session(r)
+		case strings.Contains(r.Header.Get("Authorization"), contract.AgentKeyPrefix):
+			return s.agentKey(r)
 		}
-		if err := s.cross.Check(r); err != nil {
-			return caller{}, fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Because(err)
-		}
-		person, err := identity.Session(r.Context(), s.DB, cookie.Value)
-		return caller{WorkspaceID: person.WorkspaceID}, err
+		return s.accountKey(r)
 	})
 }
 
-func (s *server) authenticated(api huma.API, who func(*http.Request) (caller, error)) func(huma.Context, func(huma.Context)) {
+// bySession says whether a request stands on its cookie: a key, where there is
+// one, goes first.
+func bySession(r *http.Request) bool {
+	_, err := r.Cookie(contract.SessionCookie)
+	return err == nil && r.Header.Get("Authorization") == ""
+}
+
+func (s *server) accountKey(r *http.Request) (caller, error) {
+	key, err := identity.Account(r.Context(), s.DB, r.Header.Get("Authorization"))
+	return caller{key.WorkspaceID, key.KeyID}, err
+}
+
+func (s *server) agentKey(r *http.Request) (caller, error) {
+	key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
+	return caller{key.WorkspaceID, key.KeyID}, err
+}
+
+func (s *server) session(r *http.Request) (caller, error) {
+	cookie, err := r.Cookie(contract.SessionCookie)
+	if err != nil {
+		return caller{}, fault.New(fault.Unauthenticated, "This route needs a browser session.")
+	}
+	if err := s.ownPage(r); err != nil {
+		return caller{}, err
+	}
+	person, err := identity.Session(r.Context(), s.DB, cookie.Value)
+	return caller{WorkspaceID: person.WorkspaceID}, err
+}
+
+// ownOrigin knows the service's own pages: those of the host that was asked,
+// and of the public URL, where a proxy asks by another name.
+func ownOrigin(publicURL string) *http.CrossOriginProtection {
+	own := http.NewCrossOriginProtection()
+	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
+		_ = own.AddTrustedOrigin(u.Scheme + "://" + u.Host) // of this form it is always taken
+	}
+	return own
+}
+
+// ownPage refuses what another site's page asks for in the person's name.
+func (s *server) ownPage(r *http.Request) error {
+	asked := *r
+	asked.Method = http.MethodPost // the check lets every GET pass; here reads are refused too
+	if err := s.cross.Check(&asked); err != nil {
+		return fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Because(err)
+	}
+	return nil
+}
+
+// authenticated refuses a request, before its body is read, unless who knows
+// whom it is from.
+func (s *server) authenticated(api huma.API, who func(*http.Request) (caller, error)) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		c, err := who(r)

@@ -10,7 +10,6 @@ import (
 
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
-	"svc.example/internal/fault"
 	"svc.example/internal/identity"
 )
 
@@ -90,9 +89,6 @@ func (s *server) cookie(value string, expires time.Time) http.Cookie {
 // sameOrigin refuses a cookie route that another site's page calls.
 func (s *server) sameOrigin(api huma.API) func(huma.Context, func(huma.Context)) {
 	return s.authenticated(api, func(r *http.Request) (caller, error) {
-		if err := s.cross.Check(r); err != nil {
-			return caller{}, fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Because(err)
-		}
-		return caller{}, nil
+		return caller{}, s.ownPage(r)
 	})
 }
