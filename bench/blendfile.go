@@ -198,7 +198,7 @@ func (b *bench) askBlender(ctx context.Context, path string) (out inspected, err
 	said := strings.Join(run.lines, "\n")
 	_, frames, found := strings.Cut(said, "frames ")
 	if !found {
-		return out, errors.New("Blender prints no frame range")
+		return out, errors.New("no frame range is in what Blender prints")
 	}
 	if _, err := fmt.Sscan(frames, &out.FrameStart, &out.FrameEnd); err != nil {
 		return out, fmt.Errorf("read Blender's frame range: %w", err)

@@ -24,27 +24,35 @@ const (
 	leaseBacklog  = 10000 // rows that wait: the largest job
 	leasesMeasure = 2000  // of them, claimed and finished while the clock runs
 	claimers      = 8
+	atOnce        = 16 // frames that a worker asks for at most
 )
 
 // leaseGroup measures how fast work goes through the lease engine when many take
-// one piece at a time, each claim and each finish being a transaction of its own.
-// Beside it: the same number of transactions that change one row and do no more.
+// it: one piece at a time from the whole queue, and as workers do, several at a
+// time of one job. Each claim and each finish is a transaction of its own. Beside
+// it: claims and finishes of one piece that change one row and do no more.
 func leaseGroup(engine string) group {
-	name := "lease/" + engine
 	note := fmt.Sprintf("%d claimers, %d rows waiting, synchronous=FULL", claimers, leaseBacklog)
 	if engine == "postgres" {
 		note = fmt.Sprintf("%d claimers, %d rows waiting; scripts/with-postgres runs it with fsync=off", claimers, leaseBacklog)
 	}
+	goal, baseline := over(2000, perSecond), "pairs of one-row commits"
 	return group{
-		rows: []row{{name: name, unit: perSecond, goal: over(2000, perSecond), note: note,
-			baseline: "pairs of one-row commits"}},
-		measure: func(ctx context.Context, b *bench, into record) error {
-			return measureLeases(ctx, b, into, engine, name)
+		rows: []row{
+			{name: rowOneLease(engine), unit: perSecond, goal: goal, baseline: baseline, note: note},
+			{name: rowManyLeases(engine), unit: perSecond, goal: goal, baseline: baseline, note: "likewise"},
 		},
+		measure: func(ctx context.Context, b *bench, into record) error { return measureLeases(ctx, b, into, engine) },
 	}
 }
 
-func measureLeases(ctx context.Context, b *bench, into record, engine, name string) (err error) {
+func rowOneLease(engine string) string { return "lease/" + engine + ", one at a time" }
+
+func rowManyLeases(engine string) string {
+	return fmt.Sprintf("lease/%s, %d of one job at a time", engine, atOnce)
+}
+
+func measureLeases(ctx context.Context, b *bench, into record, engine string) (err error) {
 	address, drop, err := b.database(ctx, engine)
 	if err != nil {
 		return err
@@ -63,40 +71,57 @@ func measureLeases(ctx context.Context, b *bench, into record, engine, name stri
 	round := 0
 	return b.rounds(ctx, into, func(r record) error {
 		round++
-		leases, err := leaseRate(ctx, house, fmt.Sprintf("%s-%d", leaseQueue, round))
+		subject := fmt.Sprintf("%s-%d", leaseQueue, round)
+		one, err := leaseRate(ctx, house, subject+"-one", 1, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+			return lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
+		})
 		if err != nil {
 			return err
 		}
 		commits, err := commitRate(ctx, bare)
-		r.add(name, leases, commits/2)
+		if err != nil {
+			return err
+		}
+		subject += "-many"
+		many, err := leaseRate(ctx, house, subject, atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+			return lease.ClaimOf(ctx, tx, leaseQueue, subject, holder, atOnce, time.Minute)
+		})
+		r.add(rowOneLease(engine), one, commits/2)
+		r.add(rowManyLeases(engine), many, commits/2)
 		return err
 	})
 }
 
-// leaseRate fills the queue, lets the claimers at it and empties it again.
-func leaseRate(ctx context.Context, house *db.DB, subject string) (float64, error) {
+// leaseRate fills the queue, lets the claimers at it, who take n pieces at a
+// time, and empties it again. It returns pieces a second.
+func leaseRate(ctx context.Context, house *db.DB, subject string, n int, claim func(tx *db.Tx, holder string) ([]lease.Lease, error)) (float64, error) {
 	err := house.Write(ctx, func(tx *db.Tx) error {
 		return lease.AddSpan(ctx, tx, leaseQueue, subject, 1, 1, leaseBacklog)
 	})
 	if err != nil {
 		return 0, err
 	}
-	rate, err := crowd(leasesMeasure, func(claimer int) error {
+	rate, err := crowd(leasesMeasure/n, func(claimer int) error {
 		holder := fmt.Sprintf("claimer-%d", claimer)
 		var got []lease.Lease
 		err := house.Write(ctx, func(tx *db.Tx) (err error) {
-			got, err = lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
+			got, err = claim(tx, holder)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if len(got) != 1 {
-			return fmt.Errorf("claimed %d pieces of work, not 1", len(got))
+		if len(got) != n {
+			return fmt.Errorf("claimed %d pieces of work, not %d", len(got), n)
 		}
-		return house.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, got[0].Ref()) })
+		for _, l := range got {
+			if err := house.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return rate, errors.Join(err, house.Write(ctx, func(tx *db.Tx) error { return lease.Drop(ctx, tx, leaseQueue, subject) }))
+	return rate * float64(n), errors.Join(err, house.Write(ctx, func(tx *db.Tx) error { return lease.Drop(ctx, tx, leaseQueue, subject) }))
 }
 
 // openBare opens the same database without the house, and makes a row for each
