@@ -88,6 +88,7 @@ func era225(f form) *synth {
 	s.block("OB", "Object", 0xA10, values{"id.name": "OBother"})
 	s.block("IM", "Image", 0xB00, values{"id.name": "IMwood.tga", "name": "/textures/wood.tga"})
 	s.block("LI", "Library", 0xC00, values{"id.name": "LILib", "name": "//set.blend"})
+	s.block("LI", "Library", 0xC10, values{"id.name": "LILib.001", "name": `//set.blend`})
 	s.block("GLOB", "FileGlobal", 0, values{"curscreen": addr(0x200)})
 	return s
 }

@@ -178,9 +178,16 @@ func (f *file) libraries() []Library {
 	for r := range f.facts("LI", "Library") {
 		archived[r.ptr("archive_parent_library")] = true
 	}
-	all := []Library{}
+	all, known := []Library{}, map[string]bool{}
 	for r := range f.facts("LI", "Library") {
 		path, at := pathOf(r), r.kept.addr
+		if archive := r.ptr("archive_parent_library") != 0; !archive {
+			// Blender takes two of one path for one, which old versions wrote.
+			if known[NormalisePath(path)] {
+				continue
+			}
+			known[NormalisePath(path)] = true
+		}
 		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
 		all = append(all, Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Packed: packed})
 	}
