@@ -97,6 +97,7 @@ func (h *house) reopen() {
 func (h *house) serve() {
 	h.t.Helper()
 	listening := make(chan string, 1)
+	h.app.Config.Listen = h.config.Listen
 	h.app.Config.Announce = func(address string) { listening <- address }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -228,6 +229,15 @@ func (h *house) hand() hand {
 // lease asks for one frame, without waiting for it.
 func (w hand) lease(ctx context.Context) (farm.LeaseReply, error) {
 	return w.Lease(ctx, farm.LeaseRequest{WorkerID: w.id, Max: 1})
+}
+
+// release gives everything of a reply back.
+func (w hand) release(got farm.LeaseReply) farm.ReleaseRequest {
+	r := farm.ReleaseRequest{WorkerID: w.id}
+	for _, l := range got.Leases {
+		r.Leases = append(r.Leases, farm.Held{LeaseID: l.LeaseID, Attempt: l.Attempt})
+	}
+	return r
 }
 
 // frames reads the accepted frames of a job.
