@@ -25,6 +25,15 @@ type Work struct {
 // frames waiting, else of the job whose frames have waited longest. No leases
 // means that nothing waits.
 func (j *Jobs) Claim(ctx context.Context, holder, prefer string, limit int) (w Work, err error) {
+	// Many idle workers ask often: they look without taking the write lock.
+	waits := false
+	err = j.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		_, waits, err = lease.NextSubject(ctx, tx, FrameQueue)
+		return err
+	})
+	if err != nil || !waits {
+		return Work{}, err
+	}
 	err = j.DB.Write(ctx, func(tx *db.Tx) error {
 		w = Work{}
 		if prefer != "" {
