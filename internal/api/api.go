@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/intake"
+	"svc.example/internal/ratelimit"
 	"svc.example/internal/receipt"
 	"svc.example/internal/render"
 )
@@ -37,7 +38,10 @@ type Rooms struct {
 	// Keys are the receipts' public keys, the current one first.
 	Keys      []SigningKey
 	PublicURL string
-	Log       *slog.Logger
+	// Rate is what /limits says of the rate limit; the zero Policy means the
+	// contract's figures.
+	Rate ratelimit.Policy
+	Log  *slog.Logger
 }
 
 // SigningKey is a published key.
@@ -66,6 +70,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	s := &server{Rooms: rooms, cross: ownOrigin(rooms.PublicURL)}
 	api := humago.New(mux, config(rooms.PublicURL))
 	s.discovery(api)
+	s.capabilities(api)
 	s.signIn(api)
 	s.uploads(api)
 	s.jobs(api)

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
 	"svc.example/internal/quote"
+	"svc.example/internal/ratelimit"
 	"svc.example/internal/worker"
 )
 
@@ -31,6 +32,13 @@ type Config struct {
 	// LeaseLife is how long a frame stays with a silent worker, and packing with
 	// a silent server; 0 means 20 s.
 	LeaseLife time.Duration
+
+	// Rate is how many requests a client of the API may make; the zero Policy
+	// lets all pass.
+	Rate ratelimit.Policy
+	// TrustedHops is how many proxies in front of the service are believed what
+	// they say in X-Forwarded-For; 0 believes none.
+	TrustedHops int
 
 	// Embedded, when not nil, is the worker that runs inside the server.
 	Embedded *EmbeddedWorker

@@ -51,7 +51,7 @@ func (a *App) Serve(ctx context.Context) error {
 	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, Keys: a.signingKeys(), PublicURL: public, Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, Keys: a.signingKeys(), PublicURL: public, Rate: a.Config.Rate, Log: a.Config.Log})
 	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.

@@ -69,3 +69,25 @@ const (
 	NodeKeyPrefix    = "svc_node_"
 	SessionCookie    = "svc_session"
 )
+
+// How terminal events are sent (spec 2.3).
+const (
+	EventCompleted       = "render.completed"
+	EventFailed          = "render.failed"
+	EventCancelled       = "render.cancelled"
+	WebhookTransport     = "HTTPS"
+	WebhookDeliveryModel = "durable_queue"
+)
+
+// What discovery says of cancelling and proof (decisions on discovery).
+const (
+	CancelUntil   = "worker_claim"
+	ReceiptForm   = "dsse-ed25519"
+	LogForm       = "c2sp-tiles"
+	VerifyCommand = "svc verify RECEIPT.json --artifact ZIP"
+)
+
+// Workflow is the order of a caller's steps (spec 1.3).
+func Workflow() []string {
+	return []string{"discover", "upload", "quote", "start", "observe", "download", "receipt", "proof"}
+}

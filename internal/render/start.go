@@ -65,7 +65,7 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 }
 
 func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (jobID string, err error) {
-	if j.Accepting != nil && !j.Accepting() {
+	if !j.Accepts() {
 		return "", fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
 	}
 	if err := q.Startable(); err != nil {

@@ -1,0 +1,50 @@
+package api_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+)
+
+// asJSON decodes what a test expects as an answer is decoded.
+func asJSON(t *testing.T, text string) (v map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestDiscoverySaysThePublishedConstants(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		for path, want := range map[string]string{
+			"/v1/pricing": `{"ok":true,"contract":"SVC-PUBLIC-API-V2-FIXED-QUOTE","currency":"USD","model":"fixed_quote","quote_required":true,
+				"amount":1,"amount_minor":1,"expires_at":null}`,
+			"/v1/limits": limitsText,
+			"/v1/capabilities": `{"ok":true,"contract":"SVC-PUBLIC-API-V1",
+				"renderers":[{"id":"blender","application":"Blender","version":"4.1.1","engines":["CYCLES"],"input_formats":[".blend"],
+					"output_format":".zip","render_device":"GPU"}],
+				"availability":{"classification":"LIVE_PUBLIC_ALPHA","accepting_jobs":true,"queue_state":"no_workers"},
+				"pricing":{"contract":"SVC-PUBLIC-API-V2-FIXED-QUOTE","currency":"USD","model":"fixed_quote","amount_minor":1,"unit":"completed_frame",
+					"quote_required":true,"quote_lifetime_seconds":86400},
+				"limits":` + limitsText + `,
+				"cancellation":{"supported":true,"until":"worker_claim","states":["awaiting_submit","queued"],"method":"POST","path":"/renders/{job_id}/cancel"},
+				"workflow":["discover","upload","quote","start","observe","download","receipt","proof"],
+				"proof":{"receipts":"dsse-ed25519","log":"c2sp-tiles","signing_keys_url":"` + s.base + `/v1/signing-keys",
+					"verify_command":"svc verify RECEIPT.json --artifact ZIP"},
+				"webhooks":{"supported":true,"signed":true,"transport":"HTTPS",
+					"terminal_events":["render.completed","render.failed","render.cancelled"],
+					"delivery_model":"durable_queue","redirects_allowed":false,"private_network_targets_allowed":false}}`,
+		} {
+			a := s.call("GET", path, "", body{})
+			if a.status != 200 || !reflect.DeepEqual(a.body, asJSON(t, want)) {
+				t.Errorf("%s: %d %v\nwant %s", path, a.status, a.body, want)
+			}
+		}
+	})
+}
+
+const limitsText = `{"ok":true,"contract":"SVC-PUBLIC-API-V1","frame_count":{"minimum":1,"maximum":10000},"accepted_extensions":[".blend"],
+	"required_render_engine":"CYCLES","render_backend":"GPU","maximum_upload_size_bytes":104857600,
+	"availability":{"classification":"LIVE_PUBLIC_ALPHA"},"rate_limit":{"requests_per_minute_per_client":60,"burst":20}}`
