@@ -72,19 +72,21 @@ func measureLeases(ctx context.Context, b *bench, into record, engine string) (e
 	return b.rounds(ctx, into, func(r record) error {
 		round++
 		subject := fmt.Sprintf("%s-%d", leaseQueue, round)
-		one, err := leaseRate(ctx, house, subject+"-one", 1, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-			return lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
-		})
-		if err != nil {
+		var one, many, commits float64
+		err := b.turns(func() (err error) {
+			one, err = leaseRate(ctx, house, subject+"-one", 1, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+				return lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
+			})
+			if err != nil {
+				return err
+			}
+			many, err = leaseRate(ctx, house, subject+"-many", atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+				return lease.ClaimOf(ctx, tx, leaseQueue, subject+"-many", holder, atOnce, time.Minute)
+			})
 			return err
-		}
-		commits, err := commitRate(ctx, bare)
-		if err != nil {
+		}, func() (err error) {
+			commits, err = commitRate(ctx, bare)
 			return err
-		}
-		subject += "-many"
-		many, err := leaseRate(ctx, house, subject, atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-			return lease.ClaimOf(ctx, tx, leaseQueue, subject, holder, atOnce, time.Minute)
 		})
 		r.add(rowOneLease(engine), one, commits/2)
 		r.add(rowManyLeases(engine), many, commits/2)

@@ -2,9 +2,9 @@
 // prints each figure beside a baseline that is measured in the same run.
 //
 // What always holds: subject and baseline take turns, in as many rounds as asked
-// for, after one round that does not count; a figure is the median of its rounds
-// (the worst where the goal is a bound on memory), and the ratio of the two
-// stands first, since machines differ and the load on them changes; nothing is
+// for and each first in every other one, after one round that does not count; a figure is the median of its rounds
+// (the worst where the goal is a bound on memory); the ratio, the median of the
+// rounds' own, stands first, since machines differ and their load changes; nothing is
 // simulated: real Blender, real databases, real files, the service over HTTP.
 //
 // A missed goal is told and is no error. Baselines need sha256sum, PostgreSQL in
@@ -47,6 +47,7 @@ type bench struct {
 	blender string // path of the executable
 	folder  string // of everything the run writes; removed at its end
 	title   string // of the group under way, for progress lines
+	swapped bool   // whether the baseline goes first in this round
 }
 
 func main() {
@@ -126,12 +127,25 @@ func (b *bench) rounds(ctx context.Context, into record, one func(record) error)
 		if n == 0 {
 			round, name = record{}, "warming up"
 		}
+		b.swapped = n%2 == 1
 		b.say("%s (%.0f s so far, load %s)", name, time.Since(began).Seconds(), load())
 		if err := one(round); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// turns does both, in the order that is the round's, so that neither has always
+// the fresher machine.
+func (b *bench) turns(subject, baseline func() error) error {
+	if b.swapped {
+		subject, baseline = baseline, subject
+	}
+	if err := subject(); err != nil {
+		return err
+	}
+	return baseline()
 }
 
 // say prints a line of progress.

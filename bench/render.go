@@ -52,15 +52,19 @@ func measureRender(ctx context.Context, b *bench, into record) (err error) {
 	}
 	defer func() { err = errors.Join(err, house.stop()) }()
 	return b.rounds(ctx, into, func(r record) error {
-		job, err := house.render(ctx, b, file)
-		if err != nil {
+		var job rendered
+		var hand handRun
+		err := b.turns(func() (err error) {
+			job, err = house.render(ctx, b, file)
 			return err
-		}
-		out, err := b.dir("hand-")
-		if err != nil {
+		}, func() error {
+			out, err := b.dir("hand-")
+			if err != nil {
+				return err
+			}
+			hand, err = b.byHand(ctx, "-b", file, "-o", filepath.Join(out, "frame_####"), "-a")
 			return err
-		}
-		hand, err := b.byHand(ctx, "-b", file, "-o", filepath.Join(out, "frame_####"), "-a")
+		})
 		if err != nil {
 			return err
 		}
@@ -118,6 +122,9 @@ func openHouse(ctx context.Context, b *bench) (*house, error) {
 		if err == nil {
 			h.client, err = client.New(address, key)
 		}
+		if err == nil {
+			err = h.ready(ctx)
+		}
 		if err != nil {
 			return nil, errors.Join(err, h.stop())
 		}
@@ -165,16 +172,21 @@ func (r rendered) gaps() []float64 {
 	return all
 }
 
-// render waits for a warm and idle worker and has the whole file rendered.
-func (h *house) render(ctx context.Context, b *bench, path string) (rendered, error) {
+// ready waits for a warm worker.
+func (h *house) ready(ctx context.Context) error {
 	select {
 	case <-h.watch.warm:
+		return nil
 	case <-ctx.Done():
-		return rendered{}, ctx.Err()
+		return ctx.Err()
 	case <-h.ended:
-		return rendered{}, errors.New("the service ended")
+		return errors.New("the service ended")
 	}
-	h.watch.clear()
+}
+
+// render has the whole file rendered by a warm worker, and returns when the next
+// Blender is warm again: its start is not to slow what is measured after it.
+func (h *house) render(ctx context.Context, b *bench, path string) (rendered, error) {
 	out, err := b.dir("job-")
 	if err != nil {
 		return rendered{}, err
@@ -184,6 +196,7 @@ func (h *house) render(ctx context.Context, b *bench, path string) (rendered, er
 		return rendered{}, err
 	}
 	defer func() { _ = file.Close() }()
+	h.watch.clear()
 	var r rendered
 	began := time.Now()
 	quote, err := h.client.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(path), Body: file})
@@ -205,7 +218,7 @@ func (h *house) render(ctx context.Context, b *bench, path string) (rendered, er
 		return r, err
 	}
 	r.took, r.frames = time.Since(began), h.watch.clear()
-	return r, nil
+	return r, h.ready(ctx)
 }
 
 // fetch downloads the ZIP and its receipt and verifies both.

@@ -87,6 +87,16 @@ func (r record) add(name string, subject, baseline float64) {
 	s.subject, s.baseline = append(s.subject, subject), append(s.baseline, baseline)
 }
 
+// ratios are those of each round's pair: the load on the machine changes less
+// within a round than between them.
+func (s *series) ratios() []float64 {
+	all := make([]float64, min(len(s.subject), len(s.baseline)))
+	for i := range all {
+		all[i] = s.subject[i] / s.baseline[i]
+	}
+	return all
+}
+
 // median is the middle of the figures, the mean of the two of an even number.
 func median(figures []float64) float64 {
 	sorted := slices.Sorted(slices.Values(figures))
@@ -101,14 +111,14 @@ func (t *table) add(rows []row, measured record) {
 	for _, r := range rows {
 		s := measured[r.name]
 		if s == nil || len(s.subject) == 0 || len(s.baseline) == 0 {
-			t.lines = append(t.lines, []string{"-", "", cmp.Or(r.goal.text, "-"), "not measured", r.name, r.note})
+			t.lines = append(t.lines, []string{"-", r.name, cmp.Or(r.goal.text, "-"), "", "not measured", r.baseline, r.note})
 			continue
 		}
-		subject, baseline := median(s.subject), median(s.baseline)
+		subject, baseline, ratio := median(s.subject), median(s.baseline), median(s.ratios())
 		if r.goal.worst {
 			subject = slices.Max(s.subject)
+			ratio = subject / baseline
 		}
-		ratio := subject / baseline
 		spread := fmt.Sprintf("%s (%s to %s)", r.unit(subject), r.unit(slices.Min(s.subject)), r.unit(slices.Max(s.subject)))
 		t.lines = append(t.lines, []string{
 			fmt.Sprintf("%.3gx", ratio), r.name, cmp.Or(r.goal.text, "-"), r.goal.verdict(subject, ratio),

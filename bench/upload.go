@@ -53,15 +53,18 @@ func measureUpload(ctx context.Context, b *bench, into record) (err error) {
 		return err
 	}
 	return b.rounds(ctx, into, func(r record) error {
-		took, answer, err := s.upload(ctx, path)
+		var took, answer, hashed float64
+		err := b.turns(func() (err error) {
+			took, answer, err = s.upload(ctx, path)
+			return err
+		}, func() (err error) {
+			hashed, err = sha256sum(ctx, path)
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		peak, err := memory(s.pid(), "VmHWM")
-		if err != nil {
-			return err
-		}
-		hashed, err := sha256sum(ctx, path)
 		r.add(rowUpload, took, hashed)
 		r.add(rowAnswer, answer, hashed)
 		r.add(rowMemory, peak-idle, idle)
