@@ -72,6 +72,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	s.discovery(api)
 	s.capabilities(api)
 	s.signIn(api)
+	s.keys(api)
 	s.uploads(api)
 	s.jobs(api)
 	s.results(api)

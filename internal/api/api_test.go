@@ -29,6 +29,7 @@ type service struct {
 	account  string
 	upload   string // an inspected upload
 	quote    string
+	house    *app.App
 }
 
 func each(t *testing.T, test func(s *service)) {
@@ -40,35 +41,18 @@ func each(t *testing.T, test func(s *service)) {
 	})
 }
 
-func start(t *testing.T, url string) *service {
+func start(t *testing.T, url string, with ...func(*app.Config)) *service {
 	t.Helper()
-	cfg := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	cfg := app.Config{Data: t.TempDir()}
 	if strings.HasPrefix(url, "postgres") {
 		cfg.Database = url
 	}
-	listening := make(chan string, 1)
-	cfg.Announce = func(address string) { listening <- address }
-	house, err := app.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
+	for _, set := range with {
+		set(&cfg)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- house.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if found, err := house.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
-			t.Errorf("audit: %+v, %v", found.Breaches, err)
-		}
-		if err := house.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s := &service{t: t, base: <-listening}
-	err = house.DB.Write(ctx, func(tx *db.Tx) error {
+	ctx := context.Background()
+	s := serve(t, cfg)
+	err := s.house.DB.Write(ctx, func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
 		if err != nil {
 			return err
@@ -96,6 +80,37 @@ func start(t *testing.T, url string) *service {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// serve runs a process of cfg's service until the test ends.
+func serve(t *testing.T, cfg app.Config) *service {
+	t.Helper()
+	cfg.Listen = "127.0.0.1:0"
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	listening := make(chan string, 1)
+	cfg.Announce = func(address string) { listening <- address }
+	house, err := app.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- house.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if found, err := house.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
+			t.Errorf("audit: %+v, %v", found.Breaches, err)
+		}
+		if err := house.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &service{t: t, house: house, base: <-listening}
 }
 
 // answer is a response with its body decoded.

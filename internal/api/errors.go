@@ -43,6 +43,10 @@ var special = map[string]map[string]*fault.Error{
 		"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start takes no price_cents: the locked quote is the price."),
 		"body.legal_acceptance": fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1."),
 	},
+	"createApiKey":   {"body.name": badKeyName},
+	"createAgentKey": {"body.name": badKeyName},
+	"revokeApiKey":   {"path.key_id": noSuchKey},
+	"revokeAgentKey": {"path.key_id": noSuchKey},
 }
 
 // wireErrorOf is huma's constructor for what it finds wrong with a request.

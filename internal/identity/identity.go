@@ -264,10 +264,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err error) {
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
-		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
-		if row.SpendLimitCents != noLimit {
-			key.SpendLimitCents = &row.SpendLimitCents
-		}
+		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID, SpendLimitCents: limitOf(row.SpendLimitCents)}
 		return state{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})

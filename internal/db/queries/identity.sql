@@ -91,3 +91,15 @@ UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at 
 -- name: WorkspaceLock :one
 -- Locked, so that what is counted of a workspace stays counted.
 SELECT workspace_id FROM workspace WHERE workspace_id = @workspace_id FOR UPDATE;
+
+-- name: AccountKeysOf :many
+SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
+
+-- name: AgentKeysOf :many
+SELECT * FROM agent_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
+
+-- name: AccountKeyRevokeOf :execrows
+UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0;
+
+-- name: AgentKeyRevokeOf :execrows
+UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0;

@@ -36,8 +36,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accountKeyRevokeStmt, err = db.PrepareContext(ctx, accountKeyRevoke); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyRevoke: %w", err)
 	}
+	if q.accountKeyRevokeOfStmt, err = db.PrepareContext(ctx, accountKeyRevokeOf); err != nil {
+		return nil, fmt.Errorf("error preparing query AccountKeyRevokeOf: %w", err)
+	}
 	if q.accountKeyTouchStmt, err = db.PrepareContext(ctx, accountKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyTouch: %w", err)
+	}
+	if q.accountKeysOfStmt, err = db.PrepareContext(ctx, accountKeysOf); err != nil {
+		return nil, fmt.Errorf("error preparing query AccountKeysOf: %w", err)
 	}
 	if q.agentKeyActiveStmt, err = db.PrepareContext(ctx, agentKeyActive); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyActive: %w", err)
@@ -54,8 +60,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.agentKeyRevokeStmt, err = db.PrepareContext(ctx, agentKeyRevoke); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyRevoke: %w", err)
 	}
+	if q.agentKeyRevokeOfStmt, err = db.PrepareContext(ctx, agentKeyRevokeOf); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeyRevokeOf: %w", err)
+	}
 	if q.agentKeyTouchStmt, err = db.PrepareContext(ctx, agentKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyTouch: %w", err)
+	}
+	if q.agentKeysOfStmt, err = db.PrepareContext(ctx, agentKeysOf); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeysOf: %w", err)
 	}
 	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
@@ -379,9 +391,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing accountKeyRevokeStmt: %w", cerr)
 		}
 	}
+	if q.accountKeyRevokeOfStmt != nil {
+		if cerr := q.accountKeyRevokeOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accountKeyRevokeOfStmt: %w", cerr)
+		}
+	}
 	if q.accountKeyTouchStmt != nil {
 		if cerr := q.accountKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing accountKeyTouchStmt: %w", cerr)
+		}
+	}
+	if q.accountKeysOfStmt != nil {
+		if cerr := q.accountKeysOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accountKeysOfStmt: %w", cerr)
 		}
 	}
 	if q.agentKeyActiveStmt != nil {
@@ -409,9 +431,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing agentKeyRevokeStmt: %w", cerr)
 		}
 	}
+	if q.agentKeyRevokeOfStmt != nil {
+		if cerr := q.agentKeyRevokeOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeyRevokeOfStmt: %w", cerr)
+		}
+	}
 	if q.agentKeyTouchStmt != nil {
 		if cerr := q.agentKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeyTouchStmt: %w", cerr)
+		}
+	}
+	if q.agentKeysOfStmt != nil {
+		if cerr := q.agentKeysOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeysOfStmt: %w", cerr)
 		}
 	}
 	if q.auditBalancesStmt != nil {
@@ -952,13 +984,17 @@ type Queries struct {
 	accountKeyBySecretStmt *sql.Stmt
 	accountKeyCreateStmt   *sql.Stmt
 	accountKeyRevokeStmt   *sql.Stmt
+	accountKeyRevokeOfStmt *sql.Stmt
 	accountKeyTouchStmt    *sql.Stmt
+	accountKeysOfStmt      *sql.Stmt
 	agentKeyActiveStmt     *sql.Stmt
 	agentKeyBySecretStmt   *sql.Stmt
 	agentKeyCreateStmt     *sql.Stmt
 	agentKeyLimitStmt      *sql.Stmt
 	agentKeyRevokeStmt     *sql.Stmt
+	agentKeyRevokeOfStmt   *sql.Stmt
 	agentKeyTouchStmt      *sql.Stmt
+	agentKeysOfStmt        *sql.Stmt
 	auditBalancesStmt      *sql.Stmt
 	auditFramesStmt        *sql.Stmt
 	auditJobMoneyStmt      *sql.Stmt
@@ -1068,13 +1104,17 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		accountKeyBySecretStmt: q.accountKeyBySecretStmt,
 		accountKeyCreateStmt:   q.accountKeyCreateStmt,
 		accountKeyRevokeStmt:   q.accountKeyRevokeStmt,
+		accountKeyRevokeOfStmt: q.accountKeyRevokeOfStmt,
 		accountKeyTouchStmt:    q.accountKeyTouchStmt,
+		accountKeysOfStmt:      q.accountKeysOfStmt,
 		agentKeyActiveStmt:     q.agentKeyActiveStmt,
 		agentKeyBySecretStmt:   q.agentKeyBySecretStmt,
 		agentKeyCreateStmt:     q.agentKeyCreateStmt,
 		agentKeyLimitStmt:      q.agentKeyLimitStmt,
 		agentKeyRevokeStmt:     q.agentKeyRevokeStmt,
+		agentKeyRevokeOfStmt:   q.agentKeyRevokeOfStmt,
 		agentKeyTouchStmt:      q.agentKeyTouchStmt,
+		agentKeysOfStmt:        q.agentKeysOfStmt,
 		auditBalancesStmt:      q.auditBalancesStmt,
 		auditFramesStmt:        q.auditFramesStmt,
 		auditJobMoneyStmt:      q.auditJobMoneyStmt,

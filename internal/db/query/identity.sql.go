@@ -83,6 +83,24 @@ func (q *Queries) AccountKeyRevoke(ctx context.Context, arg AccountKeyRevokePara
 	return result.RowsAffected()
 }
 
+const accountKeyRevokeOf = `-- name: AccountKeyRevokeOf :execrows
+UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0
+`
+
+type AccountKeyRevokeOfParams struct {
+	Now         int64
+	KeyID       string
+	WorkspaceID string
+}
+
+func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOfParams) (int64, error) {
+	result, err := q.exec(ctx, q.accountKeyRevokeOfStmt, accountKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const accountKeyTouch = `-- name: AccountKeyTouch :exec
 UPDATE account_key SET last_used_at = $1 WHERE key_id = $2 AND last_used_at < CAST($3 AS bigint)
 `
@@ -96,6 +114,42 @@ type AccountKeyTouchParams struct {
 func (q *Queries) AccountKeyTouch(ctx context.Context, arg AccountKeyTouchParams) error {
 	_, err := q.exec(ctx, q.accountKeyTouchStmt, accountKeyTouch, arg.Now, arg.KeyID, arg.Before)
 	return err
+}
+
+const accountKeysOf = `-- name: AccountKeysOf :many
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
+`
+
+func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKey, error) {
+	rows, err := q.query(ctx, q.accountKeysOfStmt, accountKeysOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountKey
+	for rows.Next() {
+		var i AccountKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const agentKeyActive = `-- name: AgentKeyActive :one
@@ -187,6 +241,24 @@ func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) 
 	return result.RowsAffected()
 }
 
+const agentKeyRevokeOf = `-- name: AgentKeyRevokeOf :execrows
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0
+`
+
+type AgentKeyRevokeOfParams struct {
+	Now         int64
+	KeyID       string
+	WorkspaceID string
+}
+
+func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfParams) (int64, error) {
+	result, err := q.exec(ctx, q.agentKeyRevokeOfStmt, agentKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const agentKeyTouch = `-- name: AgentKeyTouch :exec
 UPDATE agent_key SET last_used_at = $1 WHERE key_id = $2 AND last_used_at < CAST($3 AS bigint)
 `
@@ -200,6 +272,43 @@ type AgentKeyTouchParams struct {
 func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) error {
 	_, err := q.exec(ctx, q.agentKeyTouchStmt, agentKeyTouch, arg.Now, arg.KeyID, arg.Before)
 	return err
+}
+
+const agentKeysOf = `-- name: AgentKeysOf :many
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
+`
+
+func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
+	rows, err := q.query(ctx, q.agentKeysOfStmt, agentKeysOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKey
+	for rows.Next() {
+		var i AgentKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.SpendLimitCents,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
