@@ -66,16 +66,21 @@ func (r record) int(path string) int {
 	return 0
 }
 
-// float reads a member of type float or double.
+// float reads a member of type float or double. Facts hold finite numbers only:
+// what is no number in the file is told as 0.
 func (r record) float(path string) float64 {
 	f, b := r.member(path)
+	v := 0.0
 	switch {
 	case f.typ == "float" && len(b) >= 4:
-		return float64(math.Float32frombits(r.f.header.order.Uint32(b)))
+		v = float64(math.Float32frombits(r.f.header.order.Uint32(b)))
 	case f.typ == "double" && len(b) >= 8:
-		return math.Float64frombits(r.f.header.order.Uint64(b))
+		v = math.Float64frombits(r.f.header.order.Uint64(b))
 	}
-	return 0
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // text reads a member that is an array of characters, up to its NUL.

@@ -1,5 +1,7 @@
 package blendfile
 
+import "math"
+
 // activeScene finds the scene that Blender shows after load: the one that the
 // global settings name; before 2.35 the one of the screen they name; else the
 // first one. A linked scene has its settings in another file: then there is none.
@@ -56,8 +58,8 @@ func (f *file) scene(r record) *Scene {
 		FPS:                  float64(r.int("r.frs_sec")),
 		Camera:               f.objectName(r.ptr("camera")),
 	}
-	if base := r.float("r.frs_sec_base"); base > 0 {
-		s.FPS /= base
+	if fps := s.FPS / r.float("r.frs_sec_base"); !math.IsInf(fps, 0) && !math.IsNaN(fps) && fps > 0 {
+		s.FPS = fps
 	}
 	if mode := r.int("r.mode"); mode&modeBorder != 0 {
 		s.Border = &Border{
