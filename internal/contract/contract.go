@@ -39,6 +39,7 @@ const (
 const (
 	MinFrames        = 1
 	MaxFrames        = 10000
+	MaxFrameNumber   = 1048574 // the last frame that Blender knows
 	MaxUploadBytes   = 104857600
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048

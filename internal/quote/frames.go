@@ -43,8 +43,12 @@ func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
 	if a.Start != nil {
 		f.Start = *a.Start
 	}
-	if f.Step < 1 {
-		return f, 0, fault.New(fault.InvalidFrameRange, "frame_step is %d; it must be 1 or more.", f.Step)
+	if f.Step < 1 || f.Step > contract.MaxFrameNumber {
+		return f, 0, fault.New(fault.InvalidFrameRange, "frame_step is %d; it must be 1 to %d.", f.Step, contract.MaxFrameNumber)
+	}
+	if f.Start > contract.MaxFrameNumber || f.End > contract.MaxFrameNumber {
+		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d goes beyond %d, the last frame that Blender knows.",
+			f.Start, f.End, contract.MaxFrameNumber)
 	}
 	if a.Start != nil && f.Start < contract.MinFrames {
 		return f, 0, fault.New(fault.InvalidFrameRange, "frame_start is %d; frames begin at 1.", f.Start)

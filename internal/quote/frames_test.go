@@ -66,11 +66,26 @@ func TestAskedRangeIsChecked(t *testing.T) {
 		"step 0":         {quote.Asked{Step: n(0)}, quote.Frames{}, fault.InvalidFrameRange},
 		"exactly 10000":  {quote.Asked{Start: n(1), End: n(10000)}, quote.Frames{Start: 1, End: 10000, Step: 1}, ""},
 		"one too many":   {quote.Asked{Start: n(1), End: n(10001)}, quote.Frames{}, fault.FrameRangeTooLarge},
+		"beyond Blender": {quote.Asked{Start: n(1048570), End: n(1048575)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge step":      {quote.Asked{Step: n(1 << 62)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge end":       {quote.Asked{End: n(1<<63 - 1)}, quote.Frames{}, fault.InvalidFrameRange},
 		"many but steps": {quote.Asked{Start: n(1), End: n(100000), Step: n(10)}, quote.Frames{Start: 1, End: 99991, Step: 10}, ""},
 	} {
 		got, _, err := c.asked.Resolve(scene)
 		if fault.Of(err) != c.code || (c.code == "" && got != c.want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
+	}
+}
+
+func TestWorkOfAHostileSceneIsNeverSmall(t *testing.T) {
+	t.Parallel()
+	scene := quote.Scene{ResolutionX: 1 << 31, ResolutionY: 1 << 31, ResolutionPercentage: 32767, Samples: 1 << 24}
+	if got := scene.PixelSamples(); got != 1<<63-1 {
+		t.Fatalf("got %d", got)
+	}
+	plain := quote.Scene{ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 50, Samples: 128}
+	if got := plain.PixelSamples(); got != 960*540*128 {
+		t.Fatalf("got %d", got)
 	}
 }

@@ -1,5 +1,7 @@
 package quote
 
+import "math"
+
 // Scene is what a price is made from and what a caller is told of the active
 // scene (decisions on inspect). It is read by inspect and kept with the upload.
 type Scene struct {
@@ -37,11 +39,15 @@ func (s Scene) Frames() Frames {
 	return Frames{Start: s.FrameStart, End: s.FrameEnd, Step: max(1, s.FrameStep)}
 }
 
-// PixelSamples is the work of one frame: pixels rendered times samples each.
+// PixelSamples is the work of one frame: pixels rendered times samples each. A
+// hostile file's numbers may multiply beyond an int64; then it is the largest.
 func (s Scene) PixelSamples() int64 {
-	x := int64(s.ResolutionX) * int64(s.ResolutionPercentage) / 100
-	y := int64(s.ResolutionY) * int64(s.ResolutionPercentage) / 100
-	return x * y * int64(max(1, s.Samples))
+	scale := math.Max(1, float64(s.ResolutionPercentage)) / 100
+	work := math.Abs(float64(s.ResolutionX)) * scale * math.Abs(float64(s.ResolutionY)) * scale * math.Max(1, float64(s.Samples))
+	if work >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(work)
 }
 
 // Warning tells of something that a render will do otherwise than the file may

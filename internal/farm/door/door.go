@@ -277,7 +277,7 @@ func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.Nod
 	return nil, nil
 }
 
-var frameFile = regexp.MustCompile(`^frame_[0-9]{4,6}\.[a-z0-9]{2,5}$`)
+var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
 
 // deliver stores a picture, checks that it is what its description says, and
 // hands it in.
