@@ -32,7 +32,7 @@ const (
 // time of one job. Each claim and each finish is a transaction of its own. Beside
 // it: claims and finishes of one piece that change one row and do no more.
 func leaseGroup(engine string) group {
-	note := fmt.Sprintf("%d claimers, %d rows waiting, synchronous=FULL", claimers, leaseBacklog)
+	note := fmt.Sprintf("%d claimers, %d rows waiting; each commit is an fsync, and the baseline what the disk gives", claimers, leaseBacklog)
 	if engine == "postgres" {
 		note = fmt.Sprintf("%d claimers, %d rows waiting; scripts/with-postgres runs it with fsync=off", claimers, leaseBacklog)
 	}

@@ -2,10 +2,11 @@
 // prints each figure beside a baseline that is measured in the same run.
 //
 // What always holds: subject and baseline take turns, in as many rounds as asked
-// for and each first in every other one, after one round that does not count; a figure is the median of its rounds
-// (the worst where the goal is a bound on memory); the ratio, the median of the
-// rounds' own, stands first, since machines differ and their load changes; nothing is
-// simulated: real Blender, real databases, real files, the service over HTTP.
+// for and each first in every other one, after one round that does not count; a
+// figure is the median of its rounds (the worst where the goal is a bound on
+// memory); the ratio, the median of the rounds' own, stands first, since machines
+// differ and their load changes; nothing is simulated: real Blender, real
+// databases, real files, the service over HTTP.
 //
 // A missed goal is told and is no error. Baselines need sha256sum, PostgreSQL in
 // SVC_TEST_POSTGRES and a Blender (make bench brings both). Run it in the
