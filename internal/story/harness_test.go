@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(workerMain())
 	}
 	code := m.Run()
-	removeBinary()
+	_ = os.RemoveAll(binaryFolder()) // it is in the machine's temporary folder
 	os.Exit(code)
 }
 

@@ -160,6 +160,9 @@ type process struct {
 	lines chan string // of its standard output; closed at its end
 }
 
+// diesWithTheTest leaves no process behind a test binary that is killed.
+func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
 // launch starts a process; it does not outlive the story.
 func launch(t *testing.T, role string, config any) *process {
 	t.Helper()
@@ -169,7 +172,7 @@ func launch(t *testing.T, role string, config any) *process {
 	}
 	p := &process{Cmd: exec.Command(os.Args[0]), lines: make(chan string, 1000)}
 	p.Env = append(os.Environ(), roleVariable+"="+role, configVariable+"="+string(text))
-	p.Stderr = t.Output()
+	p.Stderr, p.SysProcAttr = t.Output(), diesWithTheTest()
 	if p.in, err = p.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
