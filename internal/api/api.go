@@ -25,29 +25,20 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/intake"
 	"svc.example/internal/ratelimit"
-	"svc.example/internal/receipt"
 	"svc.example/internal/render"
 )
 
 // Rooms are what the door leads to.
 type Rooms struct {
-	DB     *db.DB
-	Jobs   *render.Jobs
-	Intake *intake.Intake
-	Blobs  blob.Store
-	// Keys are the receipts' public keys, the current one first.
-	Keys      []SigningKey
+	DB        *db.DB
+	Jobs      *render.Jobs
+	Intake    *intake.Intake
+	Blobs     blob.Store
 	PublicURL string
 	// Rate is what /limits says of the rate limit; the zero Policy means the
 	// contract's figures.
 	Rate ratelimit.Policy
 	Log  *slog.Logger
-}
-
-// SigningKey is a published key.
-type SigningKey struct {
-	Key       receipt.PublicKey
-	ValidFrom string // RFC 3339
 }
 
 type server struct {

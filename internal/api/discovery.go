@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/fault"
+	"svc.example/internal/signing"
 )
 
 type healthBody struct {
@@ -24,17 +25,17 @@ type signingKeysOutput struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
 		OK   bool         `json:"ok" enum:"true"`
-		Keys []signingKey `json:"keys" doc:"The current key first."`
+		Keys []signingKey `json:"keys" doc:"The newest first."`
 	}
 }
 
 type signingKey struct {
-	KeyID        string  `json:"key_id" doc:"SHA-256 of the raw public key, in hex."`
-	Algorithm    string  `json:"algorithm" enum:"ed25519"`
-	PublicKeyPEM string  `json:"public_key_pem"`
-	ValidFrom    string  `json:"valid_from" format:"date-time"`
-	ValidTo      *string `json:"valid_to" format:"date-time"`
-	Current      bool    `json:"current"`
+	KeyID        string     `json:"key_id" doc:"SHA-256 of the raw public key, in hex."`
+	Algorithm    string     `json:"algorithm" enum:"ed25519"`
+	PublicKeyPEM string     `json:"public_key_pem"`
+	ValidFrom    time.Time  `json:"valid_from"`
+	ValidTo      *time.Time `json:"valid_to" doc:"Nothing is signed with it from then on; what it has signed stays good. Null: no end is set."`
+	Current      bool       `json:"current" doc:"No end is set."`
 }
 
 // discovery registers the public routes that need no credential.
@@ -56,18 +57,35 @@ func (s *server) discovery(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listSigningKeys", Method: http.MethodGet, Path: "/v1/signing-keys", Tags: []string{"Proof"},
 		Summary: "The public keys that receipts are signed with", Middlewares: huma.Middlewares{noted},
-	}, handled(s, func(context.Context, *struct{}) (*signingKeysOutput, error) {
-		out := &signingKeysOutput{CacheControl: "public, max-age=300"}
-		out.Body.OK = true
-		for i, k := range s.Keys {
+	}, handled(s, s.signingKeys))
+}
+
+func (s *server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {
+	out := &signingKeysOutput{CacheControl: "public, max-age=300"}
+	out.Body.OK, out.Body.Keys = true, []signingKey{}
+	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
+		all, err := signing.All(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, k := range all {
 			text, err := k.Key.PEM()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			out.Body.Keys = append(out.Body.Keys, signingKey{
-				KeyID: k.Key.ID(), Algorithm: "ed25519", PublicKeyPEM: string(text), ValidFrom: k.ValidFrom, Current: i == 0,
+				KeyID: k.Key.ID(), Algorithm: "ed25519", PublicKeyPEM: string(text),
+				ValidFrom: k.ValidFrom, ValidTo: orNull(k.ValidTo), Current: k.ValidTo.IsZero(),
 			})
 		}
-		return out, nil
-	}))
+		return nil
+	})
+}
+
+// orNull is nil for the zero time.
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

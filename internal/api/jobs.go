@@ -50,9 +50,11 @@ type proofOutput struct {
 		ReceiptURL     string `json:"receipt_url"`
 		ReceiptID      string `json:"receipt_id"`
 		ArtifactSHA256 string `json:"artifact_sha256"`
-		Version        string `json:"version" doc:"Of the Blender that really rendered."`
-		RenderDevice   string `json:"render_device" enum:"GPU,CPU"`
-		DeviceName     string `json:"device_name"`
+		receipt.Inclusion
+		ProofPage    string `json:"proof_page_url" doc:"For anybody, while the workspace shows its proofs."`
+		Version      string `json:"version" doc:"Of the Blender that really rendered."`
+		RenderDevice string `json:"render_device" enum:"GPU,CPU"`
+		DeviceName   string `json:"device_name"`
 	}
 }
 
@@ -85,26 +87,29 @@ func (s *server) jobs(api huma.API) {
 	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt", 409),
 		handled(s, s.receipt))
 	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job", 409),
-		handled(s, func(ctx context.Context, in *jobInput) (*proofOutput, error) {
-			o, r, _, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
-			if err != nil {
-				return nil, err
-			}
-			out := &proofOutput{}
-			out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
-			out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
-			out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.Version, r.RenderDevice, r.DeviceName
-			return out, nil
-		}))
+		handled(s, s.proof))
 	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }
 
+func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) {
+	o, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	if err != nil {
+		return nil, err
+	}
+	out := &proofOutput{}
+	out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
+	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
+	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.PublicURL+"/proof/"+r.ReceiptID
+	out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.Version, r.RenderDevice, r.DeviceName
+	return out, nil
+}
+
 func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
-	o, r, envelope, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	o, r, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 	if err != nil {
 		return nil, err
 	}
 	out := &receiptOutput{}
-	out.Body.Object, out.Body.Receipt = o, r
-	return out, plainJSON.Unmarshal(envelope, &out.Body.Envelope)
+	out.Body.Object, out.Body.Receipt = o, r.Receipt
+	return out, plainJSON.Unmarshal(r.Envelope, &out.Body.Envelope)
 }

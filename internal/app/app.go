@@ -19,11 +19,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/api"
 	"svc.example/internal/blob"
 	"svc.example/internal/db"
 	"svc.example/internal/receipt"
 	"svc.example/internal/render"
+	"svc.example/internal/signing"
 )
 
 // App is the house without its doors.
@@ -31,10 +31,9 @@ type App struct {
 	Config Config
 	DB     *db.DB
 	Blobs  blob.Store
-	Signer receipt.Key
+	Keys   *signing.Ring
 
-	linkKey   []byte
-	signerAge time.Time // when the signing key was made
+	linkKey []byte
 }
 
 // Open opens the stores and keys, and makes them where they are missing.
@@ -48,15 +47,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
 	a := &App{Config: cfg}
-	signing := filepath.Join(keys, "signing.pem")
-	if a.Signer, err = receipt.LoadOrCreateKey(signing, rand.Reader); err != nil {
+	if a.Keys, err = openRing(keys, cfg.SigningKey); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(signing)
-	if err != nil {
-		return nil, fmt.Errorf("read the signing key: %w", err)
-	}
-	a.signerAge = info.ModTime()
 	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, "link.key")); err != nil {
 		return nil, err
 	}
@@ -76,21 +69,26 @@ func (a *App) Close() error { return a.DB.Close() }
 // Jobs gives the jobs of this house, with links under publicURL.
 func (a *App) Jobs(publicURL string) *render.Jobs {
 	return &render.Jobs{
-		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Signer: a.Signer,
+		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Keys: a.Keys,
 		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 	}
 }
 
-// PublicKeys are the keys that receipts are checked against.
-func (a *App) PublicKeys() []receipt.PublicKey { return []receipt.PublicKey{a.Signer.Public()} }
-
-func (a *App) signingKeys() []api.SigningKey {
-	return []api.SigningKey{{Key: a.Signer.Public(), ValidFrom: a.signerAge.UTC().Format(time.RFC3339)}}
+// openRing takes the operator's key, or those in the folder.
+func openRing(folder, given string) (*signing.Ring, error) {
+	if given == "" {
+		return signing.Open(folder, rand.Reader)
+	}
+	key, err := receipt.LoadKey(given)
+	if err != nil {
+		return nil, err
+	}
+	return signing.Given(key), nil
 }
 
 // Audit checks every promise over the whole store.
 func (a *App) Audit(ctx context.Context) (render.Audited, error) {
-	return render.Audit(ctx, a.DB, a.Blobs, a.PublicKeys())
+	return render.Audit(ctx, a.DB, a.Blobs, a.Keys)
 }
 
 // secretBytes is the length of a key for HMAC-SHA256.

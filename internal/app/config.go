@@ -25,6 +25,13 @@ type Config struct {
 	// listened on.
 	PublicURL string
 
+	// SigningKey is a file with the key that signs receipts, PKCS#8 PEM; "" means
+	// keys made and kept in Data.
+	SigningKey string
+	// LogOrigin names the log of receipts in its checkpoints; "" means the public
+	// URL's host and /log. A log that holds a receipt keeps its name.
+	LogOrigin string
+
 	// Envelope bounds a frame's work; 0 means the contract's default.
 	Envelope quote.Envelope
 	// ArtifactLife is how long a ZIP is kept; 0 means the contract's default.

@@ -21,6 +21,8 @@ import (
 	"svc.example/internal/identity"
 	"svc.example/internal/intake"
 	"svc.example/internal/lease"
+	"svc.example/internal/proof"
+	"svc.example/internal/receiptlog"
 	"svc.example/internal/render"
 	"svc.example/internal/worker"
 )
@@ -47,11 +49,15 @@ func (a *App) Serve(ctx context.Context) error {
 	if public == "" {
 		public = local
 	}
+	if err := a.prepareLog(ctx, public); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	jobs := a.Jobs(public)
 	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, Keys: a.signingKeys(), PublicURL: public, Rate: a.Config.Rate, Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, Log: a.Config.Log})
+	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.
@@ -108,6 +114,21 @@ func (a *App) Serve(ctx context.Context) error {
 	stopWork()
 	background.Wait()
 	return err
+}
+
+// prepareLog publishes the keys that sign here and names the log.
+func (a *App) prepareLog(ctx context.Context, public string) error {
+	origin := a.Config.LogOrigin
+	if origin == "" {
+		_, host, _ := strings.Cut(public, "://")
+		origin = host + "/log"
+	}
+	return a.DB.Write(ctx, func(tx *db.Tx) error {
+		if err := a.Keys.Register(ctx, tx); err != nil {
+			return err
+		}
+		return receiptlog.Name(ctx, tx, origin)
+	})
 }
 
 func (a *App) runner(queue string, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {

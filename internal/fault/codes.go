@@ -27,6 +27,7 @@ const (
 	UploadNotFound       Code = "upload_not_found"
 	QuoteNotFound        Code = "quote_not_found"
 	KeyNotFound          Code = "key_not_found"
+	ReceiptNotFound      Code = "receipt_not_found"
 	WorkspaceNotFound    Code = "workspace_not_found"
 	MethodNotAllowed     Code = "method_not_allowed"
 	QuoteExpired         Code = "quote_expired"
@@ -110,6 +111,7 @@ func Table() []Entry {
 		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
+		{ReceiptNotFound, 404, false, "Check the receipt id, and ask its owner whether the workspace shows its proof pages.", DoorAPI},
 		{WorkspaceNotFound, 404, false, "Check the workspace id.", DoorAPI},
 		{MethodNotAllowed, 405, false, "Use a method that the Allow header names.", DoorAPI},
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},

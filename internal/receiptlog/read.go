@@ -79,7 +79,7 @@ func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
 	first := t.N * tileWidth
 	behind := first + int64(t.W)
-	if t.H != tileHeight || t.W < 1 || t.N > 1<<40 {
+	if t.H != tileHeight || t.W < 1 || t.N < 0 || t.N > 1<<40 {
 		return nil, ErrNoTile
 	}
 	var data []byte

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/receipt"
+	"svc.example/internal/signing"
 )
 
 // Breach is something that should never be: a promise of this house that the
@@ -26,20 +27,28 @@ type Audited struct {
 	Jobs     int
 	Wallets  int
 	Receipts int
+	Leaves   int
 	Breaches []Breach
 }
 
-// Audit checks money, frames, leases, receipts and files over the whole store.
-// Rows are read at one moment; files are read after it, those of jobs that have
-// not moved since.
-func Audit(ctx context.Context, d *db.DB, blobs blob.Store, keys []receipt.PublicKey) (Audited, error) {
+// Audit checks money, frames, leases, receipts, the log and files over the whole
+// store. Rows are read at one moment; files are read after it, those of jobs
+// that have not moved since.
+func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring) (Audited, error) {
 	a := &auditor{}
 	var done []finished
+	var keys []receipt.PublicKey
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
 		for _, check := range []func(context.Context, *db.Tx) error{a.money, a.frames, a.leases, a.receiptRows} {
 			if err := check(ctx, tx); err != nil {
 				return err
 			}
+		}
+		if keys, err = signing.PublicKeys(ctx, tx); err != nil {
+			return err
+		}
+		if err := a.log(ctx, tx, ring, keys); err != nil {
+			return err
 		}
 		done, err = a.finishedJobs(ctx, tx)
 		return err
@@ -52,10 +61,15 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, keys []receipt.Publi
 			return Audited{}, fmt.Errorf("audit: %w", err)
 		}
 	}
+	a.strangers()
 	return a.Audited, nil
 }
 
-type auditor struct{ Audited }
+type auditor struct {
+	Audited
+	leaves  []receipt.Entry // of the log, by index
+	claimed map[int64]bool  // leaves that belong to a receipt
+}
 
 func (a *auditor) breach(rule, thing, format string, args ...any) {
 	a.Breaches = append(a.Breaches, Breach{rule, thing, fmt.Sprintf(format, args...)})
@@ -179,6 +193,7 @@ func (a *auditor) files(ctx context.Context, blobs blob.Store, keys []receipt.Pu
 	if r.JobID != f.job.JobID || r.Artifact.SHA256 != f.job.ArtifactSha256 || r.ChargedCents != f.job.ChargedCents || len(r.Frames) != int(f.job.FrameCount) {
 		a.breach("a receipt agrees with its job", f.receipt.ReceiptID, "receipt and job %s differ", f.job.JobID)
 	}
+	a.leaf(f.receipt, r)
 	if f.job.ArtifactRemovedAt != 0 {
 		return nil
 	}

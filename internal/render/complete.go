@@ -13,11 +13,13 @@ import (
 	"svc.example/internal/id"
 	"svc.example/internal/lease"
 	"svc.example/internal/receipt"
+	"svc.example/internal/receiptlog"
 	"svc.example/internal/wallet"
 )
 
 // complete is the one transaction in which a job becomes completed: capture,
-// receipt and state, all or nothing.
+// receipt, its leaf in the log and state, all or nothing. The leaf comes last:
+// the log stays locked, for every completion anywhere, until the commit.
 func (j *Jobs) complete(ctx context.Context, l lease.Lease, seen query.Job, frames []query.Frame, a artifact) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := lock(ctx, tx, seen.JobID)
@@ -44,18 +46,27 @@ func (j *Jobs) complete(ctx context.Context, l lease.Lease, seen query.Job, fram
 		if err := wallet.Capture(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 			return err
 		}
-		if err := j.sign(ctx, tx, job, frames, a); err != nil {
-			return err
-		}
 		if err := clearFramesLater(ctx, tx, job.JobID); err != nil {
 			return err
 		}
-		return lease.Add(ctx, tx, lease.ExpireQueue, "artifact/"+job.JobID, 0, tx.Time().Add(j.ArtifactLife))
+		if err := lease.Add(ctx, tx, lease.ExpireQueue, "artifact/"+job.JobID, 0, tx.Time().Add(j.ArtifactLife)); err != nil {
+			return err
+		}
+		key, err := j.Keys.Current(ctx, tx)
+		if err != nil {
+			return err
+		}
+		_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+			r := receiptOf(job, frames, a, tx.Time())
+			r.LogIndex = &index
+			return keepReceipt(ctx, tx, r, key)
+		})
+		return err
 	})
 }
 
-// sign writes the job's receipt.
-func (j *Jobs) sign(ctx context.Context, tx *db.Tx, job query.Job, frames []query.Frame, a artifact) error {
+// receiptOf says what was done.
+func receiptOf(job query.Job, frames []query.Frame, a artifact, completed time.Time) receipt.Receipt {
 	r := receipt.Receipt{
 		ReceiptID: id.New(id.Receipt), JobID: job.JobID, WorkspaceID: job.WorkspaceID,
 		Input:      receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes},
@@ -68,25 +79,30 @@ func (j *Jobs) sign(ctx context.Context, tx *db.Tx, job query.Job, frames []quer
 		}),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, PricingVersion: job.PricingVersion,
 		ChargedCents: job.PriceCents, Currency: contract.Currency,
-		StartedAt: db.Time(job.ClaimedAt), CompletedAt: tx.Time(),
+		StartedAt: db.Time(job.ClaimedAt), CompletedAt: completed,
 	}
 	for _, f := range frames {
 		r.Frames = append(r.Frames, receipt.Frame{
 			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: seconds(f.RenderUs),
 		})
 	}
-	envelope, err := receipt.Sign(r, j.Signer)
+	return r
+}
+
+// keepReceipt signs and keeps the receipt, and gives what the log holds of it.
+func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key receipt.Key) (receipt.Entry, error) {
+	envelope, err := receipt.Sign(r, key)
 	if err != nil {
-		return fmt.Errorf("sign receipt: %w", err)
+		return receipt.Entry{}, fmt.Errorf("sign receipt: %w", err)
 	}
 	err = tx.ReceiptCreate(ctx, query.ReceiptCreateParams{
-		ReceiptID: r.ReceiptID, JobID: job.JobID, WorkspaceID: job.WorkspaceID, KeyID: j.Signer.Public().ID(),
+		ReceiptID: r.ReceiptID, JobID: r.JobID, WorkspaceID: r.WorkspaceID, KeyID: key.Public().ID(),
 		Envelope: string(envelope), CreatedAt: tx.Now,
 	})
 	if err != nil {
-		return fmt.Errorf("keep receipt: %w", err)
+		return receipt.Entry{}, fmt.Errorf("keep receipt: %w", err)
 	}
-	return nil
+	return receipt.EntryOf(envelope)
 }
 
 // Download tells where and how a completed job's ZIP is fetched.
@@ -152,28 +168,6 @@ func (j *Jobs) Artifact(ctx context.Context, jobID, expires, signature string) (
 		return nil
 	})
 	return a, err
-}
-
-// Receipt reads a completed job with its receipt and the signed envelope.
-// Errors: render_not_found, render_not_completed.
-func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object, r receipt.Receipt, envelope []byte, err error) {
-	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		job, err := j.completed(ctx, tx, workspaceID, jobID)
-		if err != nil {
-			return err
-		}
-		row, err := tx.ReceiptByJob(ctx, jobID)
-		if err != nil {
-			return fmt.Errorf("read receipt: %w", err)
-		}
-		envelope = []byte(row.Envelope)
-		if r, err = receipt.Open(envelope, []receipt.PublicKey{j.Signer.Public()}); err != nil {
-			return fmt.Errorf("open receipt %s: %w", row.ReceiptID, err)
-		}
-		o, err = j.object(ctx, tx, job)
-		return err
-	})
-	return o, r, envelope, err
 }
 
 func (j *Jobs) completed(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (query.Job, error) {

@@ -7,7 +7,7 @@
 //
 // What always holds: a state changes only along the table in states.go, by one
 // statement that names the state it comes from; a terminal state never changes;
-// completed implies that artifact, receipt and capture are there; a frame has
+// completed implies that artifact, receipt, its leaf in the log and capture are there; a frame has
 // one winner, whatever reports come late or twice; for every job that has ended
 // reserved = captured + released.
 //
@@ -28,15 +28,15 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
-	"svc.example/internal/receipt"
+	"svc.example/internal/signing"
 )
 
 // Jobs is all jobs of this house.
 type Jobs struct {
-	DB     *db.DB
-	Blobs  blob.Store
-	Links  Links
-	Signer receipt.Key
+	DB    *db.DB
+	Blobs blob.Store
+	Links Links
+	Keys  *signing.Ring
 	// Accepting tells whether new jobs are taken; nil means always.
 	Accepting func() bool
 	// ArtifactLife is how long an artifact is kept after completion.
