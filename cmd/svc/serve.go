@@ -40,6 +40,7 @@ func (f blenderFlags) renderer() (worker.Blender, error) {
 type serveCmd struct {
 	store
 	blenderFlags
+	signInFlags
 	Listen    string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
 	Worker    string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
@@ -51,6 +52,9 @@ func (c *serveCmd) Run(k *kong.Context) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL}
+	if err := c.apply(&cfg); err != nil {
+		return err
+	}
 	if c.Worker == "embedded" {
 		renderer, err := c.renderer()
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
+	"strings"
 	"testing"
 
 	"svc.example/internal/db"
@@ -55,7 +57,7 @@ func (s *service) link(email string) (token string) {
 
 func (b *browser) signIn(token string) {
 	b.t.Helper()
-	if a := b.do("GET", "/v1/auth/callback?token="+token, body{}); a.status != 200 {
+	if a := b.do("POST", "/v1/auth/callback", form("token", token)); a.status != 200 {
 		b.t.Fatalf("sign in: %d %v", a.status, a.body)
 	}
 }
@@ -74,7 +76,33 @@ func (b *browser) at(base string) *browser {
 	return &other
 }
 
+// form is what a page's form sends.
+func form(name, value string) body {
+	return body{"application/x-www-form-urlencoded", []byte(url.Values{name: {value}}.Encode())}
+}
+
+// do is what the page's own script asks for.
 func (b *browser) do(method, path string, content body) answer {
+	b.t.Helper()
+	status, header, text := b.fetch(method, path, "*/*", content)
+	a := answer{t: b.t, status: status, header: header}
+	if err := json.Unmarshal([]byte(text), &a.body); err != nil {
+		b.t.Fatalf("%s %s: %d %s", method, path, status, text)
+	}
+	return a
+}
+
+// see is what the person goes to, or sends by a button.
+func (b *browser) see(method, path string, content body) (status int, header http.Header, page string) {
+	b.t.Helper()
+	status, header, page = b.fetch(method, path, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", content)
+	if !strings.HasPrefix(header.Get("Content-Type"), "text/html") {
+		b.t.Fatalf("%s %s: %d %s", method, path, status, page)
+	}
+	return status, header, page
+}
+
+func (b *browser) fetch(method, path, accept string, content body) (status int, header http.Header, text string) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, bytes.NewReader(content.data))
 	if err != nil {
@@ -83,6 +111,7 @@ func (b *browser) do(method, path string, content body) answer {
 	for name, values := range b.from {
 		r.Header[name] = values
 	}
+	r.Header.Set("Accept", accept)
 	if content.kind != "" {
 		r.Header.Set("Content-Type", content.kind)
 	}
@@ -91,13 +120,18 @@ func (b *browser) do(method, path string, content body) answer {
 		b.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
+	read, err := io.ReadAll(res.Body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	a := answer{t: b.t, status: res.StatusCode, header: res.Header}
-	if err := json.Unmarshal(text, &a.body); err != nil {
-		b.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	return res.StatusCode, res.Header, string(read)
+}
+
+func mustParse(t *testing.T, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return a
+	return u
 }

@@ -37,6 +37,7 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 type caller struct {
 	WorkspaceID string
 	KeyID       string // "" for a session
+	Email       string // of a session's person; "" for a key
 }
 
 type contextKey int
@@ -61,6 +62,11 @@ func noted(ctx huma.Context, next func(huma.Context)) {
 
 // middleware is what huma runs before a handler.
 type middleware = func(huma.Context, func(huma.Context))
+
+// ownPages lets everybody in who does not come from another site's page.
+func (s *server) ownPages(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) { return caller{}, s.ownPage(r) })
+}
 
 // accountOnly lets account keys in.
 func (s *server) accountOnly(api huma.API) middleware { return s.authenticated(api, s.accountKey) }
@@ -105,12 +111,12 @@ func bySession(r *http.Request) bool {
 
 func (s *server) accountKey(r *http.Request) (caller, error) {
 	key, err := identity.Account(r.Context(), s.DB, r.Header.Get("Authorization"))
-	return caller{key.WorkspaceID, key.KeyID}, err
+	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
 }
 
 func (s *server) agentKey(r *http.Request) (caller, error) {
 	key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
-	return caller{key.WorkspaceID, key.KeyID}, err
+	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
 }
 
 func (s *server) session(r *http.Request) (caller, error) {
@@ -122,7 +128,7 @@ func (s *server) session(r *http.Request) (caller, error) {
 		return caller{}, err
 	}
 	person, err := identity.Session(r.Context(), s.DB, cookie.Value)
-	return caller{WorkspaceID: person.WorkspaceID}, err
+	return caller{WorkspaceID: person.WorkspaceID, Email: person.Email}, err
 }
 
 // ownOrigin knows the service's own pages: those of the host that was asked,

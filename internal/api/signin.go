@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
+	"svc.example/internal/fault"
 	"svc.example/internal/identity"
 )
 
@@ -22,13 +24,27 @@ type sessionBody struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-type signInOutput struct {
-	SetCookie    http.Cookie `header:"Set-Cookie"`
-	CacheControl string      `header:"Cache-Control"`
-	Body         sessionBody
+type askLinkInput struct {
+	Body struct {
+		Email string `json:"email" format:"email" maxLength:"254" example:"you@example.com"`
+	}
 }
 
-type sessionOutput struct{ Body sessionBody }
+type openLinkInput struct {
+	Accept  string `header:"Accept"`
+	Session string `cookie:"svc_session"`
+	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
+}
+
+type sessionInput struct {
+	Session string `cookie:"svc_session"`
+}
+
+type okOutput struct {
+	Body struct {
+		OK bool `json:"ok" enum:"true"`
+	}
+}
 
 type signOutOutput struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
@@ -39,56 +55,97 @@ type signOutOutput struct {
 
 // signIn registers the routes of a browser's session.
 func (s *server) signIn(api huma.API) {
-	op := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: method, Path: path, Tags: []string{"Session"}, Summary: summary,
-			Errors: []int{400, 401, 403}, Middlewares: huma.Middlewares{noted}}
-	}
-	huma.Register(api, op("signIn", http.MethodGet, CallbackPath, "Open a session by a one-time link"),
-		handled(s, func(ctx context.Context, in *struct {
-			Token string `query:"token" required:"true"`
-		}) (*signInOutput, error) {
-			out := &signInOutput{CacheControl: "no-store"}
-			err := s.DB.Write(ctx, func(tx *db.Tx) error {
-				p, session, expires, err := identity.SignIn(ctx, tx, in.Token)
-				out.Body = sessionBody{true, p.Email, p.WorkspaceID}
-				out.SetCookie = s.cookie(session, expires)
-				return err
-			})
-			return out, err
-		}))
-	session := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in")
-	session.Security = []map[string][]string{{sessionScheme: {}}}
-	huma.Register(api, session, handled(s, func(ctx context.Context, in *sessionInput) (*sessionOutput, error) {
-		p, err := identity.Session(ctx, s.DB, in.Session)
-		return &sessionOutput{sessionBody{true, p.Email, p.WorkspaceID}}, err
-	}))
-	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session")
-	out.Security = session.Security
-	out.Middlewares = append(out.Middlewares, s.sameOrigin(api))
-	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
-		if _, err := identity.Session(ctx, s.DB, in.Session); err != nil {
-			return nil, err
+	op := func(id, method, path, summary string, errors []int, checks ...middleware) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Session"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
+			Errors: errors, Middlewares: append(huma.Middlewares{noted}, checks...),
 		}
+	}
+	ours, signedIn := s.ownPages(api), s.sessionOnly(api)
+
+	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", []int{400, 403, 413, 415}, ours)
+	ask.DefaultStatus = http.StatusAccepted
+	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
+	huma.Register(api, ask, handled(s, s.askForLink))
+
+	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens", []int{400})
+	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
+	show.Responses = pageResponse("The page")
+	huma.Register(api, show, handled(s, func(_ context.Context, in *struct {
+		Token string `query:"token" required:"true"`
+	}) (*huma.StreamResponse, error) {
+		return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
+	}))
+
+	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", []int{400, 403, 413}, ours)
+	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
+	use.Responses = signedInResponses(api, http.StatusOK, http.StatusBadRequest)
+	huma.Register(api, use, handled(s, s.useLink))
+
+	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", []int{401, 403}, signedIn)
+	who.Security = []map[string][]string{{sessionScheme: {}}}
+	huma.Register(api, who, handled(s, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
+		c := callerOf(ctx)
+		return privately(sessionBody{true, c.Email, c.WorkspaceID}, nil)
+	}))
+
+	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", []int{401, 403}, signedIn)
+	out.Security = who.Security
+	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
 		out := &signOutOutput{SetCookie: s.cookie("", time.Unix(1, 0))}
 		out.Body.OK = true
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
 	}))
 }
 
-type sessionInput struct {
-	Session string `cookie:"svc_session"`
+func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
+	out := &okOutput{}
+	out.Body.OK = true
+	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.AskForLink(ctx, tx, in.Body.Email) })
 }
 
+func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
+	form, err := url.ParseQuery(string(in.RawBody))
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Because(err)
+	}
+	var opened identity.Opened
+	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		opened, err = identity.SignIn(ctx, tx, form.Get("token"), in.Session)
+		return err
+	})
+	return s.signedIn(in.Accept, opened, err)
+}
+
+// signedIn answers a browser with a page, whether it went well or not, and a
+// program with JSON.
+func (s *server) signedIn(accept string, opened identity.Opened, err error) (*huma.StreamResponse, error) {
+	html := strings.Contains(accept, "text/html")
+	if err != nil {
+		if !html || fault.Of(err) == fault.Internal {
+			return nil, err
+		}
+		status, body := fault.Envelope(err, "")
+		return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
+	}
+	cookie := s.cookie(opened.Token, opened.Expires)
+	if html {
+		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + "."}, cookie)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		ctx.SetHeader("Cache-Control", "no-store")
+		ctx.AppendHeader("Set-Cookie", cookie.String())
+		// A failed write means the caller is gone.
+		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
+	}}, nil
+}
+
+// cookie carries a session: renewed at each sign-in, and over the wire only
+// under TLS where the service has it.
 func (s *server) cookie(value string, expires time.Time) http.Cookie {
 	return http.Cookie{
 		Name: contract.SessionCookie, Value: value, Path: "/", Expires: expires,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.PublicURL, "https://"),
 	}
-}
-
-// sameOrigin refuses a cookie route that another site's page calls.
-func (s *server) sameOrigin(api huma.API) func(huma.Context, func(huma.Context)) {
-	return s.authenticated(api, func(r *http.Request) (caller, error) {
-		return caller{}, s.ownPage(r)
-	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
+	"svc.example/internal/identity"
 	"svc.example/internal/quote"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/worker"
@@ -49,6 +50,9 @@ type Config struct {
 
 	// Embedded, when not nil, is the worker that runs inside the server.
 	Embedded *EmbeddedWorker
+
+	// Mail sends sign-in links; nil means that the log shows them to the operator.
+	Mail *identity.Mail
 
 	// Skew moves the clock, AfterCommit is called after every committed write:
 	// both for tests.

@@ -32,6 +32,7 @@ const (
 	reapEvery     = time.Second // how often silent holders are looked for
 	sweepEvery    = time.Hour   // how often strays among the blobs are looked for
 	packParallel  = 2           // ZIPs written at once
+	linkParallel  = 4           // sign-in links sent at once: a mail server may be slow
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	drainTimeout  = 3 * time.Second // for open requests once the worker has stopped
@@ -74,6 +75,7 @@ func (a *App) Serve(ctx context.Context) error {
 	for _, run := range []func(context.Context){
 		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
 		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
+		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
 		a.reaper(jobs),
 		a.sweeper(jobs),
 	} {
@@ -152,6 +154,18 @@ func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Le
 		}
 		return fmt.Errorf("nothing of kind %q expires", kind)
 	}
+}
+
+// links sends sign-in links by mail, or shows them to the operator.
+func (a *App) links(publicURL string) identity.Links {
+	deliver := func(_ context.Context, email, link string) error {
+		a.Config.Log.Info("sign-in link: no mail server is configured, so pass it on yourself", "email", email, "link", link)
+		return nil
+	}
+	if a.Config.Mail != nil {
+		deliver = a.Config.Mail.Deliver
+	}
+	return identity.Links{DB: a.DB, Page: publicURL + api.CallbackPath + "?token=", Deliver: deliver, Log: a.Config.Log}
 }
 
 // reaper takes back what silent holders have. It begins a lease's life after

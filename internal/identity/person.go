@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"strings"
-	"time"
 
-	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
@@ -22,14 +20,24 @@ type Person struct {
 	WorkspaceID string
 }
 
+// address is the one spelling of an e-mail address under which somebody is
+// known; invalid_request for what is none.
+func address(email string) (string, error) {
+	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
+	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
+	if err != nil || parsed.Name != "" || len(parsed.Address) > longest {
+		return "", fault.Field("email", "is not an e-mail address").Because(err)
+	}
+	return strings.ToLower(parsed.Address), nil
+}
+
 // CreateWorkspace makes a person of that address with a workspace and an empty
 // wallet. Somebody who already has one keeps it.
 func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, error) {
-	address, err := mail.ParseAddress(email)
-	if err != nil || address.Name != "" {
-		return Person{}, fault.Field("email", "is not an e-mail address").Because(err)
+	email, err := address(email)
+	if err != nil {
+		return Person{}, err
 	}
-	email = strings.ToLower(address.Address)
 	known, err := tx.PersonByEmail(ctx, email)
 	if err == nil {
 		return Person{known.PersonID, known.Email, known.WorkspaceID}, nil
@@ -50,70 +58,4 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 		return Person{}, fault.New(fault.Unavailable, "Somebody is signing in with this address right now.")
 	}
 	return p, wallet.Open(ctx, tx, p.WorkspaceID)
-}
-
-// CreateSignInLink makes the one-time token of a link that lives 15 minutes.
-func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {
-	if token, err = newSecret(""); err != nil {
-		return "", err
-	}
-	err = tx.SignInLinkCreate(ctx, query.SignInLinkCreateParams{
-		TokenSha256: hash(token), Email: strings.ToLower(strings.TrimSpace(email)),
-		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.SignInLinkLife.Microseconds(),
-	})
-	if err != nil {
-		return "", fmt.Errorf("create sign-in link: %w", err)
-	}
-	return token, nil
-}
-
-// SignIn takes the token of a link, once, and opens a session; a first sign-in
-// makes the person and a workspace. Errors: link_invalid.
-func SignIn(ctx context.Context, tx *db.Tx, linkToken string) (p Person, session string, expires time.Time, err error) {
-	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
-	if db.Missing(err) {
-		return p, "", expires, fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
-	}
-	if err != nil {
-		return p, "", expires, fmt.Errorf("use sign-in link: %w", err)
-	}
-	if p, err = CreateWorkspace(ctx, tx, link.Email); err != nil {
-		return p, "", expires, err
-	}
-	if session, err = newSecret(""); err != nil {
-		return p, "", expires, err
-	}
-	expires = tx.Time().Add(contract.SessionLife)
-	err = tx.SessionCreate(ctx, query.SessionCreateParams{
-		TokenSha256: hash(session), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(expires),
-	})
-	if err != nil {
-		return p, "", expires, fmt.Errorf("create session: %w", err)
-	}
-	return p, session, expires, nil
-}
-
-// Session authenticates a session cookie's value, or fails with
-// unauthenticated.
-func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) {
-	err = d.Read(ctx, func(tx *db.Tx) error {
-		row, err := tx.SessionGet(ctx, hash(token))
-		if db.Missing(err) || (err == nil && row.ExpiresAt <= tx.Now) {
-			return fault.New(fault.Unauthenticated, "The session has ended; sign in again.")
-		}
-		if err != nil {
-			return fmt.Errorf("look up session: %w", err)
-		}
-		p = Person{row.PersonID, row.Email, row.WorkspaceID}
-		return nil
-	})
-	return p, err
-}
-
-// SignOut ends a session.
-func SignOut(ctx context.Context, tx *db.Tx, token string) error {
-	if err := tx.SessionDelete(ctx, hash(token)); err != nil {
-		return fmt.Errorf("end session: %w", err)
-	}
-	return nil
 }

@@ -18,24 +18,6 @@ SELECT * FROM person WHERE email = @email;
 -- name: PersonGet :one
 SELECT * FROM person WHERE person_id = @person_id;
 
--- name: SignInLinkCreate :exec
-INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at) VALUES (@token_sha256, @email, @created_at, @expires_at);
-
--- name: SignInLinkUse :one
-UPDATE sign_in_link SET used_at = @now
-WHERE token_sha256 = @token_sha256 AND used_at = 0 AND expires_at > @now
-RETURNING *;
-
--- name: SessionCreate :exec
-INSERT INTO session (token_sha256, person_id, created_at, expires_at) VALUES (@token_sha256, @person_id, @created_at, @expires_at);
-
--- name: SessionGet :one
-SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
-WHERE s.token_sha256 = @token_sha256;
-
--- name: SessionDelete :exec
-DELETE FROM session WHERE token_sha256 = @token_sha256;
-
 -- name: AccountKeyCreate :exec
 INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at)
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at);

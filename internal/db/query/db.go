@@ -240,6 +240,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.logNodesStmt, err = db.PrepareContext(ctx, logNodes); err != nil {
 		return nil, fmt.Errorf("error preparing query LogNodes: %w", err)
 	}
+	if q.loginCreateStmt, err = db.PrepareContext(ctx, loginCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query LoginCreate: %w", err)
+	}
+	if q.loginPersonStmt, err = db.PrepareContext(ctx, loginPerson); err != nil {
+		return nil, fmt.Errorf("error preparing query LoginPerson: %w", err)
+	}
 	if q.nodeKeyBySecretStmt, err = db.PrepareContext(ctx, nodeKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyBySecret: %w", err)
 	}
@@ -294,11 +300,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sessionGetStmt, err = db.PrepareContext(ctx, sessionGet); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionGet: %w", err)
 	}
+	if q.sessionsEndStmt, err = db.PrepareContext(ctx, sessionsEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionsEnd: %w", err)
+	}
 	if q.signInLinkCreateStmt, err = db.PrepareContext(ctx, signInLinkCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkCreate: %w", err)
 	}
+	if q.signInLinkDeleteStmt, err = db.PrepareContext(ctx, signInLinkDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinkDelete: %w", err)
+	}
 	if q.signInLinkUseStmt, err = db.PrepareContext(ctx, signInLinkUse); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkUse: %w", err)
+	}
+	if q.signInLinksEndStmt, err = db.PrepareContext(ctx, signInLinksEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinksEnd: %w", err)
+	}
+	if q.signInLinksOfStmt, err = db.PrepareContext(ctx, signInLinksOf); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinksOf: %w", err)
 	}
 	if q.signingKeyAddStmt, err = db.PrepareContext(ctx, signingKeyAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeyAdd: %w", err)
@@ -731,6 +749,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing logNodesStmt: %w", cerr)
 		}
 	}
+	if q.loginCreateStmt != nil {
+		if cerr := q.loginCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing loginCreateStmt: %w", cerr)
+		}
+	}
+	if q.loginPersonStmt != nil {
+		if cerr := q.loginPersonStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing loginPersonStmt: %w", cerr)
+		}
+	}
 	if q.nodeKeyBySecretStmt != nil {
 		if cerr := q.nodeKeyBySecretStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeyBySecretStmt: %w", cerr)
@@ -821,14 +849,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sessionGetStmt: %w", cerr)
 		}
 	}
+	if q.sessionsEndStmt != nil {
+		if cerr := q.sessionsEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionsEndStmt: %w", cerr)
+		}
+	}
 	if q.signInLinkCreateStmt != nil {
 		if cerr := q.signInLinkCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinkCreateStmt: %w", cerr)
 		}
 	}
+	if q.signInLinkDeleteStmt != nil {
+		if cerr := q.signInLinkDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinkDeleteStmt: %w", cerr)
+		}
+	}
 	if q.signInLinkUseStmt != nil {
 		if cerr := q.signInLinkUseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinkUseStmt: %w", cerr)
+		}
+	}
+	if q.signInLinksEndStmt != nil {
+		if cerr := q.signInLinksEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinksEndStmt: %w", cerr)
+		}
+	}
+	if q.signInLinksOfStmt != nil {
+		if cerr := q.signInLinksOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinksOfStmt: %w", cerr)
 		}
 	}
 	if q.signingKeyAddStmt != nil {
@@ -1052,6 +1100,8 @@ type Queries struct {
 	logNameStmt            *sql.Stmt
 	logNodeAddStmt         *sql.Stmt
 	logNodesStmt           *sql.Stmt
+	loginCreateStmt        *sql.Stmt
+	loginPersonStmt        *sql.Stmt
 	nodeKeyBySecretStmt    *sql.Stmt
 	nodeKeyCreateStmt      *sql.Stmt
 	nodeKeyRevokeStmt      *sql.Stmt
@@ -1070,8 +1120,12 @@ type Queries struct {
 	sessionCreateStmt      *sql.Stmt
 	sessionDeleteStmt      *sql.Stmt
 	sessionGetStmt         *sql.Stmt
+	sessionsEndStmt        *sql.Stmt
 	signInLinkCreateStmt   *sql.Stmt
+	signInLinkDeleteStmt   *sql.Stmt
 	signInLinkUseStmt      *sql.Stmt
+	signInLinksEndStmt     *sql.Stmt
+	signInLinksOfStmt      *sql.Stmt
 	signingKeyAddStmt      *sql.Stmt
 	signingKeyEndStmt      *sql.Stmt
 	signingKeysStmt        *sql.Stmt
@@ -1172,6 +1226,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		logNameStmt:            q.logNameStmt,
 		logNodeAddStmt:         q.logNodeAddStmt,
 		logNodesStmt:           q.logNodesStmt,
+		loginCreateStmt:        q.loginCreateStmt,
+		loginPersonStmt:        q.loginPersonStmt,
 		nodeKeyBySecretStmt:    q.nodeKeyBySecretStmt,
 		nodeKeyCreateStmt:      q.nodeKeyCreateStmt,
 		nodeKeyRevokeStmt:      q.nodeKeyRevokeStmt,
@@ -1190,8 +1246,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		sessionCreateStmt:      q.sessionCreateStmt,
 		sessionDeleteStmt:      q.sessionDeleteStmt,
 		sessionGetStmt:         q.sessionGetStmt,
+		sessionsEndStmt:        q.sessionsEndStmt,
 		signInLinkCreateStmt:   q.signInLinkCreateStmt,
+		signInLinkDeleteStmt:   q.signInLinkDeleteStmt,
 		signInLinkUseStmt:      q.signInLinkUseStmt,
+		signInLinksEndStmt:     q.signInLinksEndStmt,
+		signInLinksOfStmt:      q.signInLinksOfStmt,
 		signingKeyAddStmt:      q.signingKeyAddStmt,
 		signingKeyEndStmt:      q.signingKeyEndStmt,
 		signingKeysStmt:        q.signingKeysStmt,
