@@ -182,13 +182,17 @@ type Receipt struct {
 	Envelope json.RawMessage `json:"envelope"`
 }
 
-// Proof points at what proves a completed job.
+// Proof proves that a completed job's receipt is in the service's log.
 type Proof struct {
-	JobID          string `json:"job_id"`
-	Proof          string `json:"proof"` // "receipt_backed"
-	ReceiptURL     string `json:"receipt_url"`
-	ReceiptID      string `json:"receipt_id"`
-	ArtifactSHA256 string `json:"artifact_sha256"`
+	JobID          string   `json:"job_id"`
+	Proof          string   `json:"proof"` // "receipt_backed"
+	ReceiptURL     string   `json:"receipt_url"`
+	ReceiptID      string   `json:"receipt_id"`
+	ArtifactSHA256 string   `json:"artifact_sha256"`
+	LogIndex       int64    `json:"log_index"`
+	InclusionProof []string `json:"inclusion_proof"` // base64, from the leaf's neighbour to the root
+	Checkpoint     string   `json:"checkpoint"`      // a signed note
+	ProofPageURL   string   `json:"proof_page_url"`
 }
 
 // SigningKey is a public key that receipts were or are signed with.

@@ -14,6 +14,8 @@ var (
 	ErrBadSignature = receipt.ErrBadSignature
 	// ErrBadArtifact: the ZIP is not the one that the receipt describes.
 	ErrBadArtifact = receipt.ErrBadArtifact
+	// ErrNotInLog: the receipt is not proven to be in the log.
+	ErrNotInLog = receipt.ErrNotInLog
 )
 
 // Check is one thing that Verify looked at.
@@ -29,23 +31,48 @@ type Check struct {
 // one of them failed: an ErrBadSignature or an ErrBadArtifact. Keys that were
 // fetched together with the receipt prove less than keys known from before.
 func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64) ([]Check, error) {
+	var zip receipt.Artifact
+	if artifact != nil {
+		zip = io.NewSectionReader(artifact, 0, size)
+	}
+	report, _, err := verify(r, keys, zip)
+	if err != nil {
+		return nil, err
+	}
+	return told(report)
+}
+
+// VerifyLog checks that a receipt is signed and that the proof leads from it to
+// a checkpoint of the log that one of the keys has signed, without a network. An
+// error is an ErrBadSignature or an ErrNotInLog. Known, which may be nil, is a
+// checkpoint of the same size from elsewhere: another root there is another
+// history.
+func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte) ([]Check, error) {
+	report, public, err := verify(r, keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	report.InLog(&receipt.Inclusion{LogIndex: p.LogIndex, InclusionProof: p.InclusionProof, Checkpoint: p.Checkpoint}, public, known)
+	return told(report)
+}
+
+func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report, []receipt.PublicKey, error) {
 	answer, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
+		return receipt.Report{}, nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
 	}
 	var public []receipt.PublicKey
 	for _, key := range keys {
 		read, err := receipt.ParsePublicPEM([]byte(key.PublicKeyPEM))
 		if err != nil {
-			return nil, fmt.Errorf("key %s: %w", key.KeyID, err)
+			return receipt.Report{}, nil, fmt.Errorf("key %s: %w", key.KeyID, err)
 		}
 		public = append(public, read)
 	}
-	var zip receipt.Artifact
-	if artifact != nil {
-		zip = io.NewSectionReader(artifact, 0, size)
-	}
-	report := receipt.Verify(answer, public, zip)
+	return receipt.Verify(answer, public, zip), public, nil
+}
+
+func told(report receipt.Report) ([]Check, error) {
 	var checks []Check
 	for _, c := range report.Checks {
 		checks = append(checks, Check{c.Name, string(c.Status), c.Text})

@@ -18,7 +18,8 @@ import (
 // adminCmd works on the store itself, beside a running service or without one.
 type adminCmd struct {
 	Workspace struct {
-		Create workspaceCreateCmd `cmd:"" help:"Make a workspace with an account key and an agent key."`
+		Create    workspaceCreateCmd `cmd:"" help:"Make a workspace with an account key and an agent key."`
+		ProofPage proofPageCmd       `cmd:"" help:"Show a workspace's receipts to who knows their ids, or end that."`
 	} `cmd:"" help:"Workspaces."`
 	Wallet struct {
 		Credit walletCreditCmd `cmd:"" help:"Add money to a workspace's wallet."`
@@ -27,8 +28,12 @@ type adminCmd struct {
 		Create keyCreateCmd `cmd:"" help:"Make a key; its secret is shown once."`
 		Revoke keyRevokeCmd `cmd:"" help:"End a key at once."`
 	} `cmd:"" help:"Keys."`
+	SigningKey struct {
+		Rotate signingKeyRotateCmd `cmd:"" help:"Make a new key that signs receipts from now on."`
+		Retire signingKeyRetireCmd `cmd:"" help:"End a key. What it has signed stays good."`
+	} `cmd:"" help:"Keys that sign receipts and the log."`
 	SignInLink signInLinkCmd `cmd:"" help:"Make a one-time link to sign in with."`
-	Audit      auditCmd      `cmd:"" help:"Check money, frames, receipts and files over the whole store; exit 1 on any breach."`
+	Audit      auditCmd      `cmd:"" help:"Check money, frames, receipts, their log and files over the whole store; exit 1 on any breach."`
 }
 
 // adminFlags are common to all admin commands.
@@ -210,13 +215,13 @@ func (c *auditCmd) Run(k *kong.Context) error {
 	}
 	if c.JSON {
 		err = printJSON(k.Stdout, map[string]any{
-			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "breaches": found.Breaches,
+			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "leaves": found.Leaves, "breaches": found.Breaches,
 		})
 	} else {
 		for _, b := range found.Breaches {
 			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Thing, b.Detail)
 		}
-		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, len(found.Breaches))
+		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Leaves, len(found.Breaches))
 	}
 	if err == nil && len(found.Breaches) > 0 {
 		err = exitError{fmt.Errorf("the audit found %d breaches", len(found.Breaches)), exitFailure}

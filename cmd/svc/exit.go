@@ -1,12 +1,12 @@
 package main
 
-// Exit codes of svc render and svc verify. 5 is kept for a receipt that is not
-// in the log.
+// Exit codes of svc render, svc verify and svc log verify.
 const (
 	exitFailure      = 1
 	exitUsage        = 2
 	exitBadSignature = 3
 	exitBadArtifact  = 4
+	exitNotInLog     = 5
 )
 
 // exitError ends the program with a code; kong asks for it.

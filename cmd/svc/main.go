@@ -20,6 +20,7 @@ type program struct {
 	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
 	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
 	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	Log     logCmd     `cmd:"" help:"The log of receipts."`
 	Demo    demoCmd    `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
 	Admin   adminCmd   `cmd:"" help:"Workspaces, wallets, keys and the audit."`
 }

@@ -33,7 +33,7 @@ type renderCmd struct {
 // Help is shown under the flags.
 func (renderCmd) Help() string {
 	return "Exit codes: 0 rendered, fetched and verified; 1 it failed or was interrupted; 2 wrong usage; " +
-		"3 the receipt is not properly signed; 4 the ZIP is not the one in the receipt."
+		"3 the receipt is not properly signed; 4 the ZIP is not the one in the receipt; 5 the receipt is not in the log."
 }
 
 // Run renders. Ctrl-C stops waiting, not the render.

@@ -41,6 +41,8 @@ type renderResult struct {
 	SHA256       string          `json:"sha256"` // of the ZIP
 	Receipt      string          `json:"receipt"`
 	SigningKey   string          `json:"signing_key"`
+	Proof        string          `json:"proof"`
+	Checkpoint   string          `json:"checkpoint"`
 	RenderDevice string          `json:"render_device"`
 	DeviceName   string          `json:"device_name"`
 	Version      string          `json:"version"` // of Blender
@@ -204,24 +206,24 @@ func (r *renderResult) download(ctx context.Context, o renderOptions) error {
 	return err
 }
 
-// verify fetches the receipt and the keys, checks them and the ZIP as svc verify
-// does, and keeps both beside the ZIP for later.
+// verify fetches the receipt, its proof and the keys, checks them and the ZIP as
+// svc verify does, and keeps all beside the ZIP for later.
 func (r *renderResult) verify(ctx context.Context, o renderOptions) (*receipt.Receipt, error) {
 	told, err := o.client.Receipt(ctx, r.JobID)
 	if err != nil {
 		return nil, err
 	}
-	published, err := o.client.SigningKeys(ctx)
+	proof, err := o.client.Proof(ctx, r.JobID)
 	if err != nil {
 		return nil, err
 	}
-	var keys []receipt.PublicKey
-	for _, p := range published {
-		key, err := receipt.ParsePublicPEM([]byte(p.PublicKeyPEM))
-		if err != nil {
-			return nil, fmt.Errorf("read the service's key %s: %w", p.KeyID, err)
-		}
-		keys = append(keys, key)
+	published, err := o.client.SigningKeys(ctx) // last: a key may just have been changed
+	if err != nil {
+		return nil, err
+	}
+	keys, err := publicKeys(published)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := json.Marshal(told)
 	if err != nil {
@@ -231,29 +233,43 @@ func (r *renderResult) verify(ctx context.Context, o renderOptions) (*receipt.Re
 	if err != nil {
 		return nil, err
 	}
+	report.InLog(&receipt.Inclusion{LogIndex: proof.LogIndex, InclusionProof: proof.InclusionProof, Checkpoint: proof.Checkpoint}, keys, nil)
 	r.Checks = report.Checks
 	if err := report.Err(); err != nil {
 		return nil, err
 	}
-	return report.Receipt, r.keep(told.Envelope, keys, report.KeyID)
+	return report.Receipt, r.keep(told.Envelope, proof, keys)
 }
 
-// keep writes the receipt and the key that it is signed with.
-func (r *renderResult) keep(envelope []byte, keys []receipt.PublicKey, keyID string) error {
-	r.Receipt, r.SigningKey = filepath.Join(r.Folder, "receipt.json"), filepath.Join(r.Folder, keyFileName)
-	if err := os.WriteFile(r.Receipt, append(envelope, '\n'), 0o644); err != nil {
-		return fmt.Errorf("keep the receipt: %w", err)
+// keep writes what svc verify needs: the receipt, its proof and the service's
+// keys, since receipt and checkpoint may be signed by different ones. The
+// checkpoint also stands by itself, for other tools.
+func (r *renderResult) keep(envelope []byte, proof *client.Proof, keys []receipt.PublicKey) error {
+	told, err := json.MarshalIndent(proof, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep the proof: %w", err)
 	}
+	var public []byte
 	for _, key := range keys {
-		if key.ID() != keyID {
-			continue
-		}
 		text, err := key.PEM()
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.SigningKey, text, 0o644); err != nil {
-			return fmt.Errorf("keep the signing key: %w", err)
+		public = append(public, text...)
+	}
+	for _, file := range []struct {
+		path    *string
+		name    string
+		content []byte
+	}{
+		{&r.Receipt, "receipt.json", append(envelope, '\n')},
+		{&r.Proof, proofFileName, append(told, '\n')},
+		{&r.Checkpoint, "checkpoint", []byte(proof.Checkpoint)},
+		{&r.SigningKey, keyFileName, public},
+	} {
+		*file.path = filepath.Join(r.Folder, file.name)
+		if err := os.WriteFile(*file.path, file.content, 0o644); err != nil {
+			return fmt.Errorf("keep the proof: %w", err)
 		}
 	}
 	return nil

@@ -26,11 +26,12 @@ import (
 // the receipt names and tells of the job as it went.
 type delivery struct {
 	*httptest.Server
-	job     receipttest.Job
-	key     receipt.Key
-	events  string
-	inspect map[string]any // the answer to an upload
-	started int
+	job      receipttest.Job
+	key      receipt.Key
+	events   string
+	inspect  map[string]any // the answer to an upload
+	started  int
+	leafFlip byte // changes the leaf in the log
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
@@ -69,6 +70,7 @@ func deliverOver(t *testing.T) *delivery {
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/download", d.download)
 	mux.HandleFunc("GET /zip", func(w http.ResponseWriter, _ *http.Request) { w.Write(d.job.ZIP) })
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/receipt", d.receipt)
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/proof", d.proof)
 	mux.HandleFunc("GET /v1/signing-keys", d.signingKeys)
 	d.Server = httptest.NewServer(mux)
 	t.Cleanup(d.Close)
@@ -81,11 +83,34 @@ func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
 		d.URL, len(d.job.ZIP), hex.EncodeToString(sum[:]))
 }
 
-func (d *delivery) receipt(w http.ResponseWriter, _ *http.Request) {
+// leaf is where the receipt stands in the log of five.
+const leaf = 2
+
+func (d *delivery) envelope() []byte {
+	index := int64(leaf)
+	d.job.Receipt.LogIndex = &index
 	envelope, err := receipt.Sign(d.job.Receipt, d.key)
 	if err != nil {
 		panic(err)
 	}
+	return envelope
+}
+
+func (d *delivery) proof(w http.ResponseWriter, _ *http.Request) {
+	leaves, err := receipttest.Leaves(d.envelope(), leaf, 5)
+	if err != nil {
+		panic(err)
+	}
+	leaves[leaf][0] ^= d.leafFlip
+	proof, err := receipttest.Prove(leaves, leaf, d.key)
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(w).Encode(proof)
+}
+
+func (d *delivery) receipt(w http.ResponseWriter, _ *http.Request) {
+	envelope := json.RawMessage(d.envelope())
 	json.NewEncoder(w).Encode(map[string]any{"job_id": "JOB-1", "receipt": d.job.Receipt, "envelope": envelope})
 }
 
@@ -153,6 +178,21 @@ func TestRenderUnpacksOnlyWhatTheReceiptProves(t *testing.T) {
 	_, err := renderFile(t.Context(), o)
 	var exit exitError
 	if !errors.As(withExitCode(err), &exit) || exit.code != exitBadArtifact {
+		t.Fatalf("error %v", err)
+	}
+	if frames, _ := filepath.Glob(filepath.Join(o.folder, "*.png")); len(frames) != 0 {
+		t.Errorf("unpacked: %v", frames)
+	}
+}
+
+func TestRenderRefusesAReceiptThatIsNotInTheLog(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.leafFlip = 1
+	o, _ := d.options(t)
+	_, err := renderFile(t.Context(), o)
+	var exit exitError
+	if !errors.As(withExitCode(err), &exit) || exit.code != exitNotInLog {
 		t.Fatalf("error %v", err)
 	}
 	if frames, _ := filepath.Glob(filepath.Join(o.folder, "*.png")); len(frames) != 0 {

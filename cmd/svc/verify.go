@@ -18,18 +18,23 @@ import (
 // keyFileName is the public key's file beside a receipt that svc render wrote.
 const keyFileName = "signing-key.pem"
 
+// proofFileName is the file with the proof that the receipt is in the log.
+const proofFileName = "proof.json"
+
 // verifyCmd checks a receipt without a network.
 type verifyCmd struct {
 	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or the saved answer of the receipt route."`
 	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the ZIP that the receipt names is looked for beside the receipt."`
-	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key, PEM. Without it, signing-key.pem beside the receipt is used, which proves only that the files belong together."`
+	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key, PEM, or several of its keys. Without it, signing-key.pem beside the receipt is used, which proves only that the files belong together."`
+	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: the saved answer of the proof route. Without it, proof.json beside the receipt."`
+	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log known from elsewhere: the proof must be for it."`
 	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
 // Help is shown under the flags.
 func (verifyCmd) Help() string {
 	return "Exit codes: 0 everything that could be checked is right; 1 a file could not be read; 2 wrong usage; " +
-		"3 the receipt is not signed by the key or was changed; 4 the ZIP is not the one in the receipt."
+		"3 the receipt is not signed by the key or was changed; 4 the ZIP is not the one in the receipt; 5 the receipt is not in the log."
 }
 
 // verified is what verify found, in the form of --json.
@@ -68,14 +73,13 @@ func (c *verifyCmd) verify() (*verified, error) {
 	if !found.Pinned {
 		found.KeyFile = filepath.Join(filepath.Dir(c.Receipt), keyFileName)
 	}
-	key, err := readPublicKey(found.KeyFile)
+	keys, err := readPublicKeys(found.KeyFile)
 	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
 		return nil, exitError{fmt.Errorf("there is no %s beside the receipt: give the service's public key with --key", keyFileName), exitUsage}
 	}
 	if err != nil {
 		return nil, err
 	}
-	keys := []receipt.PublicKey{key}
 	report := receipt.Verify(document, keys, nil)
 	if report.Receipt != nil {
 		if found.Artifact = c.findArtifact(*report.Receipt); found.Artifact != "" {
@@ -83,12 +87,47 @@ func (c *verifyCmd) verify() (*verified, error) {
 				return nil, err
 			}
 		}
+		if err := c.checkLog(&report, keys); err != nil {
+			return nil, err
+		}
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
 	}
 	found.KeyID, found.Checks = report.KeyID, report.Checks
 	err = report.Err()
 	found.OK = err == nil
 	return found, withExitCode(err)
+}
+
+// checkLog looks for the receipt in the log, where a proof is at hand.
+func (c *verifyCmd) checkLog(report *receipt.Report, keys []receipt.PublicKey) error {
+	var known []byte
+	if c.Known != "" {
+		var err error
+		if known, err = os.ReadFile(c.Known); err != nil {
+			return fmt.Errorf("read the checkpoint: %w", err)
+		}
+	}
+	path := c.Proof
+	if path == "" {
+		path = filepath.Join(filepath.Dir(c.Receipt), proofFileName)
+	}
+	text, err := os.ReadFile(path)
+	if c.Proof == "" && errors.Is(err, fs.ErrNotExist) {
+		if known != nil {
+			return exitError{fmt.Errorf("a checkpoint alone proves nothing: there is no %s beside the receipt; give it with --proof", proofFileName), exitUsage}
+		}
+		report.InLog(nil, keys, nil)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the proof: %w", err)
+	}
+	var proof receipt.Inclusion
+	if err := json.Unmarshal(text, &proof); err != nil {
+		return exitError{fmt.Errorf("%w: %s is no proof: %w", receipt.ErrNotInLog, path, err), exitNotInLog}
+	}
+	report.InLog(&proof, keys, known)
+	return nil
 }
 
 // findArtifact is the ZIP to check: the given one, or the one that the receipt
@@ -121,16 +160,16 @@ func verifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt
 	return receipt.Verify(document, keys, io.NewSectionReader(file, 0, info.Size())), nil
 }
 
-func readPublicKey(path string) (receipt.PublicKey, error) {
+func readPublicKeys(path string) ([]receipt.PublicKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return receipt.PublicKey{}, fmt.Errorf("read the public key: %w", err)
+		return nil, fmt.Errorf("read the public key: %w", err)
 	}
-	key, err := receipt.ParsePublicPEM(text)
+	keys, err := receipt.ParsePublicPEMs(text)
 	if err != nil {
-		return receipt.PublicKey{}, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return key, nil
+	return keys, nil
 }
 
 // withExitCode gives each kind of failed verification its exit code.
@@ -140,6 +179,8 @@ func withExitCode(err error) error {
 		return exitError{err, exitBadSignature}
 	case errors.Is(err, receipt.ErrBadArtifact):
 		return exitError{err, exitBadArtifact}
+	case errors.Is(err, receipt.ErrNotInLog):
+		return exitError{err, exitNotInLog}
 	}
 	return err
 }

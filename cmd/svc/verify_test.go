@@ -32,7 +32,8 @@ func TestVerify(t *testing.T) {
 }
 
 // deliver FOLDER writes what svc render leaves of a job of three frames: the ZIP,
-// the receipt and the key, and beside them another key.
+// the receipt, its proof and the key; beside them another key, and the proof and
+// checkpoint of the same log with another last leaf.
 func deliver(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
@@ -42,21 +43,32 @@ func deliver(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	other, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
 	ts.Check(err)
+	index := int64(2)
+	job.Receipt.LogIndex = &index
 	envelope, err := receipt.Sign(job.Receipt, key)
 	ts.Check(err)
-	answer := `{"ok":true,"receipt":` + members(ts, job.Receipt) + `,"envelope":` + string(envelope) + `}`
+	leaves, err := receipttest.Leaves(envelope, index, 5)
+	ts.Check(err)
+	proof, err := receipttest.Prove(leaves, index, key)
+	ts.Check(err)
+	leaves[4][0] ^= 1
+	fork, err := receipttest.Prove(leaves, index, key)
+	ts.Check(err)
+	answer := `{"ok":true,"receipt":` + string(jsonOf(ts, job.Receipt)) + `,"envelope":` + string(envelope) + `}`
 	for name, content := range map[string][]byte{
 		"scene.zip": job.ZIP, "receipt.json": envelope, "answer.json": []byte(answer),
+		proofFileName: jsonOf(ts, proof), "checkpoint": []byte(proof.Checkpoint),
+		"other-history": []byte(fork.Checkpoint), "other-proof.json": jsonOf(ts, fork),
 		keyFileName: publicPEM(ts, key), "other-key.pem": publicPEM(ts, other),
 	} {
 		ts.Check(os.WriteFile(filepath.Join(folder, name), content, 0o644))
 	}
 }
 
-func members(ts *testscript.TestScript, r receipt.Receipt) string {
-	var text strings.Builder
-	ts.Check(printJSON(&text, r))
-	return text.String()
+func jsonOf(ts *testscript.TestScript, value any) []byte {
+	var text bytes.Buffer
+	ts.Check(printJSON(&text, value))
+	return text.Bytes()
 }
 
 func publicPEM(ts *testscript.TestScript, key receipt.Key) []byte {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/mod/sumdb/tlog"
 	"pgregory.net/rapid"
 
 	"svc.example/internal/receipt"
+	"svc.example/internal/receipt/receipttest"
 )
 
-const origin = "renders.example.com/log"
+const origin = receipttest.Origin
 
 // logged is a receipt in a log of its own.
 type logged struct {
@@ -30,48 +30,21 @@ func inLog(t testing.TB, index, size int64) logged {
 	job, _, keys := complete(t, 1)
 	job.Receipt.LogIndex = &index
 	l := logged{envelope: sign(t, job.Receipt), keys: keys}
-	for i := range size {
-		entry := receipt.Entry{byte(i), byte(i >> 8), 7}
-		if i == index {
-			var err error
-			if entry, err = receipt.EntryOf(l.envelope); err != nil {
-				t.Fatal(err)
-			}
-		}
-		l.leaves = append(l.leaves, entry)
+	var err error
+	if l.leaves, err = receipttest.Leaves(l.envelope, index, size); err != nil {
+		t.Fatal(err)
 	}
 	l.proof = prove(t, l.leaves, index)
 	return l
 }
 
-// prove makes the proof of one leaf by the plain definition of the tree.
 func prove(t testing.TB, leaves []receipt.Entry, index int64) receipt.Inclusion {
 	t.Helper()
-	var stored []tlog.Hash
-	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
-		var hashes []tlog.Hash
-		for _, i := range indexes {
-			hashes = append(hashes, stored[i])
-		}
-		return hashes, nil
-	})
-	for i, leaf := range leaves {
-		hashes, err := tlog.StoredHashes(int64(i), leaf[:], reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored = append(stored, hashes...)
-	}
-	size := int64(len(leaves))
-	root, err := tlog.TreeHash(size, reader)
+	p, err := receipttest.Prove(leaves, index, testKey(t, "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := tlog.ProveRecord(size, index, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return receipt.NewInclusion(index, path, checkpoint(t, receipt.Checkpoint{Origin: origin, Size: size, Root: root}, "a"))
+	return p
 }
 
 func checkpoint(t testing.TB, c receipt.Checkpoint, letter string) []byte {

@@ -54,6 +54,25 @@ func ParsePublicPEM(text []byte) (PublicKey, error) {
 	return PublicKey{raw: public}, nil
 }
 
+// ParsePublicPEMs reads one or more Ed25519 public keys, one behind the other.
+func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
+	var keys []PublicKey
+	for {
+		block, rest := pem.Decode(text)
+		if block == nil {
+			if len(keys) == 0 || len(bytes.TrimSpace(text)) > 0 {
+				return nil, fmt.Errorf("read public keys: no PEM block of type %q after %d keys", publicBlock, len(keys))
+			}
+			return keys, nil
+		}
+		key, err := ParsePublicPEM(pem.EncodeToMemory(block))
+		if err != nil {
+			return nil, err
+		}
+		keys, text = append(keys, key), rest
+	}
+}
+
 // Key signs receipts.
 type Key struct{ private ed25519.PrivateKey }
 
