@@ -65,7 +65,9 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	s.signIn(api)
 	s.keys(api)
 	s.uploads(api)
+	s.renders(api)
 	s.jobs(api)
+	s.workspace(api)
 	s.results(api)
 	document := &document{api: api}
 	mux.Handle("GET /openapi.json", document)

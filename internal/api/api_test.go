@@ -164,15 +164,38 @@ func (s *service) post(path string, b body) answer { return s.call("POST", path,
 
 func (s *service) call(method, path, key string, b body) answer {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, bytes.NewReader(b.data))
+	return s.callWith(method, path, key, nil, b)
+}
+
+// callWith is call with more headers.
+func (s *service) callWith(method, path, key string, header map[string]string, b body) answer {
+	s.t.Helper()
+	res, text := s.send(method, path, key, header, bytes.NewReader(b.data), b.kind)
+	a := answer{t: s.t, status: res.StatusCode, header: res.Header}
+	if err := json.Unmarshal(text, &a.body); err != nil {
+		s.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	if ok := a.status < 300; a.body["ok"] != ok {
+		s.t.Errorf("%s %s: %d with ok %v", method, path, a.status, a.body["ok"])
+	}
+	return a
+}
+
+// send makes a request and reads its whole answer.
+func (s *service) send(method, path, key string, header map[string]string, content io.Reader, kind string) (*http.Response, []byte) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.base+strings.TrimPrefix(path, s.base), content)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if b.kind != "" {
-		r.Header.Set("Content-Type", b.kind)
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for name, value := range header {
+		r.Header.Set(name, value)
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -183,14 +206,7 @@ func (s *service) call(method, path, key string, b body) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a := answer{t: s.t, status: res.StatusCode, header: res.Header}
-	if err := json.Unmarshal(text, &a.body); err != nil {
-		s.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
-	}
-	if ok := a.status < 300; a.body["ok"] != ok {
-		s.t.Errorf("%s %s: %d with ok %v", method, path, a.status, a.body["ok"])
-	}
-	return a
+	return res, text
 }
 
 func TestBadRequestsMeetTheirCode(t *testing.T) {

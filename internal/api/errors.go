@@ -39,6 +39,9 @@ func envelope(err error, requestID string) *wireError {
 // special are bad values with a code of their own instead of invalid_request,
 // by operation and location.
 var special = map[string]map[string]*fault.Error{
+	"preflightRender": {
+		"body.renderer": fault.New(fault.UnsupportedRenderer, "There is one renderer: blender."),
+	},
 	"startUpload": {
 		"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start takes no price_cents: the locked quote is the price."),
 		"body.legal_acceptance": fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1."),

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -58,21 +59,43 @@ type proofOutput struct {
 	}
 }
 
-// jobs registers the routes that read and cancel a job.
+// jobDoor is one of the two doors to jobs: the same routes for another key.
+type jobDoor struct {
+	prefix string // of the paths
+	thing  string // what operation ids call a job
+	tag    string
+	scheme string
+	who    middleware
+}
+
+// jobs registers the routes of a job at both doors.
 func (s *server) jobs(api huma.API) {
-	security := []map[string][]string{{agentScheme: {}}}
-	op := func(id, method, path, summary string, errors ...int) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: "/node/v1/jobs/{job_id}" + path, Tags: []string{"Job API"}, Summary: summary,
-			Security: security, Errors: append([]int{401, 404}, errors...), Middlewares: huma.Middlewares{noted, s.agentOnly(api)},
-		}
+	s.jobRoutes(api, jobDoor{"/node/v1/jobs/{job_id}", "Job", "Job API", agentScheme, s.agentOnly(api)})
+	v1 := jobDoor{rendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly(api)}
+	s.jobRoutes(api, v1)
+	s.frames(api, v1)
+}
+
+// op describes a route of a job; verb is its operation id with Job where the
+// job stands.
+func (d jobDoor) op(verb, method, path, summary string, errors ...int) huma.Operation {
+	return huma.Operation{
+		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
+		Security: []map[string][]string{{d.scheme: {}}}, Errors: append([]int{401, 404}, errors...), Middlewares: huma.Middlewares{noted, d.who},
 	}
+}
+
+// jobRoutes registers the routes that read, follow and cancel a job.
+func (s *server) jobRoutes(api huma.API, d jobDoor) {
+	op := d.op
 	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
 		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
 		}))
-	huma.Register(api, op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed", 409),
+	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed", 400, 409)
+	cancel.Middlewares = append(cancel.Middlewares, s.once(api, byBody))
+	huma.Register(api, cancel,
 		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err

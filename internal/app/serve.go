@@ -147,6 +147,8 @@ func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Le
 		switch kind {
 		case "upload":
 			return in.Expire(ctx, l, thing)
+		case "submit":
+			return jobs.ExpireSubmit(ctx, l, thing)
 		case "frames":
 			return jobs.ClearFrames(ctx, l, thing)
 		case "artifact":

@@ -11,6 +11,7 @@ const (
 	InvalidRequest       Code = "invalid_request"
 	InvalidFrameRange    Code = "invalid_frame_range"
 	FrameRangeTooLarge   Code = "frame_range_too_large"
+	UnsupportedRenderer  Code = "unsupported_renderer"
 	UnsupportedFile      Code = "unsupported_file"
 	FileDamaged          Code = "file_damaged"
 	FileTooNew           Code = "file_too_new"
@@ -24,6 +25,7 @@ const (
 	CrossOriginRefused   Code = "cross_origin_refused"
 	RouteNotFound        Code = "route_not_found"
 	RenderNotFound       Code = "render_not_found"
+	FrameNotFound        Code = "frame_not_found"
 	UploadNotFound       Code = "upload_not_found"
 	QuoteNotFound        Code = "quote_not_found"
 	KeyNotFound          Code = "key_not_found"
@@ -33,6 +35,7 @@ const (
 	QuoteExpired         Code = "quote_expired"
 	QuoteNotQualified    Code = "quote_not_qualified"
 	RenderNotCancellable Code = "render_not_cancellable"
+	RenderNotSubmittable Code = "render_not_submittable"
 	RenderNotCompleted   Code = "render_not_completed"
 	ArtifactExpired      Code = "artifact_expired"
 	KeyLimitReached      Code = "key_limit_reached"
@@ -46,6 +49,17 @@ const (
 	Internal             Code = "internal_error"
 	NotAcceptingJobs     Code = "not_accepting_jobs"
 	Unavailable          Code = "unavailable"
+)
+
+// Codes of idempotent requests (decisions on idempotency).
+const (
+	IdempotencyHeadersIncomplete Code = "idempotency_headers_incomplete"
+	FingerprintMismatch          Code = "fingerprint_mismatch"
+	SizeMismatch                 Code = "size_mismatch"
+	ContentHashMismatch          Code = "content_hash_mismatch"
+	HeaderMismatch               Code = "header_mismatch"
+	IdempotencyKeyReused         Code = "idempotency_key_reused"
+	IdempotencyInProgress        Code = "idempotency_in_progress"
 )
 
 // Codes of the workers' door.
@@ -93,6 +107,7 @@ func Table() []Entry {
 		{InvalidRequest, 400, false, "Correct the members that detail names and send the request again.", DoorAPI},
 		{InvalidFrameRange, 400, false, "Send frame_start and frame_end with 1 <= frame_start <= frame_end and a frame_step of 1 or more.", DoorAPI},
 		{FrameRangeTooLarge, 400, false, "Send frame_start and frame_end that hold at most 10000 frames.", DoorAPI},
+		{UnsupportedRenderer, 400, false, "Send renderer as blender, or leave it out.", DoorAPI},
 		{UnsupportedFile, 400, false, "Upload a .blend file saved by Blender.", DoorAPI},
 		{FileDamaged, 400, false, "Open the file in Blender, save it again, and upload the new copy.", DoorAPI},
 		{FileTooNew, 400, false, "Save the file with Blender 4.1 and upload it again.", DoorAPI},
@@ -103,11 +118,17 @@ func Table() []Entry {
 		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
 		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
 		{LinkInvalid, 400, false, "Ask for a new link and open it within its lifetime, once.", DoorAPI},
+		{IdempotencyHeadersIncomplete, 400, false, "Send all nine headers of the group, or none of them.", DoorAPI},
+		{FingerprintMismatch, 400, false, "Compute X-Svc-Request-Fingerprint over the values that the other headers carry.", DoorAPI},
+		{SizeMismatch, 400, false, "Send X-Svc-Size-Bytes with the file's size.", DoorAPI},
+		{ContentHashMismatch, 400, false, "Send the SHA-256 of the bytes that are uploaded.", DoorAPI},
+		{HeaderMismatch, 400, false, "Send headers and form fields with the same values.", DoorAPI},
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
 		{RouteNotFound, 404, false, "Check the path against /openapi.json.", DoorAPI},
 		{RenderNotFound, 404, false, "Check the job id and that the key belongs to the job's workspace.", DoorAPI},
+		{FrameNotFound, 404, false, "List the frames and use a number from there.", DoorAPI},
 		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
@@ -117,7 +138,10 @@ func Table() []Entry {
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
 		{QuoteNotQualified, 409, false, "Lower the resolution or the samples of the scene, or ask the operator for a larger envelope.", DoorAPI},
 		{RenderNotCancellable, 409, false, "Follow the job to its end: a worker has already claimed it.", DoorAPI},
+		{RenderNotSubmittable, 409, false, "Upload the file again to get a render that can be submitted.", DoorAPI},
 		{RenderNotCompleted, 409, true, "Poll the job until its status is completed.", DoorAPI},
+		{IdempotencyKeyReused, 409, false, "Use a new Idempotency-Key for another request.", DoorAPI},
+		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},

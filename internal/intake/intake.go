@@ -66,7 +66,7 @@ type Inspection struct {
 // upload_too_large, unsupported_file, file_damaged, file_too_new, no_scene,
 // engine_not_supported, no_camera, invalid_request when the body breaks off.
 func (in *Intake) Receive(ctx context.Context, workspaceID, filename string, body io.Reader) (*Received, error) {
-	name, err := cleanName(filename)
+	name, err := CleanName(filename)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +104,27 @@ func (r *Received) read(body io.Reader) error {
 	return nil
 }
 
+// Filename is the file's name as it is kept.
+func (r *Received) Filename() string { return r.filename }
+
+// SHA256 is the lower-case hex hash of the file's bytes.
+func (r *Received) SHA256() string { return r.sha256 }
+
+// Size is the number of the file's bytes.
+func (r *Received) Size() int64 { return r.size }
+
 // Abort forgets the file. After Quote it does nothing.
 func (r *Received) Abort() { r.blob.Abort() }
 
 // Quote makes the upload durable and locks a price for the frames asked for.
 // Errors: those of quote.Asked.Resolve; then nothing is kept.
 func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, error) {
+	return r.QuoteAnd(ctx, asked, func(*db.Tx, quote.Quote) error { return nil })
+}
+
+// QuoteAnd is Quote, with what follows from the quote in the same transaction:
+// when and fails, nothing is kept.
+func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
 	defer r.Abort()
 	if _, _, err := asked.Resolve(r.scene.Frames()); err != nil {
 		return Inspection{}, err // before the cost of making it durable
@@ -137,7 +152,10 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, er
 		if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), asked); err != nil {
 			return err
 		}
-		return lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
+		if err := lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
+			return err
+		}
+		return and(tx, out.Quote)
 	})
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// Not a promise to anyone yet; the sweep finds it if this fails.
@@ -147,6 +165,32 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, er
 		return Inspection{}, err
 	}
 	return out, nil
+}
+
+// OpenQuote is the quote of an upload that a job can take, in the caller's
+// transaction: the newest one while it is open, else one like it at the price of
+// today. Errors: upload_not_found.
+func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
+	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+	if err != nil {
+		return quote.Quote{}, err
+	}
+	quoteID, err := tx.QuoteLatest(ctx, query.QuoteLatestParams{UploadID: uploadID, WorkspaceID: workspaceID})
+	if err != nil {
+		return quote.Quote{}, fmt.Errorf("find the quote of %s: %w", uploadID, err)
+	}
+	q, err := quote.Take(ctx, tx, workspaceID, uploadID, quoteID)
+	if err != nil || q.Status == quote.Open {
+		return q, err
+	}
+	if upload.RemovedAt != 0 {
+		return q, fault.New(fault.UploadNotFound, "The upload is gone: its time was over.")
+	}
+	scene, err := readScene(upload.Scene)
+	if err != nil {
+		return q, err
+	}
+	return in.Envelope.Lock(ctx, tx, upload, scene, fileWarnings(scene), quote.Asked{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
 }
 
 // Requote locks a price for other frames of an upload. Errors: upload_not_found
@@ -245,8 +289,9 @@ func TooLarge() error {
 // maxNameBytes is what file systems commonly take.
 const maxNameBytes = 255
 
-// cleanName keeps the last element of what the caller called the file.
-func cleanName(filename string) (string, error) {
+// CleanName keeps the last element of what the caller called the file. Errors:
+// unsupported_file.
+func CleanName(filename string) (string, error) {
 	name := path.Base(strings.ReplaceAll(filename, `\`, "/"))
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {

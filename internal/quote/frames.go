@@ -75,3 +75,25 @@ type rangeDetail struct {
 	Scene Frames `json:"scene"`
 	Asked Frames `json:"asked"`
 }
+
+// Span is the range of the older flow: from start (1 when absent) to end, or
+// count frames; both must agree when both are there, and without both it is one
+// frame. Errors: invalid_frame_range, frame_range_too_large.
+func Span(start, end, count *int) (Frames, error) {
+	f := Frames{Start: contract.MinFrames, Step: 1}
+	if start != nil {
+		f.Start = *start
+	}
+	f.End = f.Start
+	switch {
+	case end != nil:
+		f.End = *end
+	case count != nil:
+		f.End = f.Start + *count - 1
+	}
+	if count != nil && f.End-f.Start+1 != *count {
+		return f, fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames %d to %d are %d.", *count, f.Start, f.End, f.End-f.Start+1)
+	}
+	f, _, err := Asked{Start: &f.Start, End: &f.End}.Resolve(Frames{Step: 1})
+	return f, err
+}

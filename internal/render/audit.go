@@ -138,6 +138,13 @@ func (a *auditor) leases(ctx context.Context, tx *db.Tx) error {
 	for _, jobID := range stuck {
 		a.breach("a job in packaging is packed", jobID, "no lease of queue %s", PackageQueue)
 	}
+	if err != nil {
+		return err
+	}
+	waiting, err := tx.AuditAwaiting(ctx)
+	for _, jobID := range waiting {
+		a.breach("a job waits for its submit for a day at most", jobID, "no lease ends the wait")
+	}
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
@@ -50,7 +51,7 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 		}
 		jobID := q.JobID
 		if jobID == "" {
-			if jobID, err = j.begin(ctx, tx, r, q); err != nil {
+			if jobID, err = j.begin(ctx, tx, r, q, Queued); err != nil {
 				return err
 			}
 		}
@@ -64,9 +65,11 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 	return out, err
 }
 
-func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (jobID string, err error) {
+// begin makes a job and reserves its price. A queued one is handed to the
+// workers; one that awaits its submit gets a time to do so.
+func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID string, err error) {
 	if !j.Accepts() {
-		return "", fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
+		return "", notAccepting()
 	}
 	if err := q.Startable(); err != nil {
 		return "", err
@@ -75,12 +78,16 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		return "", err
 	}
 	jobID = id.New(id.Job)
+	submitted := tx.Now
+	if status == AwaitingSubmit {
+		submitted = 0
+	}
 	err = tx.JobCreate(ctx, query.JobCreateParams{
-		JobID: jobID, WorkspaceID: r.WorkspaceID, KeyID: r.KeyID, Flow: string(r.Flow), Status: string(Queued),
+		JobID: jobID, WorkspaceID: r.WorkspaceID, KeyID: r.KeyID, Flow: string(r.Flow), Status: string(status),
 		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
 		InputKey: q.InputKey, FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
 		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
-		CreatedAt: tx.Now, SubmittedAt: tx.Now, UpdatedAt: tx.Now,
+		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
 	})
 	if err != nil {
 		return "", fmt.Errorf("create job: %w", err)
@@ -92,7 +99,14 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		return "", err
 	}
 	tx.Announce(topic(jobID))
+	if status == AwaitingSubmit {
+		return jobID, lease.Add(ctx, tx, lease.ExpireQueue, submitWindow(jobID), 0, tx.Time().Add(contract.SubmitWindow))
+	}
 	return jobID, lease.AddSpan(ctx, tx, FrameQueue, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
+}
+
+func notAccepting() error {
+	return fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
 }
 
 // withinLimit refuses a job that would take a key above its monthly limit.
@@ -183,8 +197,10 @@ func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job query.Job) error {
 	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 		return err
 	}
-	for _, queue := range []string{FrameQueue, PackageQueue} {
-		if err := lease.Drop(ctx, tx, queue, job.JobID); err != nil {
+	for queue, subject := range map[string]string{
+		FrameQueue: job.JobID, PackageQueue: job.JobID, lease.ExpireQueue: submitWindow(job.JobID),
+	} {
+		if err := lease.Drop(ctx, tx, queue, subject); err != nil {
 			return err
 		}
 	}

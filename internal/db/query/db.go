@@ -69,6 +69,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.agentKeysOfStmt, err = db.PrepareContext(ctx, agentKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeysOf: %w", err)
 	}
+	if q.auditAwaitingStmt, err = db.PrepareContext(ctx, auditAwaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditAwaiting: %w", err)
+	}
 	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
 	}
@@ -101,6 +104,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
+	}
+	if q.idempotencyFinishStmt, err = db.PrepareContext(ctx, idempotencyFinish); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyFinish: %w", err)
+	}
+	if q.idempotencyForgetStmt, err = db.PrepareContext(ctx, idempotencyForget); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyForget: %w", err)
+	}
+	if q.idempotencyFreeStmt, err = db.PrepareContext(ctx, idempotencyFree); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyFree: %w", err)
+	}
+	if q.idempotencyGetStmt, err = db.PrepareContext(ctx, idempotencyGet); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyGet: %w", err)
+	}
+	if q.idempotencyHoldStmt, err = db.PrepareContext(ctx, idempotencyHold); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyHold: %w", err)
+	}
+	if q.idempotencyKeepStmt, err = db.PrepareContext(ctx, idempotencyKeep); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyKeep: %w", err)
 	}
 	if q.jobArtifactKeysStmt, err = db.PrepareContext(ctx, jobArtifactKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query JobArtifactKeys: %w", err)
@@ -147,8 +168,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobSpentByKeyStmt, err = db.PrepareContext(ctx, jobSpentByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSpentByKey: %w", err)
 	}
+	if q.jobSubmittedStmt, err = db.PrepareContext(ctx, jobSubmitted); err != nil {
+		return nil, fmt.Errorf("error preparing query JobSubmitted: %w", err)
+	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
+	}
+	if q.jobsOfWorkspaceStmt, err = db.PrepareContext(ctx, jobsOfWorkspace); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsOfWorkspace: %w", err)
 	}
 	if q.leaseAddStmt, err = db.PrepareContext(ctx, leaseAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdd: %w", err)
@@ -279,8 +306,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.quoteGetStmt, err = db.PrepareContext(ctx, quoteGet); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteGet: %w", err)
 	}
+	if q.quoteLatestStmt, err = db.PrepareContext(ctx, quoteLatest); err != nil {
+		return nil, fmt.Errorf("error preparing query QuoteLatest: %w", err)
+	}
 	if q.quoteLockStmt, err = db.PrepareContext(ctx, quoteLock); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteLock: %w", err)
+	}
+	if q.rateArrivalStmt, err = db.PrepareContext(ctx, rateArrival); err != nil {
+		return nil, fmt.Errorf("error preparing query RateArrival: %w", err)
+	}
+	if q.rateForgetStmt, err = db.PrepareContext(ctx, rateForget); err != nil {
+		return nil, fmt.Errorf("error preparing query RateForget: %w", err)
+	}
+	if q.rateKeyStmt, err = db.PrepareContext(ctx, rateKey); err != nil {
+		return nil, fmt.Errorf("error preparing query RateKey: %w", err)
+	}
+	if q.rateTakeStmt, err = db.PrepareContext(ctx, rateTake); err != nil {
+		return nil, fmt.Errorf("error preparing query RateTake: %w", err)
 	}
 	if q.receiptByJobStmt, err = db.PrepareContext(ctx, receiptByJob); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptByJob: %w", err)
@@ -464,6 +506,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing agentKeysOfStmt: %w", cerr)
 		}
 	}
+	if q.auditAwaitingStmt != nil {
+		if cerr := q.auditAwaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditAwaitingStmt: %w", cerr)
+		}
+	}
 	if q.auditBalancesStmt != nil {
 		if cerr := q.auditBalancesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditBalancesStmt: %w", cerr)
@@ -517,6 +564,36 @@ func (q *Queries) Close() error {
 	if q.framesSinceStmt != nil {
 		if cerr := q.framesSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyFinishStmt != nil {
+		if cerr := q.idempotencyFinishStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyFinishStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyForgetStmt != nil {
+		if cerr := q.idempotencyForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyForgetStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyFreeStmt != nil {
+		if cerr := q.idempotencyFreeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyFreeStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyGetStmt != nil {
+		if cerr := q.idempotencyGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyGetStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyHoldStmt != nil {
+		if cerr := q.idempotencyHoldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyHoldStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyKeepStmt != nil {
+		if cerr := q.idempotencyKeepStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyKeepStmt: %w", cerr)
 		}
 	}
 	if q.jobArtifactKeysStmt != nil {
@@ -594,9 +671,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobSpentByKeyStmt: %w", cerr)
 		}
 	}
+	if q.jobSubmittedStmt != nil {
+		if cerr := q.jobSubmittedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobSubmittedStmt: %w", cerr)
+		}
+	}
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
+		}
+	}
+	if q.jobsOfWorkspaceStmt != nil {
+		if cerr := q.jobsOfWorkspaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsOfWorkspaceStmt: %w", cerr)
 		}
 	}
 	if q.leaseAddStmt != nil {
@@ -814,9 +901,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing quoteGetStmt: %w", cerr)
 		}
 	}
+	if q.quoteLatestStmt != nil {
+		if cerr := q.quoteLatestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing quoteLatestStmt: %w", cerr)
+		}
+	}
 	if q.quoteLockStmt != nil {
 		if cerr := q.quoteLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteLockStmt: %w", cerr)
+		}
+	}
+	if q.rateArrivalStmt != nil {
+		if cerr := q.rateArrivalStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rateArrivalStmt: %w", cerr)
+		}
+	}
+	if q.rateForgetStmt != nil {
+		if cerr := q.rateForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rateForgetStmt: %w", cerr)
+		}
+	}
+	if q.rateKeyStmt != nil {
+		if cerr := q.rateKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rateKeyStmt: %w", cerr)
+		}
+	}
+	if q.rateTakeStmt != nil {
+		if cerr := q.rateTakeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rateTakeStmt: %w", cerr)
 		}
 	}
 	if q.receiptByJobStmt != nil {
@@ -1043,6 +1155,7 @@ type Queries struct {
 	agentKeyRevokeOfStmt   *sql.Stmt
 	agentKeyTouchStmt      *sql.Stmt
 	agentKeysOfStmt        *sql.Stmt
+	auditAwaitingStmt      *sql.Stmt
 	auditBalancesStmt      *sql.Stmt
 	auditFramesStmt        *sql.Stmt
 	auditJobMoneyStmt      *sql.Stmt
@@ -1054,6 +1167,12 @@ type Queries struct {
 	frameGetStmt           *sql.Stmt
 	framesOfStmt           *sql.Stmt
 	framesSinceStmt        *sql.Stmt
+	idempotencyFinishStmt  *sql.Stmt
+	idempotencyForgetStmt  *sql.Stmt
+	idempotencyFreeStmt    *sql.Stmt
+	idempotencyGetStmt     *sql.Stmt
+	idempotencyHoldStmt    *sql.Stmt
+	idempotencyKeepStmt    *sql.Stmt
 	jobArtifactKeysStmt    *sql.Stmt
 	jobArtifactRemovedStmt *sql.Stmt
 	jobCancelledStmt       *sql.Stmt
@@ -1069,7 +1188,9 @@ type Queries struct {
 	jobQueuePositionStmt   *sql.Stmt
 	jobQueuedCountStmt     *sql.Stmt
 	jobSpentByKeyStmt      *sql.Stmt
+	jobSubmittedStmt       *sql.Stmt
 	jobsLiveStmt           *sql.Stmt
+	jobsOfWorkspaceStmt    *sql.Stmt
 	leaseAddStmt           *sql.Stmt
 	leaseAddSpanStmt       *sql.Stmt
 	leaseBeatStmt          *sql.Stmt
@@ -1113,7 +1234,12 @@ type Queries struct {
 	quoteAcceptStmt        *sql.Stmt
 	quoteCreateStmt        *sql.Stmt
 	quoteGetStmt           *sql.Stmt
+	quoteLatestStmt        *sql.Stmt
 	quoteLockStmt          *sql.Stmt
+	rateArrivalStmt        *sql.Stmt
+	rateForgetStmt         *sql.Stmt
+	rateKeyStmt            *sql.Stmt
+	rateTakeStmt           *sql.Stmt
 	receiptByJobStmt       *sql.Stmt
 	receiptCreateStmt      *sql.Stmt
 	receiptGetStmt         *sql.Stmt
@@ -1169,6 +1295,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		agentKeyRevokeOfStmt:   q.agentKeyRevokeOfStmt,
 		agentKeyTouchStmt:      q.agentKeyTouchStmt,
 		agentKeysOfStmt:        q.agentKeysOfStmt,
+		auditAwaitingStmt:      q.auditAwaitingStmt,
 		auditBalancesStmt:      q.auditBalancesStmt,
 		auditFramesStmt:        q.auditFramesStmt,
 		auditJobMoneyStmt:      q.auditJobMoneyStmt,
@@ -1180,6 +1307,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameGetStmt:           q.frameGetStmt,
 		framesOfStmt:           q.framesOfStmt,
 		framesSinceStmt:        q.framesSinceStmt,
+		idempotencyFinishStmt:  q.idempotencyFinishStmt,
+		idempotencyForgetStmt:  q.idempotencyForgetStmt,
+		idempotencyFreeStmt:    q.idempotencyFreeStmt,
+		idempotencyGetStmt:     q.idempotencyGetStmt,
+		idempotencyHoldStmt:    q.idempotencyHoldStmt,
+		idempotencyKeepStmt:    q.idempotencyKeepStmt,
 		jobArtifactKeysStmt:    q.jobArtifactKeysStmt,
 		jobArtifactRemovedStmt: q.jobArtifactRemovedStmt,
 		jobCancelledStmt:       q.jobCancelledStmt,
@@ -1195,7 +1328,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobQueuePositionStmt:   q.jobQueuePositionStmt,
 		jobQueuedCountStmt:     q.jobQueuedCountStmt,
 		jobSpentByKeyStmt:      q.jobSpentByKeyStmt,
+		jobSubmittedStmt:       q.jobSubmittedStmt,
 		jobsLiveStmt:           q.jobsLiveStmt,
+		jobsOfWorkspaceStmt:    q.jobsOfWorkspaceStmt,
 		leaseAddStmt:           q.leaseAddStmt,
 		leaseAddSpanStmt:       q.leaseAddSpanStmt,
 		leaseBeatStmt:          q.leaseBeatStmt,
@@ -1239,7 +1374,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		quoteAcceptStmt:        q.quoteAcceptStmt,
 		quoteCreateStmt:        q.quoteCreateStmt,
 		quoteGetStmt:           q.quoteGetStmt,
+		quoteLatestStmt:        q.quoteLatestStmt,
 		quoteLockStmt:          q.quoteLockStmt,
+		rateArrivalStmt:        q.rateArrivalStmt,
+		rateForgetStmt:         q.rateForgetStmt,
+		rateKeyStmt:            q.rateKeyStmt,
+		rateTakeStmt:           q.rateTakeStmt,
 		receiptByJobStmt:       q.receiptByJobStmt,
 		receiptCreateStmt:      q.receiptCreateStmt,
 		receiptGetStmt:         q.receiptGetStmt,

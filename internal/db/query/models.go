@@ -51,6 +51,18 @@ type Frame struct {
 	AcceptedAt     int64
 }
 
+type Idempotency struct {
+	WorkspaceID string
+	Route       string
+	Key         string
+	Fingerprint string
+	Holder      string
+	LapsesAt    int64
+	Status      int64
+	Body        string
+	ExpiresAt   int64
+}
+
 type Job struct {
 	JobID             string
 	WorkspaceID       string

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/contract"
+	"svc.example/internal/fault"
+	"svc.example/internal/intake"
+)
+
+// rawInput hands the raw request on: the body is streamed, never held.
+type rawInput struct {
+	request *http.Request
+	control *http.ResponseController
+}
+
+// Resolve implements huma.Resolver.
+func (in *rawInput) Resolve(ctx huma.Context) []error {
+	r, w := humago.Unwrap(ctx)
+	in.request, in.control = r, http.NewResponseController(w)
+	return nil
+}
+
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+// formSlack is what a form may have beside the file: boundaries and fields.
+const formSlack = 64 << 10
+
+// uploadForm is what has come of a form so far.
+type uploadForm struct {
+	received *intake.Received
+	numbers  map[string]*int   // whole-number fields by name
+	texts    map[string]string // other fields by name
+}
+
+func (f *uploadForm) abort() {
+	if f.received != nil {
+		f.received.Abort()
+	}
+}
+
+// readForm takes the part file and the named fields of an upload, in any order;
+// other parts are ignored. End a form with abort. Errors: those of
+// intake.Receive, unsupported_media_type, upload_too_large, invalid_request.
+func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []string) (*uploadForm, error) {
+	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
+		return nil, intake.TooLarge() // before a byte of it is read
+	}
+	in.request.Body = &patient{body: in.request.Body, control: in.control}
+	parts, err := in.request.MultipartReader()
+	if err != nil {
+		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Because(err)
+	}
+	f := &uploadForm{numbers: map[string]*int{}, texts: map[string]string{}}
+	for _, name := range numbers {
+		f.numbers[name] = nil
+	}
+	for _, name := range texts {
+		f.texts[name] = ""
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = s.take(ctx, f, part)
+		} else {
+			err = brokenForm(err)
+		}
+		if err != nil {
+			f.abort()
+			return nil, err
+		}
+	}
+	if f.received == nil {
+		return nil, fault.Field("body.file", "is required")
+	}
+	return f, nil
+}
+
+func brokenForm(err error) error {
+	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Because(err)
+}
+
+// take reads one part.
+func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
+	name := part.FormName()
+	if name == "file" {
+		if f.received != nil {
+			return fault.Field("body.file", "stands twice")
+		}
+		f.received, err = s.Intake.Receive(ctx, callerOf(ctx).WorkspaceID, part.FileName(), part)
+		return err
+	}
+	if _, known := f.numbers[name]; known {
+		f.numbers[name], err = number(name, part)
+	} else if _, known := f.texts[name]; known {
+		f.texts[name], err = text(name, part)
+	}
+	return err
+}
+
+// number reads a form field that is a whole number.
+func number(name string, part io.Reader) (*int, error) {
+	const longest = 12 // digits of any number that makes sense here
+	text, err := io.ReadAll(io.LimitReader(part, longest+1))
+	if err != nil {
+		return nil, brokenForm(err)
+	}
+	n, err := wholeNumber(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fault.Field("body."+name, "must be a whole number")
+	}
+	return &n, nil
+}
+
+func wholeNumber(text string) (int, error) { return strconv.Atoi(text) }
+
+// text reads any other form field.
+func text(name string, part io.Reader) (string, error) {
+	const longest = contract.MaxWebhookURL
+	text, err := io.ReadAll(io.LimitReader(part, longest+1))
+	if err != nil {
+		return "", brokenForm(err)
+	}
+	if len(text) > longest {
+		return "", fault.Field("body."+name, "has more than %d bytes", longest)
+	}
+	return string(text), nil
+}
+
+// stallLimit is how long an upload may stand still before it is cut off.
+const stallLimit = 60 * time.Second
+
+// patient reads a body however slow it is, as long as something comes.
+type patient struct {
+	body    io.ReadCloser
+	control *http.ResponseController
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	// Where deadlines are not supported a dead caller is found by TCP.
+	_ = p.control.SetReadDeadline(time.Now().Add(stallLimit))
+	n, err := p.body.Read(b)
+	if err != nil {
+		_ = p.control.SetReadDeadline(time.Time{}) // the connection may serve other requests
+	}
+	return n, err
+}
+
+func (p *patient) Close() error { return p.body.Close() }

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+type frameBody struct {
+	Frame         int       `json:"frame"`
+	File          string    `json:"file"`
+	SHA256        string    `json:"sha256"`
+	PixelSHA256   string    `json:"pixel_sha256" doc:"Over the decoded pixels: equal for equal pictures."`
+	SizeBytes     int64     `json:"size_bytes"`
+	Width         int       `json:"width"`
+	Height        int       `json:"height"`
+	RenderSeconds float64   `json:"render_seconds"`
+	RenderDevice  string    `json:"render_device" enum:"GPU,CPU"`
+	DeviceName    string    `json:"device_name"`
+	AcceptedAt    time.Time `json:"accepted_at"`
+	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
+}
+
+type framesOutput struct {
+	Body struct {
+		OK     bool        `json:"ok" const:"true"`
+		JobID  string      `json:"job_id"`
+		Frames []frameBody `json:"frames" doc:"Those accepted so far, by number."`
+	}
+}
+
+type frameInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
+}
+
+// frames registers what can be seen of a job's frames.
+func (s *server) frames(api huma.API, d jobDoor) {
+	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
+		handled(s, func(ctx context.Context, in *jobInput) (*framesOutput, error) {
+			frames, err := s.Jobs.Frames(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			if err != nil {
+				return nil, err
+			}
+			out := &framesOutput{}
+			out.Body.OK, out.Body.JobID, out.Body.Frames = true, in.JobID, []frameBody{}
+			for _, f := range frames {
+				out.Body.Frames = append(out.Body.Frames, frameBody{
+					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
+					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt,
+					PreviewURL: s.PublicURL + rendersPath + "/" + in.JobID + "/frames/" + strconv.Itoa(f.Frame) + "/preview",
+				})
+			}
+			return out, nil
+		}))
+	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG", 400, 410)
+	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
+	huma.Register(api, preview, handled(s, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
+		picture, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
+		if err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			hc.SetHeader("Content-Type", "image/jpeg")
+			hc.SetHeader("Cache-Control", "private, max-age=86400, immutable")
+			_, _ = hc.BodyWriter().Write(picture) // a failed write means the caller is gone
+		}}, nil
+	}))
+	log := d.op("getJobLog", http.MethodGet, "/log", "What Blender said, frame after frame")
+	log.Responses = streamed("text/plain", "The log of the frames accepted so far")
+	huma.Register(api, log, handled(s, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
+		workspace := callerOf(ctx).WorkspaceID
+		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil { // before the status is out
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			_, w := humago.Unwrap(hc)
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			if err := s.Jobs.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
+				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
+			}
+		}}, nil
+	}))
+}
+
+// streamed describes a 200 that is no JSON.
+func streamed(kind, what string) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {
+		Description: what, Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+	}}
+}
