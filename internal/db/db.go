@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"svc.example/internal/db/query"
@@ -47,6 +48,8 @@ type DB struct {
 	cfg         Config
 	stop        context.CancelFunc
 	done        chan struct{}
+	group       *group // of SQLite: writes that share commits
+	grouped     sync.WaitGroup
 }
 
 // engine is what differs between the two databases.
@@ -94,11 +97,20 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		defer close(d.done)
 		d.engine.listen(listenCtx, d.hub, cfg.Log)
 	}()
+	if cfg.Name() == "sqlite" {
+		d.group = newGroup(d)
+		d.grouped.Go(d.group.run)
+	}
 	return d, nil
 }
 
-// Close ends listening and closes the connections.
+// Close waits for writes under way, ends listening and closes the connections.
+// Nothing may be written afterwards.
 func (d *DB) Close() error {
+	if d.group != nil {
+		close(d.group.queue)
+		d.grouped.Wait()
+	}
 	d.stop()
 	<-d.done
 	return errors.Join(d.engine.close(), d.write.Close(), d.read.Close())
@@ -139,7 +151,7 @@ var ErrUnknown = errors.New("it is not known whether the transaction is kept")
 // the queries that are given it, never a commit.
 func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 	for run := 1; ; run++ {
-		err := d.once(ctx, d.write, true, do)
+		err := d.writeOnce(ctx, do)
 		if err == nil {
 			if d.cfg.AfterCommit != nil {
 				d.cfg.AfterCommit()
@@ -155,6 +167,13 @@ func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 		case <-time.After(time.Duration(run) * 5 * time.Millisecond):
 		}
 	}
+}
+
+func (d *DB) writeOnce(ctx context.Context, do func(*Tx) error) error {
+	if d.group != nil {
+		return d.group.write(ctx, do)
+	}
+	return d.once(ctx, d.write, true, do)
 }
 
 // Read runs do in a read-only transaction, so that all it reads is of one
@@ -177,32 +196,49 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	}
 	// After Commit this is a no-op.
 	defer func() { _ = tx.Rollback() }()
+	topics, err := d.apply(ctx, tx, write, do)
+	if err != nil {
+		return err
+	}
+	if err := d.commit(tx); err != nil {
+		return err
+	}
+	for _, topic := range topics {
+		d.hub.wake(topic)
+	}
+	return nil
+}
+
+// apply runs do in a transaction that has begun, and returns what it announces.
+func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (topics []string, err error) {
 	now, err := d.engine.now(ctx, tx)
 	if err != nil {
-		return fmt.Errorf("read the clock: %w", err)
+		return nil, fmt.Errorf("read the clock: %w", err)
 	}
 	if d.cfg.Skew != nil {
 		now += d.cfg.Skew().Microseconds()
 	}
 	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: now}
 	if err := do(t); err != nil {
-		return err
+		return nil, err
 	}
 	if len(t.topics) > 0 {
 		if err := d.engine.announce(ctx, tx, t.topics); err != nil {
-			return fmt.Errorf("announce: %w", err)
+			return nil, fmt.Errorf("announce: %w", err)
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		if d.engine.again(err) {
-			return fmt.Errorf("commit: %w", err)
-		}
-		return fmt.Errorf("commit: %w: %w", ErrUnknown, err)
+	return t.topics, nil
+}
+
+func (d *DB) commit(tx *sql.Tx) error {
+	err := tx.Commit()
+	if err == nil {
+		return nil
 	}
-	for _, topic := range t.topics {
-		d.hub.wake(topic)
+	if d.engine.again(err) {
+		return fmt.Errorf("commit: %w", err)
 	}
-	return nil
+	return fmt.Errorf("commit: %w: %w", ErrUnknown, err)
 }
 
 // begin starts a transaction that the end of ctx prevents, but no longer ends:

@@ -61,7 +61,19 @@ func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
 	}
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
-	return pool, pool.Ping()
+	return pool, reach(pool)
+}
+
+// reach opens the first connection. Switching a new file to WAL takes a lock
+// that busy_timeout does not wait for, so processes that come at once try again.
+func reach(pool *sql.DB) (err error) {
+	for range 100 {
+		if err = pool.Ping(); !busy(err) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
 }
 
 func (e *sqliteEngine) queries(_ context.Context, tx *sql.Tx, write bool) *query.Queries {
@@ -107,7 +119,9 @@ func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	}
 }
 
-func (e *sqliteEngine) again(err error) bool {
+func (e *sqliteEngine) again(err error) bool { return busy(err) }
+
+func busy(err error) bool {
 	se, ok := errors.AsType[*sqlite.Error](err)
 	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
 }
