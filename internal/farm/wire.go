@@ -64,7 +64,7 @@ type Job struct {
 	Filename       string `json:"filename"`
 	InputSHA256    string `json:"input_sha256"`
 	InputSizeBytes int64  `json:"input_size_bytes"`
-	FramesWaiting  int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+	FramesWaiting  int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply; counted up to 100
 }
 
 // Lease is the right to render one frame until it lapses. Attempt is the fence:

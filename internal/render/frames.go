@@ -18,8 +18,12 @@ import (
 type Work struct {
 	Job     query.Job
 	Leases  []lease.Lease
-	Waiting int // frames of the job that nobody holds
+	Waiting int // frames of the job that nobody holds, counted up to countWaiting
 }
+
+// countWaiting bounds how many waiting frames are counted: a worker asks only
+// whether it may take more.
+const countWaiting = 100
 
 // Claim hands holder up to limit frames of one job: of prefer where that has
 // frames waiting, else of the job whose frames have waited longest. No leases
@@ -83,7 +87,7 @@ func (j *Jobs) claimOf(ctx context.Context, tx *db.Tx, holder, jobID string, lim
 	if len(leases) == 0 && Status(job.Status) == Queued {
 		return fmt.Errorf("job %s is queued and has no frame to claim", jobID)
 	}
-	waiting, err := tx.LeaseCountWaiting(ctx, query.LeaseCountWaitingParams{Queue: FrameQueue, Subject: jobID})
+	waiting, err := tx.LeaseCountWaiting(ctx, query.LeaseCountWaitingParams{Queue: FrameQueue, Subject: jobID, Most: countWaiting})
 	if err != nil {
 		return fmt.Errorf("count waiting frames: %w", err)
 	}

@@ -80,7 +80,10 @@ SELECT * FROM lease WHERE lease_id = @lease_id;
 DELETE FROM lease WHERE queue = @queue AND subject = @subject;
 
 -- name: LeaseCountWaiting :one
-SELECT count(*) FROM lease WHERE queue = @queue AND subject = @subject AND state = 'waiting';
+-- Counted up to a bound: with many waiting, nobody asks how many exactly.
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' LIMIT CAST(@most AS bigint)
+) AS some;
 
 -- name: LeaseHeldOf :many
 SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';
