@@ -83,7 +83,7 @@ DELETE FROM lease WHERE queue = @queue AND subject = @subject;
 -- Counted up to a bound: with many waiting, nobody asks how many exactly.
 SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' LIMIT CAST(@most AS bigint)
-) AS some;
+) AS counted;
 
 -- name: LeaseHeldOf :many
 SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';

@@ -234,16 +234,20 @@ func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]L
 }
 
 const leaseCountWaiting = `-- name: LeaseCountWaiting :one
-SELECT count(*) FROM lease WHERE queue = $1 AND subject = $2 AND state = 'waiting'
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l WHERE l.queue = $1 AND l.subject = $2 AND l.state = 'waiting' LIMIT CAST($3 AS bigint)
+) AS counted
 `
 
 type LeaseCountWaitingParams struct {
 	Queue   string
 	Subject string
+	Most    int64
 }
 
+// Counted up to a bound: with many waiting, nobody asks how many exactly.
 func (q *Queries) LeaseCountWaiting(ctx context.Context, arg LeaseCountWaitingParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseCountWaitingStmt, leaseCountWaiting, arg.Queue, arg.Subject)
+	row := q.queryRow(ctx, q.leaseCountWaitingStmt, leaseCountWaiting, arg.Queue, arg.Subject, arg.Most)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
