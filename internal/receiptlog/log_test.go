@@ -22,9 +22,13 @@ import (
 
 const origin = "renders.example.com/log"
 
+func testKeyOf(letter string) (receipt.Key, error) {
+	return receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+}
+
 func testKey(t testing.TB) receipt.Key {
 	t.Helper()
-	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("a", 32)))
+	key, err := testKeyOf("a")
 	if err != nil {
 		t.Fatal(err)
 	}
