@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/blob"
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
+	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/render"
@@ -35,6 +36,8 @@ type Rooms struct {
 	Intake    *intake.Intake
 	Blobs     blob.Store
 	PublicURL string
+	// OpenID is the issuer that people can sign in by; nil = none.
+	OpenID *openid.Issuer
 	// Rate is what /limits says of the rate limit; the zero Policy means the
 	// contract's figures.
 	Rate ratelimit.Policy
@@ -63,6 +66,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	s.discovery(api)
 	s.capabilities(api)
 	s.signIn(api)
+	s.openID(api)
 	s.keys(api)
 	s.uploads(api)
 	s.renders(api)

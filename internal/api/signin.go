@@ -118,8 +118,8 @@ func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 }
 
 // signedIn answers a browser with a page, whether it went well or not, and a
-// program with JSON.
-func (s *server) signedIn(accept string, opened identity.Opened, err error) (*huma.StreamResponse, error) {
+// program with JSON. The cookies go along with a session.
+func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	html := strings.Contains(accept, "text/html")
 	if err != nil {
 		if !html || fault.Of(err) == fault.Internal {
@@ -128,14 +128,16 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error) (*hu
 		status, body := fault.Envelope(err, "")
 		return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
 	}
-	cookie := s.cookie(opened.Token, opened.Expires)
+	cookies = append(cookies, s.cookie(opened.Token, opened.Expires))
 	if html {
-		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + "."}, cookie)
+		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + "."}, cookies...)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
 		ctx.SetHeader("Cache-Control", "no-store")
-		ctx.AppendHeader("Set-Cookie", cookie.String())
+		for _, c := range cookies {
+			ctx.AppendHeader("Set-Cookie", c.String())
+		}
 		// A failed write means the caller is gone.
 		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
 	}}, nil

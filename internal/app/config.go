@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
 	"svc.example/internal/identity"
+	"svc.example/internal/identity/openid"
 	"svc.example/internal/quote"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/worker"
@@ -53,6 +54,8 @@ type Config struct {
 
 	// Mail sends sign-in links; nil means that the log shows them to the operator.
 	Mail *identity.Mail
+	// OpenID is the issuer that people can sign in by; nil = none.
+	OpenID *openid.Config
 
 	// Skew moves the clock, AfterCommit is called after every committed write:
 	// both for tests.

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/farm/door"
 	"svc.example/internal/id"
 	"svc.example/internal/identity"
+	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
 	"svc.example/internal/lease"
 	"svc.example/internal/proof"
@@ -57,7 +58,7 @@ func (a *App) Serve(ctx context.Context) error {
 	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, OpenID: a.openID(public), Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
 
@@ -156,6 +157,14 @@ func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Le
 		}
 		return fmt.Errorf("nothing of kind %q expires", kind)
 	}
+}
+
+// openID is the issuer that people can sign in by; nil where there is none.
+func (a *App) openID(publicURL string) *openid.Issuer {
+	if a.Config.OpenID == nil {
+		return nil
+	}
+	return openid.New(*a.Config.OpenID, publicURL+api.OpenIDCallbackPath)
 }
 
 // links sends sign-in links by mail, or shows them to the operator.

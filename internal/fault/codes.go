@@ -42,6 +42,7 @@ const (
 	SpendLimitReached    Code = "spend_limit_reached"
 	InvalidKeyName       Code = "invalid_key_name"
 	LinkInvalid          Code = "link_invalid"
+	SignInFailed         Code = "sign_in_failed"
 	UploadTooLarge       Code = "upload_too_large"
 	BodyTooLarge         Code = "body_too_large"
 	UnsupportedMedia     Code = "unsupported_media_type"
@@ -123,6 +124,7 @@ func Table() []Entry {
 		{SizeMismatch, 400, false, "Send X-Svc-Size-Bytes with the file's size.", DoorAPI},
 		{ContentHashMismatch, 400, false, "Send the SHA-256 of the bytes that are uploaded.", DoorAPI},
 		{HeaderMismatch, 400, false, "Send headers and form fields with the same values.", DoorAPI},
+		{SignInFailed, 400, false, "Begin to sign in anew; the issuer must have verified your e-mail address.", DoorAPI},
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
