@@ -73,12 +73,16 @@ func (c *demoCmd) Run(k *kong.Context) error {
 	c.tellAllowances(k, renderer.Path)
 
 	listening := make(chan string, 1)
-	house, err := app.Open(ctx, app.Config{
+	cfg := app.Config{
 		Listen: "127.0.0.1:0", Data: data, Log: log, Announce: func(address string) { listening <- address },
 		Embedded: &app.EmbeddedWorker{
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		},
-	})
+	}
+	if err := published().limit(&cfg); err != nil {
+		return err
+	}
+	house, err := app.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ type serveCmd struct {
 	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
 	LogOrigin  string `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
 	Worker     string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
+	rateFlags
 }
 
 // Run serves until a signal comes. A second signal ends it at once.
@@ -61,6 +62,9 @@ func (c *serveCmd) Run(k *kong.Context) error {
 		cfg.Embedded = &app.EmbeddedWorker{
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		}
+	}
+	if err := c.limit(&cfg); err != nil {
+		return err
 	}
 	var house *app.App
 	cfg.Announce = func(address string) {

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
 	"svc.example/internal/identity"
+	"svc.example/internal/ratelimit"
 	"svc.example/internal/wallet"
 )
 
@@ -310,6 +311,27 @@ func TestQuoteStandsAtBothPlaces(t *testing.T) {
 		}
 		if a.body["frame_count"] != 3.0 || a.body["price_cents"] != 3.0 || a.body["frame_end"] != 8.0 || !strings.HasPrefix(a.text("quote_id"), "QTE-") {
 			t.Errorf("got %v", a.body)
+		}
+	})
+}
+
+func TestAClientBeyondItsRateIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		slow := func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 6} }
+		s := start(t, url, slow)
+		for i := range 8 {
+			a := s.call("GET", "/v1/workspace/renders", s.account, body{})
+			if want := i < 6; want != (a.status == 200) {
+				t.Errorf("request %d: %d", i, a.status)
+			}
+			if a.status == 429 && (a.code() != fault.RateLimited || a.header.Get("Retry-After") == "" || a.header.Get("RateLimit") != `"api";r=0;t=360`) {
+				t.Errorf("request %d: %v %v", i, a.body, a.header)
+			}
+		}
+		if a := s.call("GET", "/v1/limits", "", body{}); a.status != 200 ||
+			a.body["rate_limit"].(map[string]any)["burst"] != 6.0 || a.body["rate_limit"].(map[string]any)["requests_per_minute_per_client"] != 1.0 {
+			t.Errorf("another client: %d %v", a.status, a.body)
 		}
 	})
 }

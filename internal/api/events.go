@@ -49,6 +49,9 @@ func (s *server) events(api huma.API, op huma.Operation) {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
+			if r.Method == http.MethodHead {
+				return // there is nothing to wait for
+			}
 			stream := eventStream{w: w, control: http.NewResponseController(w)}
 			// The connection may serve other requests afterwards.
 			defer func() { _ = stream.control.SetWriteDeadline(time.Time{}) }()

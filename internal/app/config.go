@@ -45,6 +45,8 @@ type Config struct {
 	// Rate is how many requests a client of the API may make; the zero Policy
 	// lets all pass.
 	Rate ratelimit.Policy
+	// FarmRate is the same for each worker's key at the workers' door.
+	FarmRate ratelimit.Policy
 	// TrustedHops is how many proxies in front of the service are believed what
 	// they say in X-Forwarded-For; 0 believes none.
 	TrustedHops int

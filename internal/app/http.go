@@ -1,47 +1,87 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"svc.example/internal/api"
 	"svc.example/internal/fault"
 	"svc.example/internal/id"
+	"svc.example/internal/ratelimit"
 )
 
-// front is what every request passes: it gets an id, is logged as one line, and
-// meets the envelope when the router knows no route or a handler panics.
-func front(mux *http.ServeMux, log *slog.Logger) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		requestID := requestIDOf(r)
-		w.Header().Set(fault.RequestIDHeader, requestID)
-		seen := &recorder{ResponseWriter: w}
-		route := "-"
-		defer func() {
-			if p := recover(); p != nil {
-				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(p)
-				}
-				log.Error("handler panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
-				if seen.status == 0 {
-					fault.Respond(seen, fault.New(fault.Internal, "Something went wrong on our side."))
-				}
+// front is what every request passes: it gets an id, is counted and logged as
+// one line, and meets the envelope when the router knows no route or a handler
+// panics.
+type front struct {
+	mux *http.ServeMux
+	log *slog.Logger
+	// take counts a request; nil counts none.
+	take func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
+	// rate is for the API, farm for the workers' door.
+	rate, farm ratelimit.Policy
+	hops       int // proxies that are believed
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	requestID := requestIDOf(r)
+	w.Header().Set(fault.RequestIDHeader, requestID)
+	seen := &recorder{ResponseWriter: w}
+	_, route := f.mux.Handler(r)
+	ctx, workspace := api.Watched(r.Context())
+	defer func() {
+		if p := recover(); p != nil {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(p)
 			}
-			log.Info("request", "method", r.Method, "route", route, "status", seen.status, "ms", time.Since(began).Milliseconds(),
-				"bytes", seen.bytes, "request_id", requestID)
-		}()
-		_, pattern := mux.Handler(r)
-		if pattern == "" {
-			fault.Respond(seen, miss(mux, r))
+			f.log.Error("handler panicked", "request_id", requestID, "panic", p, "stack", string(debug.Stack()))
+			if seen.status == 0 {
+				fault.Respond(seen, fault.New(fault.Internal, "Something went wrong on our side."))
+			}
+		}
+		if seen.status == 0 {
+			seen.status = http.StatusOK // net/http writes it for a handler that wrote nothing
+		}
+		// The pattern, never the path with its query: that may be a signed link.
+		f.log.Info("request", "method", r.Method, "route", pathOf(route), "status", seen.status, "ms", time.Since(began).Milliseconds(),
+			"bytes", seen.bytes, "request_id", requestID, "workspace", workspace())
+	}()
+	f.answer(seen, r.WithContext(ctx), route)
+}
+
+// answer is the way of one request: other origins, the rate, the route.
+func (f *front) answer(w http.ResponseWriter, r *http.Request, route string) {
+	if anyOrigin(r.URL.Path) {
+		allowAnyOrigin(w.Header())
+		if r.Method == http.MethodOptions {
+			f.preflight(w, r)
 			return
 		}
-		route = pattern
-		mux.ServeHTTP(seen, r)
-	})
+	}
+	if err := f.limit(w.Header(), r); err != nil {
+		fault.Respond(w, err)
+		return
+	}
+	if route == "" {
+		fault.Respond(w, miss(f.mux, r))
+		return
+	}
+	f.mux.ServeHTTP(w, r)
+}
+
+// pathOf is a route's pattern without the method; "-" when there is no route.
+func pathOf(pattern string) string {
+	if pattern == "" {
+		return "-"
+	}
+	return pattern[strings.Index(pattern, "/"):]
 }
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)

@@ -23,7 +23,7 @@ func serveFront(t *testing.T, method, path string, header http.Header) *httptest
 		r.Header[name] = values
 	}
 	w := httptest.NewRecorder()
-	front(mux, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
+	(&front{mux: mux, log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
 	return w
 }
 

@@ -18,11 +18,13 @@ import (
 	"svc.example/internal/farm"
 	"svc.example/internal/farm/door"
 	"svc.example/internal/id"
+	"svc.example/internal/idempotency"
 	"svc.example/internal/identity"
 	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
 	"svc.example/internal/lease"
 	"svc.example/internal/proof"
+	"svc.example/internal/ratelimit"
 	"svc.example/internal/receiptlog"
 	"svc.example/internal/render"
 	"svc.example/internal/worker"
@@ -67,7 +69,7 @@ func (a *App) Serve(ctx context.Context) error {
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	server := &http.Server{
-		Handler: front(mux, a.Config.Log), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(mux), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup
@@ -198,7 +200,7 @@ func (a *App) reaper(jobs *render.Jobs) func(context.Context) {
 	}
 }
 
-// sweeper removes blobs that a crash left without a row.
+// sweeper removes blobs that a crash left without a row, and what is over.
 func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, sweepEvery) {
@@ -209,6 +211,18 @@ func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
 			if n > 0 {
 				a.Config.Log.Warn("stray blobs removed", "count", n)
 			}
+			a.forget(ctx)
+		}
+	}
+}
+
+// forget removes rows that say nothing any more.
+func (a *App) forget(ctx context.Context) {
+	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
+		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
+	} {
+		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
+			a.Config.Log.Error("cannot forget "+what, "error", err)
 		}
 	}
 }

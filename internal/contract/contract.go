@@ -50,6 +50,13 @@ const (
 	RateBurst        = 20
 )
 
+// The workers' door, for each worker's key: far above what a worker needs, low
+// enough to stop one that has lost its mind.
+const (
+	FarmPerMinute = 60000
+	FarmBurst     = 5000
+)
+
 // Retention.
 const (
 	UploadRetention   = 7 * 24 * time.Hour  // an upload never started

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/fault"
+	"svc.example/internal/ratelimit"
+)
+
+// counted serves one request at a front whose clients have no request left, and
+// tells what was counted.
+func counted(t *testing.T, r *http.Request, hops int) (w *httptest.ResponseRecorder, class string, claim ratelimit.Claim) {
+	t.Helper()
+	mux := http.NewServeMux()
+	for _, route := range []string{"GET /v1/thing", "GET /v1/frames/1/preview", "GET /farm/v1/thing", "GET /docs", "POST /v1/api-keys"} {
+		mux.HandleFunc(route, func(http.ResponseWriter, *http.Request) {})
+	}
+	f := &front{
+		mux: mux, log: slog.New(slog.DiscardHandler), hops: hops,
+		rate: ratelimit.Policy{PerMinute: 60, Burst: 20}, farm: ratelimit.Policy{PerMinute: 6000, Burst: 200},
+		take: func(_ context.Context, in string, _ ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error) {
+			class, claim = in, c
+			return ratelimit.Decision{Retry: 1500 * time.Millisecond, Full: 20 * time.Second}, nil
+		},
+	}
+	w = httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w, class, claim
+}
+
+func TestARefusedClientIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	w, _, _ := counted(t, httptest.NewRequest("GET", "/v1/thing", nil), 0)
+	var body fault.Body
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != 429 || body.Error.Code != fault.RateLimited || !body.Error.Retryable || *body.Error.RetryAfterSeconds != 1.5 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for name, want := range map[string]string{
+		"Retry-After": "2", "RateLimit": `"api";r=0;t=20`, "RateLimit-Policy": `"api";q=60;w=60;burst=20`, "Access-Control-Allow-Origin": "*",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEachDoorHasItsOwnCount(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/v1/thing": "api", "/v1/nothing": "api", "/farm/v1/thing": "farm", "/docs": "", "/v1/frames/1/preview": "",
+	} {
+		if _, class, _ := counted(t, httptest.NewRequest("GET", path, nil), 0); class != want {
+			t.Errorf("%s counts for %q, want %q", path, class, want)
+		}
+	}
+}
+
+func TestAClientIsItsKeyItsSessionOrItsAddress(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		remote, forwarded string
+		hops              int
+		want              string
+	}{
+		"direct":                     {"192.0.2.7:99", "198.51.100.1", 0, "192.0.2.7"},
+		"behind one proxy":           {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 1, "198.51.100.1"},
+		"behind two":                 {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 2, "203.0.113.9"},
+		"fewer hops than are said":   {"10.0.0.1:99", "203.0.113.9", 3, "203.0.113.9"},
+		"a proxy that says nothing":  {"10.0.0.1:99", "", 1, "10.0.0.1"},
+		"IPv6, any of its subnet":    {"[2001:db8:1:2:3:4:5:6]:99", "", 0, "2001:db8:1:2::/64"},
+		"IPv4 in IPv6":               {"[::ffff:192.0.2.7]:99", "", 0, "192.0.2.7"},
+		"what is no address at all":  {"@", "", 0, "unknown"},
+		"a forged, meaningless hop":  {"10.0.0.1:99", "<script>", 1, "unknown"},
+		"a forged hop left of a hop": {"10.0.0.1:99", "<script>, 198.51.100.1", 1, "198.51.100.1"},
+	} {
+		r := httptest.NewRequest("GET", "/v1/thing", nil)
+		r.RemoteAddr = c.remote
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		r.Header.Set("Authorization", "bearer  svc_x")
+		r.AddCookie(&http.Cookie{Name: "svc_session", Value: "s"})
+		_, _, claim := counted(t, r, c.hops)
+		if want := (ratelimit.Claim{Bearer: "svc_x", Session: "s", Address: c.want}); claim != want {
+			t.Errorf("%s: %+v, want %+v", name, claim, want)
+		}
+	}
+}
+
+func TestOtherOriginsMayAskWhatNeedsNoCookie(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, path string
+		status       int
+		origin       string
+	}{
+		{"OPTIONS", "/v1/thing", 204, "*"},
+		{"OPTIONS", "/v1/nothing", 404, "*"},
+		{"OPTIONS", "/v1/api-keys", 429, ""}, // no preflight there: it is counted like any request
+		{"GET", "/v1/thing", 429, "*"},
+		{"GET", "/docs", 200, ""},
+	} {
+		w, _, _ := counted(t, httptest.NewRequest(c.method, c.path, nil), 0)
+		if w.Code != c.status || w.Header().Get("Access-Control-Allow-Origin") != c.origin {
+			t.Errorf("%s %s: %d, origin %q", c.method, c.path, w.Code, w.Header().Get("Access-Control-Allow-Origin"))
+		}
+		if c.status == 204 {
+			if got := w.Header().Get("Access-Control-Allow-Methods"); got != "GET, HEAD, OPTIONS" {
+				t.Errorf("methods are %q", got)
+			}
+			if !strings.Contains(w.Header().Get("Access-Control-Allow-Headers"), "Authorization") {
+				t.Errorf("headers are %q", w.Header().Get("Access-Control-Allow-Headers"))
+			}
+		}
+	}
+}
+
+// TestALogLineTellsTheRouteAndNoSecret serves a signed link and looks for its
+// signature in the log.
+func TestALogLineTellsTheRouteAndNoSecret(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/artifacts/{job_id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("12345")) })
+	f := &front{mux: mux, log: slog.New(slog.NewTextHandler(&text, nil))}
+	r := httptest.NewRequest("GET", "/v1/artifacts/JOB-1?signature=s3cret", nil)
+	r.Header.Set("Authorization", "Bearer svc_s3cret")
+	r.Header.Set("X-Request-Id", "mine")
+	f.ServeHTTP(httptest.NewRecorder(), r)
+	for _, want := range []string{"method=GET", "route=/v1/artifacts/{job_id}", "status=200", "ms=", "bytes=5", "request_id=mine", `workspace=""`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %s in %s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "s3cret") || strings.Contains(text.String(), "JOB-1") {
+		t.Errorf("the log tells too much: %s", text.String())
+	}
+}
