@@ -35,12 +35,12 @@ build: ## Build ./svc
 
 .PHONY: test
 test: ## Run every test, with a real Blender and a real PostgreSQL
-	@scripts/install-tools postgres
+	@scripts/install-tools postgres chromium outside
 	@scripts/with-blender scripts/with-postgres go test -timeout 20m ./...
 
 .PHONY: check
 check: .tools/built ## Format, vet, lint, import rules, links, fresh generated code, scripts, race detector
-	@scripts/install-tools postgres gcc shellcheck
+	@scripts/install-tools postgres gcc shellcheck chromium outside
 	@scripts/check-format
 	go vet ./...
 	staticcheck ./...
