@@ -31,8 +31,8 @@ type openIDStartOutput struct {
 
 type openIDCallbackInput struct {
 	Accept  string `header:"Accept"`
-	Session string `cookie:"svc_session"`
-	Flow    string `cookie:"svc_sign_in"`
+	Session string `cookie:"svc_session" hidden:"true"`
+	Flow    string `cookie:"svc_sign_in" hidden:"true"`
 	State   string `query:"state"`
 	Code    string `query:"code"`
 	Refused string `query:"error" doc:"The issuer's reason for refusing."`

@@ -32,12 +32,12 @@ type askLinkInput struct {
 
 type openLinkInput struct {
 	Accept  string `header:"Accept"`
-	Session string `cookie:"svc_session"`
+	Session string `cookie:"svc_session" hidden:"true"`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
 type sessionInput struct {
-	Session string `cookie:"svc_session"`
+	Session string `cookie:"svc_session" hidden:"true"`
 }
 
 type okOutput struct {
