@@ -47,6 +47,7 @@ check: .tools/built ## Format, vet, lint, import rules, links, fresh generated c
 	revive -config revive.toml -set_exit_status ./...
 	@scripts/check-imports
 	@scripts/check-links
+	@scripts/check-openapi
 	@scripts/check-generated
 	@scripts/check-scripts
 	CGO_ENABLED=1 scripts/with-blender scripts/with-postgres go test -race -timeout 30m ./...

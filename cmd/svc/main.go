@@ -22,6 +22,7 @@ type program struct {
 	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
 	Log     logCmd     `cmd:"" help:"The log of receipts."`
 	Demo    demoCmd    `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
+	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
 	Admin   adminCmd   `cmd:"" help:"Workspaces, wallets, keys and the audit."`
 }
 

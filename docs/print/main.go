@@ -1,5 +1,6 @@
 // Command print writes the documents that are made from code: docs/errors.md
-// from the error vocabulary, docs/states.md from the table of job states.
+// from the error vocabulary, docs/states.md from the table of job states,
+// docs/openapi.json from the API's routes.
 package main
 
 //go:generate go run .
@@ -9,14 +10,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"svc.example/internal/api"
 	"svc.example/internal/fault"
 	"svc.example/internal/render"
 )
 
 func main() {
 	for name, text := range map[string]string{
-		"errors.md": fault.Markdown(),
-		"states.md": render.StatesMarkdown(),
+		"errors.md":    fault.Markdown(),
+		"states.md":    render.StatesMarkdown(),
+		"openapi.json": string(api.Document("https://svc.example")),
 	} {
 		if err := os.WriteFile(filepath.Join("..", name), []byte(text), 0o644); err != nil {
 			log.Fatal(err)

@@ -11,7 +11,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -49,17 +48,19 @@ type server struct {
 	cross *http.CrossOriginProtection
 }
 
-// bridgeErrors installs the envelope once: huma keeps its error constructor in
-// package variables.
+// bridgeErrors installs the envelope once: huma keeps its error constructor, and
+// whether lists may be null, in package variables.
 var bridgeErrors = sync.OnceFunc(func() {
+	huma.DefaultArrayNullable = false // an empty list is [], never null
 	huma.NewErrorWithContext = wireErrorOf
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return wireErrorOf(nil, status, msg, errs...)
 	}
 })
 
-// Routes adds the door's routes to mux.
-func Routes(mux *http.ServeMux, rooms Rooms) {
+// Routes adds the door's routes to mux and returns the OpenAPI document that
+// describes them.
+func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	bridgeErrors()
 	s := &server{Rooms: rooms, cross: ownOrigin(rooms.PublicURL)}
 	api := humago.New(mux, config(rooms.PublicURL))
@@ -73,9 +74,10 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	s.jobs(api)
 	s.workspace(api)
 	s.results(api)
-	document := &document{api: api}
+	document := finish(api.OpenAPI())
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)
+	return document.text
 }
 
 func config(publicURL string) huma.Config {
@@ -87,6 +89,7 @@ func config(publicURL string) huma.Config {
 	if publicURL != "" {
 		c.Servers = []*huma.Server{{URL: publicURL}}
 	}
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes()
 	return c
 }
@@ -99,22 +102,4 @@ var plainJSON = huma.Format{
 		return e.Encode(v)
 	},
 	Unmarshal: json.Unmarshal,
-}
-
-// document serves the OpenAPI document, written once.
-type document struct {
-	api  huma.API
-	once sync.Once
-	text []byte
-	err  error
-}
-
-func (d *document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	d.once.Do(func() { d.text, d.err = json.MarshalIndent(d.api.OpenAPI(), "", "  ") })
-	if d.err != nil {
-		panic(fmt.Errorf("write the OpenAPI document: %w", d.err)) // a programming error
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "public, max-age=60")
-	_, _ = w.Write(d.text) // a failed write means the caller is gone
 }

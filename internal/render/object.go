@@ -14,7 +14,9 @@ import (
 
 // Object is a job as callers see it (spec 2.6 RenderObject).
 type Object struct {
-	OK                bool           `json:"ok" enum:"true"`
+	_ struct{} `additionalProperties:"true"` // it may gain members (spec 2.6)
+
+	OK                bool           `json:"ok" const:"true"`
 	JobID             string         `json:"job_id" doc:"Begins with JOB-."`
 	WorkspaceID       string         `json:"workspace_id"`
 	Flow              Flow           `json:"flow" enum:"job_api,public_v1"`

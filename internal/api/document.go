@@ -1,0 +1,119 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/fault"
+)
+
+// document is the OpenAPI document, as it is served and printed.
+type document struct{ text []byte }
+
+func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "public, max-age=60")
+	_, _ = w.Write(d.text) // a failed write means the caller is gone
+}
+
+// Document is the OpenAPI document of a service that is reached at publicURL.
+func Document(publicURL string) []byte {
+	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})
+}
+
+// finish describes what all operations share, and writes the document.
+func finish(doc *huma.OpenAPI) document {
+	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
+		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
+	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	doc.Tags = tags()
+	for _, path := range doc.Paths {
+		for _, op := range operations(path) {
+			complete(op)
+		}
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
+	}
+	return document{append(text, '\n')}
+}
+
+func tags() []*huma.Tag {
+	return []*huma.Tag{
+		{Name: "Discovery", Description: "What the service renders, at what price, within which limits. Public."},
+		{Name: "Job API", Description: "Inspect, quote, start and follow; with an agent key."},
+		{Name: "Renders", Description: "The older flow: upload, then submit; with an account key."},
+		{Name: "Workspace", Description: "The workspace's renders and its wallet."},
+		{Name: "Results", Description: "Downloads by signed links."},
+		{Name: "Proof", Description: "Keys and records that receipts are checked with."},
+		{Name: "Keys", Description: "A person's keys for programs; with a browser session."},
+		{Name: "Session", Description: "Signing in and out of a browser session."},
+	}
+}
+
+func operations(p *huma.PathItem) []*huma.Operation {
+	return slices.DeleteFunc([]*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete}, func(op *huma.Operation) bool { return op == nil })
+}
+
+// complete adds what can happen to every request.
+func complete(op *huma.Operation) {
+	if op.Security == nil {
+		op.Security = []map[string][]string{} // public, said so
+	}
+	delete(op.Responses, "422") // huma's own word for what is a 400 here
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+		if op.Responses[strconv.Itoa(status)] == nil {
+			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status)}
+		}
+	}
+	for status, r := range op.Responses {
+		if status < "4" {
+			continue
+		}
+		r.Description = fmt.Sprintf("%s: %s", r.Description, strings.Join(codesOf(status), ", "))
+		r.Content = map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}}
+		if status == "429" {
+			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+		}
+	}
+}
+
+// codesOf lists the API's error codes of a status.
+func codesOf(status string) (codes []string) {
+	for _, row := range fault.Table() {
+		if row.Door == fault.DoorAPI && strconv.Itoa(row.Status) == status {
+			codes = append(codes, string(row.Code))
+		}
+	}
+	return codes
+}
+
+// schemaName names a schema as the interface names the thing.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if published, known := publishedNames()[name]; known {
+		return published
+	}
+	return strings.TrimSuffix(name, "Body")
+}
+
+// publishedNames are those that differ from the types'.
+func publishedNames() map[string]string {
+	return map[string]string{
+		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",
+		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
+		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
+		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
+		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "SigningKeysOutputBody": "SigningKeys",
+		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "AskLinkInputBody": "LinkRequest",
+		"LimitsBodyAvailabilityStruct": "LimitsAvailability", "LimitsBodyRateLimitStruct": "RateLimit",
+	}
+}
