@@ -9,10 +9,11 @@ const (
 
 // fileOutputs lists the File Output nodes that the scene's compositor holds,
 // those inside of node groups included. The tree is part of the scene up to
-// 4.x and a data-block of its own from 5.0.
+// 4.x and a data-block of its own from 5.0. A group that is muted in one place
+// writes all the same when it is used in another: so muted ones come last.
 func (f *file) fileOutputs(r record) []FileOutputNode {
-	w := &treeWalk{f: f, trees: map[uint64]int{}, seen: map[uint64]bool{}, nodes: []FileOutputNode{}}
-	for k := range f.held(inTree, "bNodeTree").all() {
+	w := &treeWalk{f: f, trees: map[uint64]int{}, seen: map[int64]bool{}, nodes: []FileOutputNode{}}
+	for k := range f.held(inTrees, "bNodeTree").all() {
 		w.trees[k.addr] = k.owner
 	}
 	off := r.int("r.scemode")&sceneUsesCo == 0
@@ -21,6 +22,9 @@ func (f *file) fileOutputs(r record) []FileOutputNode {
 	} else {
 		w.walk(r.follow("nodetree", "bNodeTree"), off || r.int("use_nodes") == 0, 0)
 	}
+	for _, addr := range w.muted {
+		w.walk(w.tree(addr), true, 1)
+	}
 	return w.nodes
 }
 
@@ -28,29 +32,34 @@ func (f *file) fileOutputs(r record) []FileOutputNode {
 // up may hold what is asked for, so its loss is an error.
 func (w *treeWalk) tree(addr uint64) record {
 	owner, ok := w.trees[addr]
-	if h := w.f.held(inTree, "bNodeTree"); !ok && h != nil && h.gone {
+	if h := w.f.held(inTrees, "bNodeTree"); !ok && h != nil && h.gone {
 		w.f.fail(&TooLargeError{What: "bytes of node trees to keep", Limit: restBudget})
 	}
-	k, _ := w.f.indexed(inTree).find(owner, addr)
+	k, _ := w.f.indexed(inTrees).first(owner)
 	return w.f.record(k, "bNodeTree")
 }
 
 type treeWalk struct {
 	f     *file
-	trees map[uint64]int // ordinals of the trees that are data-blocks, by address
-	seen  map[uint64]bool
+	trees map[uint64]int // ordinals of the trees that are data-blocks, by address; of several the last
+	seen  map[int64]bool // trees, by where they stand in the file
+	muted []uint64       // trees of muted groups, to be walked last
 	nodes []FileOutputNode
 }
 
 func (w *treeWalk) walk(tree record, muted bool, depth int) {
-	if tree.l == nil || depth > maxTreeNesting || w.seen[tree.kept.addr] {
+	if tree.l == nil || depth > maxTreeNesting || w.seen[tree.kept.offset] {
 		return
 	}
-	w.seen[tree.kept.addr] = true
+	w.seen[tree.kept.offset] = true
 	for n := range tree.list("nodes", "bNode") {
 		off := muted || n.int("flag")&nodeMuted != 0
 		switch n.int("type") {
 		case nodeGroup:
+			if off && !muted {
+				w.muted = append(w.muted, n.ptr("id"))
+				continue
+			}
 			w.walk(w.tree(n.ptr("id")), off, depth+1)
 		case nodeFileOutput:
 			o := FileOutputNode{Name: n.text("name"), Path: outputPath(n), Muted: off}

@@ -28,12 +28,16 @@ type setting struct {
 	foreign bool // not of the type the setting has: scripts can store anything
 }
 
-// settings reads the whole numbers and switches of a group.
+// settings reads the whole numbers and switches of a group. Of two of one name
+// the first one counts, as Blender looks them up.
 func settings(group record) map[string]setting {
 	set := map[string]setting{}
 	for p := range group.list("data.group", "IDProperty") {
-		t := p.int("type")
-		set[p.text("name")] = setting{n: p.int("data.val"), foreign: t != propInt && t != propBool}
+		t, name := p.int("type"), p.text("name")
+		if _, known := set[name]; known {
+			continue
+		}
+		set[name] = setting{n: p.int("data.val"), foreign: t != propInt && t != propBool}
 	}
 	return set
 }

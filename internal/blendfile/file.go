@@ -24,10 +24,11 @@ type file struct {
 // their tails, as no Blender writes them, cost no more than they are long.
 const maxSteps = 1 << 20
 
-// index finds the blocks of one group by data-block and address.
+// index finds the blocks of one group by data-block and address. Where a damaged
+// file has several at one address, the last one counts, as it does to Blender.
 type index struct {
 	chunks []chunkOf
-	places []place // sorted by owner, then address
+	places []place // sorted by owner, then address; no two are equal in both
 }
 
 type chunkOf struct {
@@ -97,6 +98,20 @@ func (f *file) facts(code, as string) iter.Seq[record] {
 	}
 }
 
+// dataBlock finds the data-block of a code at an address, in this file or, with
+// the code ID, standing for one in a library. Of several the last one counts.
+func (f *file) dataBlock(code string, addr uint64) (kept, bool) {
+	last, found := kept{}, false
+	for _, c := range []string{code, "ID"} {
+		for k := range f.keep.kinds[kind{group: inFacts, code: c}].all() {
+			if addr != 0 && k.addr == addr && k.offset >= last.offset {
+				last, found = k, true
+			}
+		}
+	}
+	return last, found
+}
+
 // held is what is kept of a struct in a group, nil when there is nothing.
 func (f *file) held(g group, as string) *held {
 	i, ok := f.dna.index[as]
@@ -126,8 +141,11 @@ func (f *file) everywhere(as string) iter.Seq[record] {
 
 // groupOf is the group that the data of r's data-block was kept in.
 func groupOf(r record) group {
-	if r.kept.group == inFacts && r.kept.code == "SC" {
+	switch {
+	case r.kept.group == inFacts && r.kept.code == "SC":
 		return inScene
+	case r.kept.group == inTrees:
+		return inTree
 	}
 	return r.kept.group
 }
@@ -144,7 +162,7 @@ func (f *file) at(r record, addr uint64, as string) record {
 		return record{}
 	}
 	g := groupOf(r)
-	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok {
+	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok && f.dna.structName(k.index) == as {
 		return f.record(k, as)
 	}
 	if h := f.held(g, as); h != nil && h.gone {
@@ -174,8 +192,8 @@ func (f *file) indexed(g group) *index {
 
 func newIndex(k *keeper, g group) *index {
 	x := &index{}
-	for key, h := range k.kinds {
-		if key.group != g {
+	for _, h := range k.inOrder {
+		if h.kind.group != g {
 			continue
 		}
 		for _, c := range h.chunks {
@@ -187,7 +205,13 @@ func newIndex(k *keeper, g group) *index {
 			x.chunks = append(x.chunks, chunkOf{h, c})
 		}
 	}
-	slices.SortFunc(x.places, byOwnerAndAddress)
+	slices.SortFunc(x.places, func(a, b place) int {
+		if c := byOwnerAndAddress(a, b); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.read(b).offset, x.read(a).offset)
+	})
+	x.places = slices.CompactFunc(x.places, func(a, b place) bool { return byOwnerAndAddress(a, b) == 0 })
 	return x
 }
 
@@ -205,7 +229,7 @@ func (x *index) find(owner int, addr uint64) (kept, bool) {
 	if !ok {
 		return kept{}, false
 	}
-	return x.read(i), true
+	return x.read(x.places[i]), true
 }
 
 // first is the first block of a data-block.
@@ -214,11 +238,10 @@ func (x *index) first(owner int) (kept, bool) {
 	if i == len(x.places) || x.places[i].owner != uint32(owner) {
 		return kept{}, false
 	}
-	return x.read(i), true
+	return x.read(x.places[i]), true
 }
 
-func (x *index) read(i int) kept {
-	p := x.places[i]
+func (x *index) read(p place) kept {
 	c := x.chunks[p.chunk]
 	k, _ := c.held.read(c.bytes, int(p.at))
 	return k

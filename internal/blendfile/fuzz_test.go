@@ -2,7 +2,9 @@ package blendfile_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"svc.example/internal/blendfile"
@@ -15,13 +17,18 @@ var fuzzLimits = blendfile.Options{MaxUnpacked: 32 << 20, MaxWindow: 1 << 20, Re
 const slow = 5 * time.Second
 
 // inspectAny demands an answer of the package's own, in time, and the same one
-// each time.
+// each time, in whatever pieces the file comes.
 func inspectAny(t *testing.T, file []byte) {
 	t.Helper()
 	start := time.Now()
 	facts, err := blendfile.Inspect(bytes.NewReader(file), fuzzLimits)
 	if took := time.Since(start); took > slow {
 		t.Errorf("%d bytes took %v", len(file), took)
+	}
+	pieces := iotest.DataErrReader(iotest.HalfReader(bytes.NewReader(file)))
+	again, errAgain := blendfile.Inspect(pieces, fuzzLimits)
+	if fmt.Sprint(err) != fmt.Sprint(errAgain) {
+		t.Fatalf("two answers:\n%v\n%v", err, errAgain)
 	}
 	if err != nil {
 		ours(t, err)
@@ -31,10 +38,6 @@ func inspectAny(t *testing.T, file []byte) {
 		if _, err := facts.Thumbnail.PNG(); err != nil {
 			t.Errorf("the preview does not encode: %v", err)
 		}
-	}
-	again, err := blendfile.Inspect(bytes.NewReader(file), fuzzLimits)
-	if err != nil {
-		t.Fatalf("the second time: %v", err)
 	}
 	if a, b := encoded(t, facts), encoded(t, again); !bytes.Equal(a, b) {
 		t.Errorf("two answers:\n%s\n%s", a, b)

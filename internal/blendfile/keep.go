@@ -23,7 +23,8 @@ type group uint8
 const (
 	inFacts group = iota // data-blocks that are facts themselves
 	inScene              // data of scenes
-	inTree               // data of node trees that are data-blocks
+	inTrees              // node trees that are data-blocks
+	inTree               // their data
 	inOther              // data of the rest
 	inNames              // data-blocks whose data is kept, for their name
 )
@@ -46,8 +47,9 @@ type held struct {
 // keeper holds packed blocks within the memory bound.
 type keeper struct {
 	kinds   map[kind]*held
-	facts   int // bytes allocated for inFacts
-	rest    int // bytes allocated for the others
+	inOrder []*held // the kinds as they came, since a map has no order
+	facts   int     // bytes allocated for inFacts
+	rest    int     // bytes allocated for the others
 	scratch []byte
 }
 
@@ -62,6 +64,7 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 		}
 		h = &held{kind: key}
 		k.kinds[key] = h
+		k.inOrder = append(k.inOrder, h)
 	}
 	if h.gone {
 		return nil
@@ -104,11 +107,12 @@ func (h *held) append(s []byte) int {
 }
 
 // evict gives up the kind that takes most. What a scene needs is never that
-// much; what is, is geometry-like: one struct per object, bone or key.
+// much; what is, is geometry-like: one struct per object, bone or key. Of two
+// that take as much, the one that came first goes.
 func (k *keeper) evict() {
 	var largest *held
-	for key, h := range k.kinds {
-		if key.group != inFacts && (largest == nil || h.bytes > largest.bytes) {
+	for _, h := range k.inOrder {
+		if h.kind.group != inFacts && (largest == nil || h.bytes > largest.bytes) {
 			largest = h
 		}
 	}

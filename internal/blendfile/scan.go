@@ -99,9 +99,11 @@ func (s *scan) read(b block, limit int64) ([]byte, error) {
 
 // take keeps of a block what may be needed. It may leave bytes unread.
 func (s *scan) take(b block) error {
-	switch b.code {
-	case "DATA":
+	if b.code == "DATA" {
 		return s.takeData(b)
+	}
+	s.owner = owner{head: s.owner.head[:0]} // only what follows a data-block at once is its data
+	switch b.code {
 	case "DNA1":
 		return s.takeDNA(b)
 	case "GLOB":
@@ -114,7 +116,6 @@ func (s *scan) take(b block) error {
 	case "TEST":
 		return s.takeThumbnail(b)
 	case "REND", "USER":
-		s.owner = owner{}
 		return nil
 	}
 	return s.takeID(b)
@@ -206,7 +207,7 @@ func (s *scan) takeID(b block) error {
 	}
 	s.owner.head = append(s.owner.head, data[:min(len(data), namePrefix)]...)
 	if b.code == "NT" {
-		return s.keep.add(kind{group: inTree, index: b.index}, s.owner.ordinal, b, data)
+		return s.keep.add(kind{group: inTrees, index: b.index}, s.owner.ordinal, b, data)
 	}
 	if fact {
 		return s.keep.add(kind{group: inFacts, code: b.code}, s.owner.ordinal, b, data)

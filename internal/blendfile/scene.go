@@ -7,15 +7,9 @@ import "math"
 // first one. A linked scene has its settings in another file: then there is none.
 func (f *file) activeScene() (record, bool) {
 	for _, addr := range []uint64{f.global.ptr("curscene"), f.screenScene(f.global.ptr("curscreen"))} {
-		for r := range f.facts("SC", "Scene") {
-			if addr != 0 && r.kept.addr == addr {
-				return r, true
-			}
-		}
-		for r := range f.facts("ID", "ID") {
-			if addr != 0 && r.kept.addr == addr {
-				return record{}, false
-			}
+		if k, ok := f.dataBlock("SC", addr); ok {
+			r := f.record(k, "Scene")
+			return r, r.l != nil
 		}
 	}
 	for r := range f.facts("SC", "Scene") {
@@ -26,15 +20,15 @@ func (f *file) activeScene() (record, bool) {
 
 // screenScene is the address of the scene that a screen shows. Screens are kept
 // only of files that need it.
-func (f *file) screenScene(screen uint64) uint64 {
+func (f *file) screenScene(screen uint64) (scene uint64) {
 	for _, code := range []string{"SR", "SN"} {
 		for r := range f.facts(code, "bScreen") {
 			if r.kept.addr == screen {
-				return r.ptr("scene")
+				scene = r.ptr("scene")
 			}
 		}
 	}
-	return 0
+	return scene
 }
 
 // The bits of RenderData.mode and RenderData.scemode that are read.
@@ -78,15 +72,8 @@ func (f *file) scene(r record) *Scene {
 
 // objectName finds the object at an address, in this file or linked.
 func (f *file) objectName(addr uint64) string {
-	if addr == 0 {
-		return ""
-	}
-	for _, key := range []kind{{group: inFacts, code: "OB"}, {group: inFacts, code: "ID"}} {
-		for k := range f.keep.kinds[key].all() {
-			if k.addr == addr {
-				return f.headName(k)
-			}
-		}
+	if k, ok := f.dataBlock("OB", addr); ok {
+		return f.headName(k)
 	}
 	return ""
 }

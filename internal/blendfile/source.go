@@ -25,6 +25,9 @@ type source struct {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil // told by the next call, so that eof says that nothing is left to read
+	}
 	s.eof = s.eof || err == io.EOF
 	if err != nil && err != io.EOF {
 		s.err = err
@@ -33,7 +36,8 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // unpacked counts the bytes that come out of the decoder and holds them to the
-// caps. It is checked per read, so at most one buffer lies beyond a cap.
+// caps: exactly to MaxUnpacked; to MaxRatio within a buffer, since that is what
+// the decoder may be ahead of the source.
 type unpacked struct {
 	r   io.Reader
 	src *source
@@ -44,8 +48,8 @@ type unpacked struct {
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.n += int64(n)
-	if u.n > u.o.MaxUnpacked {
-		return 0, &TooLargeError{What: "unpacked bytes", Limit: u.o.MaxUnpacked}
+	if beyond := u.n - u.o.MaxUnpacked; beyond > 0 {
+		return max(0, n-int(beyond)), &TooLargeError{What: "unpacked bytes", Limit: u.o.MaxUnpacked}
 	}
 	if u.n > RatioFloor && float64(u.n) > u.o.MaxRatio*float64(u.src.n) {
 		return 0, &TooLargeError{What: "times its packed size", Limit: int64(u.o.MaxRatio)}
