@@ -29,7 +29,7 @@ func browse(t *testing.T) context.Context {
 }
 
 // verdict opens a proof page as a phone does and gives what it concludes.
-func verdict(t *testing.T, ctx context.Context, address string) (state, words string) {
+func verdict(ctx context.Context, t *testing.T, address string) (state, words string) {
 	t.Helper()
 	err := chromedp.Do(ctx,
 		chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile),
@@ -38,11 +38,11 @@ func verdict(t *testing.T, ctx context.Context, address string) (state, words st
 	if err != nil {
 		t.Fatalf("open %s: %v", address, err)
 	}
-	return look[string](t, ctx, "verdict.dataset.state"), look[string](t, ctx, "verdict.innerText")
+	return look[string](ctx, t, "verdict.dataset.state"), look[string](ctx, t, "verdict.innerText")
 }
 
 // look gives the value of an expression on the open page.
-func look[T any](t *testing.T, ctx context.Context, expression string) T {
+func look[T any](ctx context.Context, t *testing.T, expression string) T {
 	t.Helper()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -52,7 +52,7 @@ func look[T any](t *testing.T, ctx context.Context, expression string) T {
 }
 
 // screenshot keeps a picture of the open page for who wants to look at it.
-func screenshot(t *testing.T, ctx context.Context) {
+func screenshot(ctx context.Context, t *testing.T) {
 	t.Helper()
 	folder := os.Getenv("SVC_TEST_SCREENSHOTS")
 	if folder == "" {
@@ -82,11 +82,11 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	if _, err := c.Download(patient(t), job.JobID, zip, nil); err != nil {
 		t.Fatal(err)
 	}
-	state, words := verdict(t, ctx, h.url+path)
+	state, words := verdict(ctx, t, h.url+path)
 	if state != "verified" || !strings.Contains(words, "number 2 of that log") {
 		t.Errorf("the page says %s: %s", state, words)
 	}
-	if width := look[int](t, ctx, "document.documentElement.scrollWidth"); width > 390 {
+	if width := look[int](ctx, t, "document.documentElement.scrollWidth"); width > 390 {
 		t.Errorf("the page is %d pixels wide on a phone of 390", width)
 	}
 	err := chromedp.Do(ctx,
@@ -95,10 +95,10 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if compared := look[string](t, ctx, `document.getElementById("zip-verdict").innerText`); !strings.Contains(compared, "is the ZIP") {
+	if compared := look[string](ctx, t, `document.getElementById("zip-verdict").innerText`); !strings.Contains(compared, "is the ZIP") {
 		t.Errorf("of the ZIP: %s", compared)
 	}
-	screenshot(t, ctx)
+	screenshot(ctx, t)
 
 	// A dishonest server in between changes one thing each.
 	for name, change := range map[string]struct{ old, new, words string }{
@@ -119,7 +119,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 			}
 			_, _ = w.Write(bytes.Replace(page.body, []byte(change.old), []byte(change.new), 1))
 		}))
-		state, words := verdict(t, ctx, liar.URL+path)
+		state, words := verdict(ctx, t, liar.URL+path)
 		liar.Close()
 		if state != "failed" || !strings.Contains(words, change.words) {
 			t.Errorf("changed %s: wanted %q, the page says %s: %s", name, change.words, state, words)

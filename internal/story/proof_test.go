@@ -190,16 +190,16 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 	if told, err := outside("", nil); err != nil || !strings.Contains(told, "verified by others") {
 		t.Fatalf("%v: %s", err, told)
 	}
-	replace := func(old, new string) func([]byte) []byte {
+	replace := func(old, other string) func([]byte) []byte {
 		return func(content []byte) []byte {
-			changed := bytes.Replace(content, []byte(old), []byte(new), 1)
+			changed := bytes.Replace(content, []byte(old), []byte(other), 1)
 			if bytes.Equal(changed, content) {
 				t.Fatalf("there is no %q to change", old)
 			}
 			return changed
 		}
 	}
-	other := receipt.Entry{9}.LeafHash().String()
+	stranger := receipt.Entry{9}.LeafHash().String()
 	for name, c := range map[string]struct {
 		file  string
 		flip  func([]byte) []byte
@@ -214,11 +214,51 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 		}, "signature does not match"},
 		"artifact":   {".zip", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, "the ZIP is another one"},
 		"checkpoint": {"proof.json", replace(`/log\n2\n`, `/log\n3\n`), "not signed by a known key"},
-		"path":       {"proof.json", replace(p.proof.InclusionProof[0], other), "not in the log"},
+		"path":       {"proof.json", replace(p.proof.InclusionProof[0], stranger), "not in the log"},
 		"index":      {"proof.json", replace(`"log_index":1`, `"log_index":0`), "another leaf"},
 	} {
 		if told, err := outside(c.file, c.flip); err == nil || !strings.Contains(told, c.words) {
 			t.Errorf("changed %s: wanted %q, got %v: %s", name, c.words, err, told)
 		}
+	}
+}
+
+func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
+	t.Parallel()
+	buildOnce(t)
+	known := filepath.Join(t.TempDir(), "checkpoint")
+	walk := func(h *house) (told string, code int) {
+		t.Helper()
+		command := exec.CommandContext(patient(t), svc(), "log", "verify", "--url", h.url, "--checkpoint", known)
+		output, err := command.CombinedOutput()
+		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+			t.Fatal(err)
+		}
+		return string(output), command.ProcessState.ExitCode()
+	}
+	config := func() app.Config {
+		return app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), LogOrigin: "renders.example.com/log", Log: logOf(t)}
+	}
+	h := start(t, config())
+	c := h.caller(credit)
+	h.completed(c)
+	if told, code := walk(h); code != 0 || !strings.Contains(told, "1 leaves") || !strings.Contains(told, "log verified") {
+		t.Errorf("first walk: %d %s", code, told)
+	}
+	h.completed(c)
+	if told, code := walk(h); code != 0 || !strings.Contains(told, "still begins with the 1 leaves") {
+		t.Errorf("second walk: %d %s", code, told)
+	}
+	before, err := os.ReadFile(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := start(t, config())
+	other.completed(other.caller(credit))
+	if told, code := walk(other); code != 5 || !strings.Contains(told, "the known checkpoint") {
+		t.Errorf("another log under the same name: %d %s", code, told)
+	}
+	if after, err := os.ReadFile(known); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("a walk that failed changed what is known: %v", err)
 	}
 }
