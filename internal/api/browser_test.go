@@ -89,6 +89,9 @@ func (b *browser) do(method, path string, content body) answer {
 	if err := json.Unmarshal([]byte(text), &a.body); err != nil {
 		b.t.Fatalf("%s %s: %d %s", method, path, status, text)
 	}
+	if ok := status < 300; a.body["ok"] != ok {
+		b.t.Errorf("%s %s: %d with ok %v", method, path, status, a.body["ok"])
+	}
 	return a
 }
 

@@ -145,7 +145,7 @@ func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 
 func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(s *service, _ *issuer, b *browser) {
 		back := b.back()
 		newBrowser(s.t, s.base).refused(back.RequestURI()) // another browser
 		other := back.Query()
@@ -163,7 +163,7 @@ func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 
 func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(s *service, _ *issuer, b *browser) {
 		for part, name := range []string{"state", "nonce", "verifier"} {
 			back := b.back()
 			where := mustParse(s.t, s.base+startPath)

@@ -28,7 +28,12 @@ func address(email string) (string, error) {
 	if err != nil || parsed.Name != "" || len(parsed.Address) > longest {
 		return "", fault.Field("email", "is not an e-mail address").Because(err)
 	}
-	return strings.ToLower(parsed.Address), nil
+	spelling := strings.ToLower(parsed.Address)
+	// A spelling that only quotes hold together is one no mail server likes.
+	if again, err := mail.ParseAddress(spelling); err != nil || again.Address != spelling {
+		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not taken")
+	}
+	return spelling, nil
 }
 
 // CreateWorkspace makes a person of that address with a workspace and an empty

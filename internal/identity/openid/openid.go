@@ -121,7 +121,10 @@ type claims struct {
 	Verified any    `json:"email_verified"` // some issuers send it as text
 }
 
-func (c claims) verified() bool { return c.Verified == true || c.Verified == "true" }
+func (c claims) verified() bool {
+	yes, _ := c.Verified.(bool)
+	return yes || c.Verified == "true"
+}
 
 // discovered is the issuer's metadata, asked for until it has answered once.
 func (i *Issuer) discovered(ctx context.Context) (*oidc.Provider, error) {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"svc.example/internal/app"
+)
+
+func TestSignInFlagsAreWholeOrAMistake(t *testing.T) {
+	t.Parallel()
+	const issuer, server, from = "https://accounts.example.com", "smtp://mail.example.com", "renders@svc.example"
+	for _, c := range []struct {
+		flags        signInFlags
+		good         bool
+		mail, openID bool
+	}{
+		{flags: signInFlags{}, good: true},
+		{flags: signInFlags{SMTP: server, MailFrom: from}, good: true, mail: true},
+		{flags: signInFlags{SMTP: server}},
+		{flags: signInFlags{MailFrom: from}},
+		{flags: signInFlags{SMTP: "mail.example.com", MailFrom: from}},
+		{flags: signInFlags{OIDCIssuer: issuer, OIDCClientID: "a", OIDCClientSecret: "b"}, good: true, openID: true},
+		{flags: signInFlags{OIDCIssuer: issuer, OIDCClientID: "a"}, good: true, openID: true}, // a public client
+		{flags: signInFlags{OIDCIssuer: issuer}},
+		{flags: signInFlags{OIDCClientID: "a"}},
+		{flags: signInFlags{OIDCClientSecret: "b"}},
+	} {
+		var cfg app.Config
+		err := c.flags.apply(&cfg)
+		if c.good != (err == nil) || c.mail != (cfg.Mail != nil) || c.openID != (cfg.OpenID != nil) {
+			t.Errorf("%+v: %v, %+v", c.flags, err, cfg)
+		}
+		if e, ok := errors.AsType[exitError](err); err != nil && (!ok || e.code != exitUsage) {
+			t.Errorf("%+v: not a usage error: %v", c.flags, err)
+		}
+	}
+}
