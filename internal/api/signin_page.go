@@ -48,7 +48,8 @@ func shown(status int, p page, cookies ...http.Cookie) (*huma.StreamResponse, er
 		ctx.SetHeader("Content-Type", "text/html; charset=utf-8")
 		ctx.SetHeader("Cache-Control", "no-store")
 		ctx.SetHeader("Content-Security-Policy", pagePolicy)
-		ctx.SetHeader("Referrer-Policy", "no-referrer") // the address holds the token
+		// The address holds the token; none at all would hide from the form's POST where it comes from.
+		ctx.SetHeader("Referrer-Policy", "same-origin")
 		for _, c := range cookies {
 			ctx.AppendHeader("Set-Cookie", c.String())
 		}
