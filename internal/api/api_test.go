@@ -207,6 +207,7 @@ func (s *service) send(method, path, key string, header map[string]string, conte
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	conforms(s.t, r, res, text)
 	return res, text
 }
 

@@ -39,6 +39,9 @@ func finish(doc *huma.OpenAPI) document {
 			complete(op)
 		}
 	}
+	for _, schema := range doc.Components.Schemas.Map() {
+		admitNull(schema)
+	}
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
@@ -82,6 +85,19 @@ func complete(op *huma.Operation) {
 		r.Content = map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}}
 		if status == "429" {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+		}
+	}
+}
+
+// admitNull lets members be null that huma lists as nullable only by their type:
+// those of few values, and a job's failure.
+func admitNull(schema *huma.Schema) {
+	for name, member := range schema.Properties {
+		switch {
+		case member.Nullable && len(member.Enum) > 0:
+			member.Enum = append(member.Enum, nil)
+		case name == "failure" && member.Ref != "":
+			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}
 }
