@@ -40,6 +40,7 @@ func (f blenderFlags) renderer() (worker.Blender, error) {
 type serveCmd struct {
 	store
 	blenderFlags
+	signInFlags
 	Listen     string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL  string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
 	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
@@ -54,6 +55,9 @@ func (c *serveCmd) Run(k *kong.Context) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, SigningKey: c.SigningKey, LogOrigin: c.LogOrigin}
+	if err := c.apply(&cfg); err != nil {
+		return err
+	}
 	if c.Worker == "embedded" {
 		renderer, err := c.renderer()
 		if err != nil {

@@ -36,3 +36,11 @@ func TestSignInFlagsAreWholeOrAMistake(t *testing.T) {
 		}
 	}
 }
+
+func TestServeTakesTheSignInFlags(t *testing.T) {
+	t.Parallel()
+	err := (&serveCmd{signInFlags: signInFlags{SMTP: "smtp://mail.example.com"}}).Run(nil)
+	if e, ok := errors.AsType[exitError](err); !ok || e.code != exitUsage {
+		t.Errorf("half the flags: %v", err)
+	}
+}
