@@ -26,6 +26,10 @@ type reply struct {
 	body json.RawMessage
 }
 
+// linesPatience is how long a reply waits for Blender's lines that belong to it.
+// They are on their way: the driver prints before it replies.
+const linesPatience = 250 * time.Millisecond
+
 // listen reads the driver's replies until Blender closes its end.
 func (p *Process) listen(r io.Reader) {
 	defer close(p.replies)
@@ -34,11 +38,13 @@ func (p *Process) listen(r io.Reader) {
 	for lines.Scan() {
 		var head struct {
 			Reply string `json:"reply"`
+			Said  int    `json:"said"`
 		}
 		body := append(json.RawMessage(nil), lines.Bytes()...)
 		if err := json.Unmarshal(body, &head); err != nil {
 			return // no longer the driver that talks: the call sees the end
 		}
+		p.out.await(head.Said, linesPatience)
 		select {
 		case p.replies <- reply{head.Reply, body}:
 		case <-p.killed: // nobody waits for it

@@ -10,6 +10,7 @@ but nothing else of it is promised.
 """
 
 import array
+import ctypes
 import hashlib
 import json
 import os
@@ -201,9 +202,16 @@ class Driver:
     def __init__(self, settings, replies):
         self.settings, self.replies = settings, replies
         self.backend, self.device_name = "", ""
+        self.said = 0
 
     def say(self, **reply):
-        self.replies.write(json.dumps(reply) + "\n")
+        # Blender's own lines come by another pipe and may lie in C's buffer: a
+        # line there tells the reader that what belongs to this reply has come.
+        self.said += 1
+        sys.stdout.flush()
+        ctypes.CDLL(None).fflush(None)
+        os.write(1, b"\nsvc: reply %d\n" % self.said)
+        self.replies.write(json.dumps({"said": self.said, **reply}) + "\n")
         self.replies.flush()
 
     def ready(self):

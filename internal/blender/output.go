@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // FrameLogBytes is the most that is kept of Blender's lines for one command; the
@@ -25,6 +26,50 @@ type output struct {
 	size     int
 	onSample func(done float64) // may be nil
 	alive    chan struct{}      // of capacity 1, filled at each line
+	said     int                // replies whose lines have all come
+	caughtUp chan struct{}      // closed when said moves; made by those who wait
+}
+
+// replyMark begins the line that the driver prints before each reply.
+const replyMark = "svc: reply "
+
+// await returns when the lines that belong to the driver's reply number said have
+// come, or after patience: lines may lack when Blender itself has gone.
+func (o *output) await(said int, patience time.Duration) {
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	for {
+		o.mu.Lock()
+		if o.said >= said {
+			o.mu.Unlock()
+			return
+		}
+		if o.caughtUp == nil {
+			o.caughtUp = make(chan struct{})
+		}
+		moved := o.caughtUp
+		o.mu.Unlock()
+		select {
+		case <-moved:
+		case <-over.C:
+			return
+		}
+	}
+}
+
+// mark takes in a line of the driver's own; it is none of Blender's.
+func (o *output) mark(number string) {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.said = max(o.said, n)
+	if o.caughtUp != nil {
+		close(o.caughtUp)
+		o.caughtUp = nil
+	}
 }
 
 // begin forgets the lines of the command before and takes the new listener.
@@ -47,7 +92,9 @@ func (o *output) read(r io.Reader) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
 		line, err := lines.ReadSlice('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
+		if number, ours := bytes.CutPrefix(bytes.TrimSpace(line), []byte(replyMark)); ours {
+			o.mark(string(number))
+		} else if len(bytes.TrimSpace(line)) > 0 {
 			o.add(strings.ToValidUTF8(strings.TrimSpace(string(line)), "�"))
 		}
 		if err != nil && err != bufio.ErrBufferFull {
