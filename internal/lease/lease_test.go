@@ -228,6 +228,33 @@ func TestFailedWorkWaitsForItsDelay(t *testing.T) {
 	})
 }
 
+func TestAFailedPieceComesAgainBeforeTheRest(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx := t.Context()
+		e.add("JOB-1", 5)
+		next := func() (got []lease.Lease) {
+			e.must(func(tx *db.Tx) (err error) {
+				got, err = lease.ClaimOf(ctx, tx, "frame", "JOB-1", "w", 1, life)
+				return err
+			})
+			return got
+		}
+		first := next()[0]
+		e.must(func(tx *db.Tx) error {
+			_, err := lease.Fail(ctx, tx, first.Ref(), "x", "y", time.Second)
+			return err
+		})
+		if got := next(); got[0].Item != 2 {
+			t.Fatalf("during its pause the rest goes on, got %+v", got)
+		}
+		e.pass(2 * time.Second)
+		if got := next(); got[0].Item != first.Item || got[0].Failures != 1 {
+			t.Fatalf("got %+v", got)
+		}
+	})
+}
+
 func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {

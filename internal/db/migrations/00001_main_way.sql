@@ -244,7 +244,7 @@ CREATE TABLE lease (
   UNIQUE (queue, subject, item)
 );
 CREATE INDEX lease_waiting ON lease (queue, due_at, subject, item) WHERE state = 'waiting';
-CREATE INDEX lease_waiting_of ON lease (queue, subject, due_at, item) WHERE state = 'waiting';
+CREATE INDEX lease_waiting_of ON lease (queue, subject, item) WHERE state = 'waiting';
 CREATE INDEX lease_held ON lease (lapses_at) WHERE state = 'held';
 CREATE INDEX lease_by_holder ON lease (holder) WHERE state = 'held';
 

@@ -36,12 +36,14 @@ WHERE lease_id IN (
 RETURNING *;
 
 -- name: LeaseClaimOf :many
+-- By item: a frame that failed comes again before the job goes on, so that a
+-- file that no worker can render is found out by its first frames.
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
-  ORDER BY l.due_at, l.item
+  ORDER BY l.item
   LIMIT CAST(@max AS bigint)
   FOR UPDATE SKIP LOCKED
 )

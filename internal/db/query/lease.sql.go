@@ -173,7 +173,7 @@ SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND l.due_at <= $5
-  ORDER BY l.due_at, l.item
+  ORDER BY l.item
   LIMIT CAST($6 AS bigint)
   FOR UPDATE SKIP LOCKED
 )
@@ -189,6 +189,8 @@ type LeaseClaimOfParams struct {
 	Max      int64
 }
 
+// By item: a frame that failed comes again before the job goes on, so that a
+// file that no worker can render is found out by its first frames.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
 		arg.Holder,
