@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -37,6 +38,8 @@ type Rooms struct {
 	PublicURL string
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
+	// UploadStall is how long an upload may stand still; 0 means a minute.
+	UploadStall time.Duration
 	// Rate is what /limits says of the rate limit; the zero Policy means the
 	// contract's figures.
 	Rate ratelimit.Policy

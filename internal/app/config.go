@@ -42,6 +42,8 @@ type Config struct {
 	// a silent server; 0 means 20 s.
 	LeaseLife time.Duration
 
+	// UploadStall is how long an upload may stand still; 0 means a minute.
+	UploadStall time.Duration
 	// Rate is how many requests a client of the API may make; the zero Policy
 	// lets all pass.
 	Rate ratelimit.Policy
