@@ -41,7 +41,7 @@ type keyed func(r *http.Request) (fingerprint string, err error)
 func (s *server) once(api huma.API, of keyed) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
-		print, err := of(r)
+		mark, err := of(r)
 		if err == nil && len(r.Header.Get(idempotencyKey)) > idempotency.MaxKey {
 			err = fault.Field("header."+idempotencyKey, "has more than %d bytes", idempotency.MaxKey)
 		}
@@ -49,13 +49,13 @@ func (s *server) once(api huma.API, of keyed) middleware {
 			s.refuse(api, ctx, err)
 			return
 		}
-		if print == "" {
+		if mark == "" {
 			next(ctx)
 			return
 		}
 		hold, answer, err := idempotency.Begin(r.Context(), s.DB, idempotency.Request{
 			WorkspaceID: callerOf(ctx.Context()).WorkspaceID, Route: ctx.Operation().OperationID,
-			Key: r.Header.Get(idempotencyKey), Fingerprint: print,
+			Key: r.Header.Get(idempotencyKey), Fingerprint: mark,
 		})
 		switch {
 		case err != nil:
