@@ -78,6 +78,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	s.workspace(api)
 	s.results(api)
 	document := finish(api.OpenAPI())
+	mux.Handle("GET /docs", reference(api.OpenAPI()))
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)
 	return document.text
