@@ -241,6 +241,7 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			"inspect text":             {"/node/v1/uploads/inspect", s.form(nil, "a.blend", []byte("hello")), 400, fault.UnsupportedFile},
 			"inspect another name":     {"/node/v1/uploads/inspect", s.form(nil, "a.png", blend), 400, fault.UnsupportedFile},
 			"inspect a cut file":       {"/node/v1/uploads/inspect", s.form(nil, "a.blend", blend[:len(blend)/2]), 400, fault.FileDamaged},
+			"inspect with a webhook":   {"/node/v1/uploads/inspect", s.form(map[string]string{"webhook_url": "https://example.com/hook"}, "a.blend", blend), 400, fault.InvalidRequest},
 			"inspect with words":       {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "one"}, "a.blend", blend), 400, fault.InvalidRequest},
 			"inspect from frame 0":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "0"}, "a.blend", blend), 400, fault.InvalidFrameRange},
 			"inspect beyond 10000":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_end": "20000"}, "a.blend", blend), 400, fault.FrameRangeTooLarge},
