@@ -78,6 +78,30 @@ func TestAPieceOfWorkIsThereOnce(t *testing.T) {
 	})
 }
 
+func TestAPieceOfWorkAddedManyTimesAtOnceIsThereOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		for round := range 20 {
+			subject := fmt.Sprint("JOB-", round)
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					err := e.write(func(tx *db.Tx) error {
+						return lease.Add(context.Background(), tx, "frame", subject, 1, time.Time{})
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		if got := e.claim("a", 100); len(got) != 20 {
+			t.Fatalf("%d pieces are there", len(got))
+		}
+	})
+}
+
 func TestAddedWorkVanishesWithItsTransaction(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {

@@ -1,7 +1,7 @@
 -- name: LeaseAdd :execrows
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
 VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at)
-ON CONFLICT (queue, subject, item) DO NOTHING;
+ON CONFLICT DO NOTHING; -- the id is made of queue, subject and item: either may meet first
 
 -- name: LeaseAddSpan :execrows
 -- One row an item: first, first+step, ... (count rows).
@@ -15,7 +15,7 @@ SELECT CAST(@queue AS text) || ':' || CAST(@subject AS text) || ':' || CAST(CAST
        CAST(@queue AS text), CAST(@subject AS text), CAST(@first AS bigint) + i * CAST(@step AS bigint), 'waiting', CAST(@due_at AS bigint)
 FROM n
 WHERE true
-ON CONFLICT (queue, subject, item) DO NOTHING;
+ON CONFLICT DO NOTHING; -- the id is made of queue, subject and item: either may meet first
 
 -- name: LeaseNextSubject :one
 SELECT subject FROM lease

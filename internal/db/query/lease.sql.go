@@ -12,7 +12,7 @@ import (
 const leaseAdd = `-- name: LeaseAdd :execrows
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
 VALUES ($1, $2, $3, $4, 'waiting', $5)
-ON CONFLICT (queue, subject, item) DO NOTHING
+ON CONFLICT DO NOTHING
 `
 
 type LeaseAddParams struct {
@@ -38,6 +38,7 @@ func (q *Queries) LeaseAdd(ctx context.Context, arg LeaseAddParams) (int64, erro
 }
 
 const leaseAddSpan = `-- name: LeaseAddSpan :execrows
+
 WITH RECURSIVE n (i) AS (
   SELECT CAST(0 AS bigint)
   UNION ALL
@@ -48,7 +49,7 @@ SELECT CAST($1 AS text) || ':' || CAST($2 AS text) || ':' || CAST(CAST($3 AS big
        CAST($1 AS text), CAST($2 AS text), CAST($3 AS bigint) + i * CAST($4 AS bigint), 'waiting', CAST($5 AS bigint)
 FROM n
 WHERE true
-ON CONFLICT (queue, subject, item) DO NOTHING
+ON CONFLICT DO NOTHING
 `
 
 type LeaseAddSpanParams struct {
@@ -60,6 +61,7 @@ type LeaseAddSpanParams struct {
 	Count   int64
 }
 
+// the id is made of queue, subject and item: either may meet first
 // One row an item: first, first+step, ... (count rows).
 func (q *Queries) LeaseAddSpan(ctx context.Context, arg LeaseAddSpanParams) (int64, error) {
 	result, err := q.exec(ctx, q.leaseAddSpanStmt, leaseAddSpan,
@@ -463,6 +465,7 @@ func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error)
 }
 
 const leaseNextSubject = `-- name: LeaseNextSubject :one
+
 SELECT subject FROM lease
 WHERE queue = $1 AND state = 'waiting' AND due_at <= $2
 ORDER BY due_at, subject, item
@@ -474,6 +477,7 @@ type LeaseNextSubjectParams struct {
 	Now   int64
 }
 
+// the id is made of queue, subject and item: either may meet first
 func (q *Queries) LeaseNextSubject(ctx context.Context, arg LeaseNextSubjectParams) (string, error) {
 	row := q.queryRow(ctx, q.leaseNextSubjectStmt, leaseNextSubject, arg.Queue, arg.Now)
 	var subject string
