@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"svc.example/internal/contract"
+	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/fault"
 )
@@ -208,6 +210,38 @@ func TestAnAgentKeysSpendLimitIsKeptAndBinds(t *testing.T) {
 		terms := jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1"}`)
 		if a := s.call("POST", "/node/v1/uploads/"+s.upload+"/start", poor, terms); a.status != 402 || a.code() != fault.SpendLimitReached {
 			s.t.Errorf("start: %d %v", a.status, a.body)
+		}
+	})
+}
+
+func TestAnOwnerSwitchesTheProofPagesOfTheirWorkspace(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		b := s.signedIn("one@example.com")
+		shown := func(email string) (page int64) {
+			ctx := t.Context()
+			err := s.house.DB.Read(ctx, func(tx *db.Tx) error {
+				p, err := tx.PersonByEmail(ctx, email)
+				if err != nil {
+					return err
+				}
+				w, err := tx.WorkspaceGet(ctx, p.WorkspaceID)
+				page = w.ProofPage
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return page
+		}
+		for _, show := range []bool{false, true} {
+			a := b.do("PUT", "/v1/workspace/proof-pages", jsonBody(fmt.Sprintf(`{"shown":%v}`, show)))
+			if a.status != 200 || a.body["shown"] != show || (shown("one@example.com") == 1) != show {
+				t.Errorf("show %v: %d %v, kept %d", show, a.status, a.body, shown("one@example.com"))
+			}
+			if shown("two@example.com") != 1 {
+				t.Error("another workspace was switched too")
+			}
 		}
 	})
 }

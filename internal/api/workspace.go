@@ -63,6 +63,19 @@ type transactionsOutput struct {
 	}
 }
 
+type proofPagesInput struct {
+	Body struct {
+		Shown bool `json:"shown" doc:"False answers 404 for every proof page of the workspace."`
+	}
+}
+
+type proofPagesOutput struct {
+	Body struct {
+		OK    bool `json:"ok" const:"true"`
+		Shown bool `json:"shown"`
+	}
+}
+
 // workspace registers what a credential sees of its own workspace.
 func (s *server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
@@ -77,6 +90,17 @@ func (s *server) workspace(api huma.API) {
 			Middlewares: huma.Middlewares{noted, s.anyCredential(api)},
 		}
 	}
+	huma.Register(api, huma.Operation{
+		OperationID: "setProofPages", Method: http.MethodPut, Path: "/v1/workspace/proof-pages", Tags: []string{"Workspace"},
+		Summary: "Whether the workspace's receipts have public proof pages", MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Errors: []int{400, 401, 403, 413, 415}, Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
+	}, handled(s, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
+		out := &proofPagesOutput{}
+		out.Body.OK, out.Body.Shown = true, in.Body.Shown
+		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
+			return render.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
+		})
+	}))
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), handled(s, s.wallet))
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first", 400), handled(s, s.transactions))
 }

@@ -74,6 +74,7 @@ func newWorld(t *testing.T, url string) *world {
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
 		"quoteUpload": {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
 		"createRender":    {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
+		"setProofPages":   {body: jsonBody(`{"shown":false}`)},
 		"preflightRender": {body: jsonBody(`{"filename":"scene.blend"}`)},
 		"createApiKey":    {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
 		"askForLink": {body: jsonBody(`{"email":"three@example.com"}`)}, "signIn": {body: form("token", "unknown")}, "showLink": {query: "?token=unknown"},
