@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 
 	"svc.example/internal/blendfile"
 	"svc.example/internal/contract"
+	"svc.example/internal/fault"
+	"svc.example/internal/intake"
 	"svc.example/internal/quote"
 )
 
@@ -31,9 +34,16 @@ type inspected struct {
 	Filename  string `json:"filename"`
 	SizeBytes int64  `json:"size_bytes"`
 	*blendfile.Facts
-	FrameCount int    `json:"frame_count"` // frames of 1 and above; 0 where none can be priced
-	PriceCents int    `json:"price_cents"`
-	Currency   string `json:"currency"`
+	FrameCount int      `json:"frame_count"` // frames of 1 and above; 0 where none can be priced
+	PriceCents int      `json:"price_cents"`
+	Currency   string   `json:"currency"`
+	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
+}
+
+// refusal is the service's answer to a file that it cannot render.
+type refusal struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
 }
 
 // Run reads the file and prints its facts.
@@ -64,6 +74,10 @@ func readFacts(path string) (*inspected, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency}
+	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts)); ok {
+		found.Refused = &refusal{refused.Code, refused.Message}
+		return found, nil
+	}
 	if s := facts.Scene; s != nil {
 		// A range that cannot be priced as it stands, too long or without a frame
 		// of 1 or above, needs a range to be asked for: it has no price here.
@@ -88,7 +102,9 @@ func (f *inspected) print(w io.Writer) {
 	} else {
 		printScene(row, s, f.SceneCount)
 	}
-	if f.PriceCents > 0 {
+	if f.Refused != nil {
+		row("refused", "%s (%s)", f.Refused.Message, f.Refused.Code)
+	} else if f.PriceCents > 0 {
 		row("price", "%s for %s", money(int64(f.PriceCents), f.Currency), countOf(f.FrameCount, "frame"))
 	} else {
 		row("price", "none for this range; ask for frames %d to at most %d more", contract.MinFrames, contract.MaxFrames-1)

@@ -103,3 +103,20 @@ func inspectedLines(t *testing.T, file string) map[string]bool {
 	}
 	return lines
 }
+
+func TestInspectSaysWhatTheServiceWouldRefuse(t *testing.T) {
+	t.Parallel()
+	// A library holds no scene.
+	found, err := readFacts("../../internal/blendfile/testdata/library.blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Refused == nil || found.PriceCents != 0 {
+		t.Fatalf("got %+v, %d cents", found.Refused, found.PriceCents)
+	}
+	var text strings.Builder
+	found.print(&text)
+	if !strings.Contains(text.String(), string(found.Refused.Code)) || strings.Contains(text.String(), "price") {
+		t.Errorf("printed %s", text.String())
+	}
+}

@@ -97,7 +97,7 @@ func (r *Received) read(body io.Reader) error {
 		return refusal(err)
 	}
 	r.size, r.sha256 = source.size, hex.EncodeToString(source.sum.Sum(nil))
-	if err := renderable(facts); err != nil {
+	if err := Renderable(facts); err != nil {
 		return err
 	}
 	r.scene = sceneOf(facts)

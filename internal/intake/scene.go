@@ -41,8 +41,9 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// renderable refuses what this renderer cannot render (decisions on inspect).
-func renderable(f *blendfile.Facts) error {
+// Renderable refuses what this renderer cannot render (decisions on inspect).
+// Errors: file_too_new, no_scene, engine_not_supported, no_camera.
+func Renderable(f *blendfile.Facts) error {
 	if f.FileVersion/100 > rendererVersion/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
 			version(f.FileVersion), contract.BlenderVersion)
