@@ -31,6 +31,7 @@ func main() {
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
+		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Configuration(kong.JSON, "/etc/svc/config.json"),
