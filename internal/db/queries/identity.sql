@@ -15,9 +15,6 @@ ON CONFLICT (email) DO NOTHING;
 -- name: PersonByEmail :one
 SELECT * FROM person WHERE email = @email;
 
--- name: PersonGet :one
-SELECT * FROM person WHERE person_id = @person_id;
-
 -- name: AccountKeyCreate :exec
 INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at)
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at);

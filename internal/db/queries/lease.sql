@@ -89,6 +89,3 @@ SELECT count(*) FROM (
 
 -- name: LeaseHeldOf :many
 SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';
-
--- name: LeaseNextDue :one
-SELECT CAST(coalesce(min(due_at), 0) AS bigint) FROM lease WHERE queue = @queue AND state = 'waiting';

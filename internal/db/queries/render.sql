@@ -23,9 +23,6 @@ INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, fr
 VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count,
   @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at);
 
--- name: QuoteGet :one
-SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id;
-
 -- name: QuoteLock :one
 SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id FOR UPDATE;
 

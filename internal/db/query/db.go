@@ -213,9 +213,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
 	}
-	if q.leaseNextDueStmt, err = db.PrepareContext(ctx, leaseNextDue); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseNextDue: %w", err)
-	}
 	if q.leaseNextSubjectStmt, err = db.PrepareContext(ctx, leaseNextSubject); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseNextSubject: %w", err)
 	}
@@ -294,17 +291,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.personCreateStmt, err = db.PrepareContext(ctx, personCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonCreate: %w", err)
 	}
-	if q.personGetStmt, err = db.PrepareContext(ctx, personGet); err != nil {
-		return nil, fmt.Errorf("error preparing query PersonGet: %w", err)
-	}
 	if q.quoteAcceptStmt, err = db.PrepareContext(ctx, quoteAccept); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteAccept: %w", err)
 	}
 	if q.quoteCreateStmt, err = db.PrepareContext(ctx, quoteCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteCreate: %w", err)
-	}
-	if q.quoteGetStmt, err = db.PrepareContext(ctx, quoteGet); err != nil {
-		return nil, fmt.Errorf("error preparing query QuoteGet: %w", err)
 	}
 	if q.quoteLatestStmt, err = db.PrepareContext(ctx, quoteLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteLatest: %w", err)
@@ -746,11 +737,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseLapsedStmt: %w", cerr)
 		}
 	}
-	if q.leaseNextDueStmt != nil {
-		if cerr := q.leaseNextDueStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseNextDueStmt: %w", cerr)
-		}
-	}
 	if q.leaseNextSubjectStmt != nil {
 		if cerr := q.leaseNextSubjectStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseNextSubjectStmt: %w", cerr)
@@ -881,11 +867,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing personCreateStmt: %w", cerr)
 		}
 	}
-	if q.personGetStmt != nil {
-		if cerr := q.personGetStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing personGetStmt: %w", cerr)
-		}
-	}
 	if q.quoteAcceptStmt != nil {
 		if cerr := q.quoteAcceptStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteAcceptStmt: %w", cerr)
@@ -894,11 +875,6 @@ func (q *Queries) Close() error {
 	if q.quoteCreateStmt != nil {
 		if cerr := q.quoteCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteCreateStmt: %w", cerr)
-		}
-	}
-	if q.quoteGetStmt != nil {
-		if cerr := q.quoteGetStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing quoteGetStmt: %w", cerr)
 		}
 	}
 	if q.quoteLatestStmt != nil {
@@ -1203,7 +1179,6 @@ type Queries struct {
 	leaseGetStmt           *sql.Stmt
 	leaseHeldOfStmt        *sql.Stmt
 	leaseLapsedStmt        *sql.Stmt
-	leaseNextDueStmt       *sql.Stmt
 	leaseNextSubjectStmt   *sql.Stmt
 	leaseReleaseStmt       *sql.Stmt
 	ledgerAddStmt          *sql.Stmt
@@ -1230,10 +1205,8 @@ type Queries struct {
 	nodeKeyTouchStmt       *sql.Stmt
 	personByEmailStmt      *sql.Stmt
 	personCreateStmt       *sql.Stmt
-	personGetStmt          *sql.Stmt
 	quoteAcceptStmt        *sql.Stmt
 	quoteCreateStmt        *sql.Stmt
-	quoteGetStmt           *sql.Stmt
 	quoteLatestStmt        *sql.Stmt
 	quoteLockStmt          *sql.Stmt
 	rateArrivalStmt        *sql.Stmt
@@ -1343,7 +1316,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseGetStmt:           q.leaseGetStmt,
 		leaseHeldOfStmt:        q.leaseHeldOfStmt,
 		leaseLapsedStmt:        q.leaseLapsedStmt,
-		leaseNextDueStmt:       q.leaseNextDueStmt,
 		leaseNextSubjectStmt:   q.leaseNextSubjectStmt,
 		leaseReleaseStmt:       q.leaseReleaseStmt,
 		ledgerAddStmt:          q.ledgerAddStmt,
@@ -1370,10 +1342,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeKeyTouchStmt:       q.nodeKeyTouchStmt,
 		personByEmailStmt:      q.personByEmailStmt,
 		personCreateStmt:       q.personCreateStmt,
-		personGetStmt:          q.personGetStmt,
 		quoteAcceptStmt:        q.quoteAcceptStmt,
 		quoteCreateStmt:        q.quoteCreateStmt,
-		quoteGetStmt:           q.quoteGetStmt,
 		quoteLatestStmt:        q.quoteLatestStmt,
 		quoteLockStmt:          q.quoteLockStmt,
 		rateArrivalStmt:        q.rateArrivalStmt,

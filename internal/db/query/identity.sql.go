@@ -445,22 +445,6 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 	return result.RowsAffected()
 }
 
-const personGet = `-- name: PersonGet :one
-SELECT person_id, email, workspace_id, created_at FROM person WHERE person_id = $1
-`
-
-func (q *Queries) PersonGet(ctx context.Context, personID string) (Person, error) {
-	row := q.queryRow(ctx, q.personGetStmt, personGet, personID)
-	var i Person
-	err := row.Scan(
-		&i.PersonID,
-		&i.Email,
-		&i.WorkspaceID,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
 const workspaceCount = `-- name: WorkspaceCount :one
 SELECT count(*) FROM workspace
 `

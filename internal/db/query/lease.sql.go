@@ -453,17 +453,6 @@ func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
 	return items, nil
 }
 
-const leaseNextDue = `-- name: LeaseNextDue :one
-SELECT CAST(coalesce(min(due_at), 0) AS bigint) FROM lease WHERE queue = $1 AND state = 'waiting'
-`
-
-func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error) {
-	row := q.queryRow(ctx, q.leaseNextDueStmt, leaseNextDue, queue)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const leaseNextSubject = `-- name: LeaseNextSubject :one
 
 SELECT subject FROM lease

@@ -908,38 +908,6 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 	return err
 }
 
-const quoteGet = `-- name: QuoteGet :one
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id FROM quote WHERE quote_id = $1 AND workspace_id = $2
-`
-
-type QuoteGetParams struct {
-	QuoteID     string
-	WorkspaceID string
-}
-
-func (q *Queries) QuoteGet(ctx context.Context, arg QuoteGetParams) (Quote, error) {
-	row := q.queryRow(ctx, q.quoteGetStmt, quoteGet, arg.QuoteID, arg.WorkspaceID)
-	var i Quote
-	err := row.Scan(
-		&i.QuoteID,
-		&i.UploadID,
-		&i.WorkspaceID,
-		&i.FrameStart,
-		&i.FrameEnd,
-		&i.FrameStep,
-		&i.FrameCount,
-		&i.PriceCents,
-		&i.PricingVersion,
-		&i.Qualified,
-		&i.Warnings,
-		&i.CreatedAt,
-		&i.ExpiresAt,
-		&i.AcceptedAt,
-		&i.JobID,
-	)
-	return i, err
-}
-
 const quoteLock = `-- name: QuoteLock :one
 SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
 `
