@@ -43,6 +43,7 @@ type renderResult struct {
 	SigningKey   string          `json:"signing_key"`
 	Proof        string          `json:"proof"`
 	Checkpoint   string          `json:"checkpoint"`
+	Renderer     string          `json:"renderer"` // "Blender", or what stands in its place
 	RenderDevice string          `json:"render_device"`
 	DeviceName   string          `json:"device_name"`
 	Version      string          `json:"version"` // of Blender
@@ -187,6 +188,7 @@ func (r *renderResult) fetch(ctx context.Context, o renderOptions, job *client.J
 		return fmt.Errorf("%w: it is the receipt of job %s over input %s", receipt.ErrBadSignature, signed.JobID, signed.Input.SHA256)
 	}
 	r.ReceiptID, r.ChargedCents, r.Currency, r.SHA256 = signed.ReceiptID, signed.ChargedCents, signed.Currency, signed.Artifact.SHA256
+	r.Renderer = signed.Renderer.Application
 	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
 	return r.unpack(signed.Frames)
 }

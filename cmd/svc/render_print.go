@@ -49,7 +49,7 @@ func (r *renderResult) print(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
 	row("price", fmt.Sprintf("%s for %s", money(r.ChargedCents, r.Currency), countOf(len(r.Frames), "frame")))
-	row("rendered", fmt.Sprintf("by Blender %s on %s (%s)", r.Version, r.DeviceName, r.RenderDevice))
+	row("rendered", fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice))
 	if len(r.Switched) > 0 {
 		row("switched", strings.Join(r.Switched, ", "))
 	}

@@ -46,6 +46,7 @@ type serveCmd struct {
 	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
 	LogOrigin  string `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
 	Worker     string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
+	Synthetic  bool   `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Let workers in that render nothing, to try the service out. What they touch says so."`
 	rateFlags
 }
 
@@ -54,7 +55,7 @@ func (c *serveCmd) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, SigningKey: c.SigningKey, LogOrigin: c.LogOrigin}
+	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, SigningKey: c.SigningKey, LogOrigin: c.LogOrigin, AllowSynthetic: c.Synthetic}
 	if err := c.apply(&cfg); err != nil {
 		return err
 	}

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"svc.example/internal/blender"
 	"svc.example/internal/farm"
+	"svc.example/internal/synthetic"
 	"svc.example/internal/worker"
 )
 
@@ -19,6 +21,24 @@ type workerCmd struct {
 	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder; one worker at a time."`
+	syntheticFlags
+}
+
+// syntheticFlags make a worker that renders nothing.
+type syntheticFlags struct {
+	Renderer           string                      `env:"SVC_RENDERER" enum:"blender,synthetic" default:"blender" help:"synthetic paints pictures without Blender, where svc serve --allow-synthetic lets it."`
+	SyntheticFrameTime time.Duration               `env:"SVC_SYNTHETIC_FRAME_TIME" default:"1s" help:"How long a synthetic frame takes."`
+	SyntheticJitter    float64                     `env:"SVC_SYNTHETIC_JITTER" default:"0.2" help:"Share by which it may take less or more."`
+	SyntheticFault     map[synthetic.Fault]float64 `env:"SVC_SYNTHETIC_FAULT" placeholder:"FAULT=SHARE" help:"Share of frames that crash, hang, or come black, half or small."`
+}
+
+// choose gives the renderer that the flags mean.
+func (c *workerCmd) choose() (worker.Renderer, error) {
+	if c.Renderer == "blender" {
+		return c.renderer()
+	}
+	r := synthetic.Renderer{FrameTime: c.SyntheticFrameTime, Jitter: c.SyntheticJitter, Faults: c.SyntheticFault}
+	return r, r.Check()
 }
 
 // Run renders until a signal comes: then the running frame is finished or given
@@ -27,7 +47,7 @@ func (c *workerCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	renderer, err := c.renderer()
+	renderer, err := c.choose()
 	if err != nil {
 		return err
 	}

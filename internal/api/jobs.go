@@ -53,6 +53,7 @@ type proofOutput struct {
 		ArtifactSHA256 string `json:"artifact_sha256"`
 		receipt.Inclusion
 		ProofPage    string `json:"proof_page_url" doc:"For anybody, while the workspace shows its proofs."`
+		Renderer     string `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
 		Version      string `json:"version" doc:"Of the Blender that really rendered."`
 		RenderDevice string `json:"render_device" enum:"GPU,CPU"`
 		DeviceName   string `json:"device_name"`
@@ -123,7 +124,7 @@ func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) 
 	out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
 	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
 	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.PublicURL+"/proof/"+r.ReceiptID
-	out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.Version, r.RenderDevice, r.DeviceName
+	out.Body.Renderer, out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.ID, r.Renderer.Version, r.RenderDevice, r.DeviceName
 	return out, nil
 }
 

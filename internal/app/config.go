@@ -53,6 +53,10 @@ type Config struct {
 	// they say in X-Forwarded-For; 0 believes none.
 	TrustedHops int
 
+	// AllowSynthetic lets workers in that render nothing (package synthetic); the
+	// jobs that they touch say so.
+	AllowSynthetic bool
+
 	// Embedded, when not nil, is the worker that runs inside the server.
 	Embedded *EmbeddedWorker
 

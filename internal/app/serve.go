@@ -62,7 +62,10 @@ func (a *App) Serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
-	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, Log: a.Config.Log}).Routes(mux)
+	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}).Routes(mux)
+	if a.Config.AllowSynthetic {
+		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
+	}
 
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))

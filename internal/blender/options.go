@@ -40,6 +40,9 @@ type Info struct {
 	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
+	// Synthetic says that this is no Blender at all; only package synthetic
+	// sets it.
+	Synthetic bool `json:"-"`
 }
 
 // DeviceInfo is one device that Cycles sees. A GPU may be listed once for each

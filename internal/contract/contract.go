@@ -18,6 +18,14 @@ const (
 	RenderDevice    = "GPU"
 )
 
+// What stands in the place of those where a frame was painted for a test and
+// not rendered (package synthetic).
+const (
+	SyntheticRenderer    = "synthetic"
+	SyntheticApplication = "synthetic renderer, no Blender"
+	SyntheticEngine      = "none"
+)
+
 // Contract strings and versions (spec 2.2, 2.3, 9.3; decisions on quotes).
 const (
 	PricingContract  = "SVC-PUBLIC-API-V2-FIXED-QUOTE"

@@ -27,6 +27,7 @@ const (
 // the server answers worker_not_registered.
 type RegisterRequest struct {
 	Name             string `json:"name"`
+	Renderer         string `json:"renderer,omitempty"` // "blender", also when empty, or "synthetic"
 	BlenderVersion   string `json:"blender_version"`    // "4.1.1"
 	BlenderBuildHash string `json:"blender_build_hash"` // as Blender prints it; "unknown" where it prints none
 	Device           string `json:"device"`             // "GPU" or "CPU"

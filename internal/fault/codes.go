@@ -68,6 +68,7 @@ const (
 	WorkerNotRegistered Code = "worker_not_registered"
 	LeaseLost           Code = "lease_lost"
 	FrameRejected       Code = "frame_rejected"
+	SyntheticRefused    Code = "synthetic_refused"
 )
 
 // Failure codes of a job (decisions 10).
@@ -158,6 +159,7 @@ func Table() []Entry {
 		{WorkerNotRegistered, 404, true, "Register again and go on.", DoorFarm},
 		{LeaseLost, 409, false, "Drop the frame: it belongs to another attempt.", DoorFarm},
 		{FrameRejected, 400, false, "Render the frame again: what arrived is not what was described.", DoorFarm},
+		{SyntheticRefused, 403, false, "Start svc serve with --allow-synthetic, on a service that nobody buys from.", DoorFarm},
 
 		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
 		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},

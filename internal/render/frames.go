@@ -141,6 +141,7 @@ type Picture struct {
 	SizeBytes     int64
 	Width, Height int
 	RenderTime    time.Duration
+	Renderer      string // contract.RendererID or contract.SyntheticRenderer
 	Device        string
 	DeviceName    string
 	Version       string
@@ -174,7 +175,7 @@ func (j *Jobs) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 
 func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
 	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
-		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, Now: tx.Now, JobID: p.JobID,
+		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, Renderer: p.Renderer, Now: tx.Now, JobID: p.JobID,
 	})
 	if db.Missing(err) {
 		return lost(p.Lease.ID)
@@ -191,7 +192,7 @@ func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
 	_, err = tx.FrameCreate(ctx, query.FrameCreateParams{
 		JobID: p.JobID, Frame: int64(p.Frame), Seq: job.Seq, Ordinal: job.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
-		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Device: p.Device, DeviceName: p.DeviceName,
+		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ type Object struct {
 	State             Status         `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	WaitingReason     *WaitingReason `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
 	QueuePosition     *int           `json:"queue_position" doc:"1 = next; null unless queued."`
-	Renderer          string         `json:"renderer"`
+	Renderer          string         `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
 	Application       string         `json:"application"`
 	Version           string         `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
 	Engine            string         `json:"engine"`
@@ -117,6 +117,9 @@ func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, er
 	}
 	if job.BlenderVersion != "" {
 		o.Version = job.BlenderVersion
+	}
+	if job.Renderer == contract.SyntheticRenderer {
+		o.Renderer, o.Application, o.Engine = contract.SyntheticRenderer, contract.SyntheticApplication, contract.SyntheticEngine
 	}
 	if !status.Terminal() {
 		o.ReservedCents = job.PriceCents

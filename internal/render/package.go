@@ -176,19 +176,27 @@ func manifestOf(job query.Job, frames []query.Frame) receipt.Manifest {
 func renderLog(frames []query.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
-		fmt.Fprintf(&b, "== frame %d: %s, %dx%d, %.3f s on %s (%s), Blender %s, attempt %d\n%s\n",
-			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, f.DeviceName, f.BlenderVersion, f.Attempt, strings.TrimRight(f.Log, "\n"))
+		by := contract.Application + " " + f.BlenderVersion
+		if f.Renderer == contract.SyntheticRenderer {
+			by = contract.SyntheticApplication
+		}
+		fmt.Fprintf(&b, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d\n%s\n",
+			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, f.DeviceName, by, f.Attempt, strings.TrimRight(f.Log, "\n"))
 	}
 	return b.String()
 }
 
 // rendererOf names what really rendered the frames; several workers may differ.
 func rendererOf(frames []query.Frame) receipt.Renderer {
-	return receipt.Renderer{
+	r := receipt.Renderer{
 		ID: contract.RendererID, Application: contract.Application, Engine: contract.Engine,
 		Version:   several(frames, func(f query.Frame) string { return f.BlenderVersion }),
 		BuildHash: several(frames, func(f query.Frame) string { return f.BuildHash }),
 	}
+	if slices.ContainsFunc(frames, func(f query.Frame) bool { return f.Renderer == contract.SyntheticRenderer }) {
+		r.ID, r.Application, r.Engine = contract.SyntheticRenderer, contract.SyntheticApplication, contract.SyntheticEngine
+	}
+	return r
 }
 
 // several joins the different values that frames have.

@@ -113,6 +113,14 @@ var (
 // admit decides whether this Blender may work here and writes into the log what
 // was let in by a flag. The result is what the worker registers as.
 func (c Config) admit(info blender.Info) (farm.RegisterRequest, error) {
+	if info.Synthetic {
+		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")
+		_, name, _ := info.Choose(blender.CPU)
+		return farm.RegisterRequest{
+			Name: c.Name, Renderer: contract.SyntheticRenderer, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+			Device: "CPU", DeviceName: name, Denoise: string(c.Denoise),
+		}, nil
+	}
 	if info.Version != contract.BlenderVersion {
 		if !c.AllowBlenderVersion {
 			return farm.RegisterRequest{}, fmt.Errorf("%w: this is %s, %s is wanted; scripts/install-blender gets it, --allow-blender-version works with this one",
@@ -134,7 +142,7 @@ func (c Config) admit(info blender.Info) (farm.RegisterRequest, error) {
 		c.Log.Warn("this Blender has no denoiser: scenes that ask for one fail; --denoise off renders them without")
 	}
 	return farm.RegisterRequest{
-		Name: c.Name, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
 		Device: device, DeviceName: name, Denoise: string(c.Denoise),
 	}, nil
 }

@@ -50,8 +50,10 @@ WHERE job_id = @job_id AND status = @from_status;
 UPDATE job SET claimed_at = @now WHERE job_id = @job_id AND claimed_at = 0;
 
 -- name: JobFrameDone :one
+-- One synthetic frame makes the whole job synthetic.
 UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST(@render_us AS bigint),
-  render_device = @render_device, device_name = @device_name, blender_version = @blender_version, updated_at = @now
+  render_device = @render_device, device_name = @device_name, blender_version = @blender_version,
+  renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST(@renderer AS text) END, updated_at = @now
 WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
 
@@ -85,9 +87,9 @@ SELECT job_id, status FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
 
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  device, device_name, blender_version, build_hash, switched, log, accepted_at)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at)
 ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FrameGet :one
@@ -107,8 +109,8 @@ VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @envelope, @created_at);
 SELECT * FROM receipt WHERE job_id = @job_id;
 
 -- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
-VALUES (@worker_id, @key_id, @name, @blender_version, @build_hash, @device, @device_name, @denoise, @registered_at, @seen_at);
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @registered_at, @seen_at);
 
 -- name: WorkerGet :one
 SELECT * FROM worker WHERE worker_id = @worker_id;

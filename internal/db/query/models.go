@@ -49,6 +49,7 @@ type Frame struct {
 	Switched       string
 	Log            string
 	AcceptedAt     int64
+	Renderer       string
 }
 
 type Idempotency struct {
@@ -103,6 +104,7 @@ type Job struct {
 	FailedAt          int64
 	CancelledAt       int64
 	UpdatedAt         int64
+	Renderer          string
 }
 
 type Lease struct {
@@ -224,6 +226,7 @@ type Worker struct {
 	Denoise        string
 	RegisteredAt   int64
 	SeenAt         int64
+	Renderer       string
 }
 
 type Workspace struct {

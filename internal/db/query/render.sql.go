@@ -167,9 +167,9 @@ func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error)
 
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  device, device_name, blender_version, build_hash, switched, log, accepted_at)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21)
+  $15, $16, $17, $18, $19, $20, $21, $22)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -188,6 +188,7 @@ type FrameCreateParams struct {
 	RenderUs       int64
 	WorkerID       string
 	Attempt        int64
+	Renderer       string
 	Device         string
 	DeviceName     string
 	BlenderVersion string
@@ -213,6 +214,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.RenderUs,
 		arg.WorkerID,
 		arg.Attempt,
+		arg.Renderer,
 		arg.Device,
 		arg.DeviceName,
 		arg.BlenderVersion,
@@ -228,7 +230,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -261,12 +263,13 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.Switched,
 		&i.Log,
 		&i.AcceptedAt,
+		&i.Renderer,
 	)
 	return i, err
 }
 
 const framesOf = `-- name: FramesOf :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 ORDER BY frame
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
 func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
@@ -300,6 +303,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 			&i.Switched,
 			&i.Log,
 			&i.AcceptedAt,
+			&i.Renderer,
 		); err != nil {
 			return nil, err
 		}
@@ -315,7 +319,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 }
 
 const framesSince = `-- name: FramesSince :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
 type FramesSinceParams struct {
@@ -355,6 +359,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.Switched,
 			&i.Log,
 			&i.AcceptedAt,
+			&i.Renderer,
 		); err != nil {
 			return nil, err
 		}
@@ -554,9 +559,10 @@ func (q *Queries) JobFailed(ctx context.Context, arg JobFailedParams) error {
 
 const jobFrameDone = `-- name: JobFrameDone :one
 UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST($1 AS bigint),
-  render_device = $2, device_name = $3, blender_version = $4, updated_at = $5
-WHERE job_id = $6 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at
+  render_device = $2, device_name = $3, blender_version = $4,
+  renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
+WHERE job_id = $7 AND status = 'rendering'
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
 `
 
 type JobFrameDoneParams struct {
@@ -564,16 +570,19 @@ type JobFrameDoneParams struct {
 	RenderDevice   string
 	DeviceName     string
 	BlenderVersion string
+	Renderer       string
 	Now            int64
 	JobID          string
 }
 
+// One synthetic frame makes the whole job synthetic.
 func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job, error) {
 	row := q.queryRow(ctx, q.jobFrameDoneStmt, jobFrameDone,
 		arg.RenderUs,
 		arg.RenderDevice,
 		arg.DeviceName,
 		arg.BlenderVersion,
+		arg.Renderer,
 		arg.Now,
 		arg.JobID,
 	)
@@ -618,12 +627,13 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.FailedAt,
 		&i.CancelledAt,
 		&i.UpdatedAt,
+		&i.Renderer,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -669,6 +679,7 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.FailedAt,
 		&i.CancelledAt,
 		&i.UpdatedAt,
+		&i.Renderer,
 	)
 	return i, err
 }
@@ -706,7 +717,7 @@ func (q *Queries) JobIDs(ctx context.Context, after string) ([]JobIDsRow, error)
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -752,6 +763,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.FailedAt,
 		&i.CancelledAt,
 		&i.UpdatedAt,
+		&i.Renderer,
 	)
 	return i, err
 }
@@ -1117,14 +1129,15 @@ func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (int
 }
 
 const workerCreate = `-- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
 
 type WorkerCreateParams struct {
 	WorkerID       string
 	KeyID          string
 	Name           string
+	Renderer       string
 	BlenderVersion string
 	BuildHash      string
 	Device         string
@@ -1139,6 +1152,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 		arg.WorkerID,
 		arg.KeyID,
 		arg.Name,
+		arg.Renderer,
 		arg.BlenderVersion,
 		arg.BuildHash,
 		arg.Device,
@@ -1151,7 +1165,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, renderer FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1168,6 +1182,7 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Denoise,
 		&i.RegisteredAt,
 		&i.SeenAt,
+		&i.Renderer,
 	)
 	return i, err
 }

@@ -11,6 +11,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"svc.example/internal/blob"
+	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/farm"
@@ -43,7 +45,9 @@ type Server struct {
 	DB    *db.DB
 	Jobs  *render.Jobs
 	Blobs blob.Store
-	Log   *slog.Logger
+	// AllowSynthetic lets workers in that render nothing.
+	AllowSynthetic bool
+	Log            *slog.Logger
 }
 
 // Bounds on what a worker may ask and send.
@@ -103,22 +107,39 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	if req.Device != "GPU" && req.Device != "CPU" {
 		return nil, fault.Field("body.device", "must be GPU or CPU")
 	}
+	renderer := cmp.Or(req.Renderer, contract.RendererID)
+	if err := s.admit(renderer); err != nil {
+		return nil, err
+	}
 	worker := id.New(id.Node)
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
 		return tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
-			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
+			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register worker: %w", err)
 	}
-	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "blender", req.BlenderVersion, "device", req.Device,
+	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "renderer", renderer, "blender", req.BlenderVersion, "device", req.Device,
 		"device_name", req.DeviceName, "denoise", req.Denoise)
 	return farm.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / 4,
 	}, nil
+}
+
+// admit refuses what renders nothing, unless that is wanted.
+func (s *Server) admit(renderer string) error {
+	switch {
+	case renderer == contract.RendererID:
+		return nil
+	case renderer != contract.SyntheticRenderer:
+		return fault.Field("body.renderer", "must be %s or %s", contract.RendererID, contract.SyntheticRenderer)
+	case !s.AllowSynthetic:
+		return fault.New(fault.SyntheticRefused, "This service takes no work of synthetic renderers.")
+	}
+	return nil
 }
 
 // known reads the worker of a report and notes that it was heard.
@@ -135,6 +156,9 @@ func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID stri
 		stale = tx.Now-worker.SeenAt > seenEvery.Microseconds()
 		return nil
 	})
+	if err == nil {
+		err = s.admit(worker.Renderer) // it may have registered before a restart
+	}
 	if err != nil || !stale {
 		return worker, err
 	}
@@ -298,7 +322,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
 		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
 		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
-		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
+		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Renderer: worker.Renderer, Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
 		Switched: meta.Switched, Log: clip(meta.Log),
 	}
 	if err := s.described(meta, worker); err != nil {
