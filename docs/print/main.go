@@ -1,6 +1,7 @@
 // Command print writes the documents that are made from code: docs/errors.md
 // from the error vocabulary, docs/states.md from the table of job states,
-// docs/openapi.json from the API's routes.
+// docs/openapi.json from the API's routes, docs/interface-coverage.md from the
+// table of rules and tests.
 package main
 
 //go:generate go run .
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"svc.example/docs/coverage"
 	"svc.example/internal/api"
 	"svc.example/internal/fault"
 	"svc.example/internal/render"
@@ -17,9 +19,10 @@ import (
 
 func main() {
 	for name, text := range map[string]string{
-		"errors.md":    fault.Markdown(),
-		"states.md":    render.StatesMarkdown(),
-		"openapi.json": string(api.Document("https://svc.example")),
+		"errors.md":             fault.Markdown(),
+		"states.md":             render.StatesMarkdown(),
+		"interface-coverage.md": coverage.Markdown(),
+		"openapi.json":          string(api.Document("https://svc.example")),
 	} {
 		if err := os.WriteFile(filepath.Join("..", name), []byte(text), 0o644); err != nil {
 			log.Fatal(err)

@@ -77,6 +77,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	s.jobs(api)
 	s.workspace(api)
 	s.results(api)
+	describeDocument(api.OpenAPI())
 	document := finish(api.OpenAPI())
 	mux.Handle("GET /docs", reference(api.OpenAPI()))
 	mux.Handle("GET /openapi.json", document)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 )
 
 // asJSON decodes what a test expects as an answer is decoded.
@@ -48,3 +49,32 @@ func TestDiscoverySaysThePublishedConstants(t *testing.T) {
 const limitsText = `{"ok":true,"contract":"SVC-PUBLIC-API-V1","frame_count":{"minimum":1,"maximum":10000},"accepted_extensions":[".blend"],
 	"required_render_engine":"CYCLES","render_backend":"GPU","maximum_upload_size_bytes":104857600,
 	"availability":{"classification":"LIVE_PUBLIC_ALPHA"},"rate_limit":{"requests_per_minute_per_client":60,"burst":20}}`
+
+func TestHealthTellsTheTimeOfTheService(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		a := s.call("GET", "/v1/health", "", body{})
+		at, err := time.Parse(time.RFC3339Nano, a.text("ts"))
+		if a.status != 200 || len(a.body) != 3 || a.text("service") != "svc" || err != nil || time.Since(at).Abs() > time.Minute {
+			t.Errorf("%d %v, %v", a.status, a.body, err)
+		}
+	})
+}
+
+// TestCapabilitiesFollowTheQueue has a worker come, and a job wait for it.
+func TestCapabilitiesFollowTheQueue(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		want := func(state string) {
+			t.Helper()
+			if got := s.call("GET", "/v1/capabilities", "", body{}).body["availability"].(map[string]any)["queue_state"]; got != state {
+				t.Errorf("the queue is %v, want %s", got, state)
+			}
+		}
+		want("no_workers")
+		s.render() // registers, and finds nothing
+		want("idle")
+		s.post("/node/v1/uploads/"+s.upload+"/start", s.terms())
+		want("busy")
+	})
+}

@@ -28,6 +28,18 @@ func Document(publicURL string) []byte {
 	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})
 }
 
+// describeDocument adds the document's own routes, which stand beside huma's.
+func describeDocument(doc *huma.OpenAPI) {
+	for id, path := range map[string]string{"getOpenAPI": "/v1/openapi.json", "getRootOpenAPI": "/openapi.json"} {
+		doc.AddOperation(&huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: "This document",
+			Responses: map[string]*huma.Response{"200": {
+				Description: "The OpenAPI document", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
+			}},
+		})
+	}
+}
+
 // finish describes what all operations share, and writes the document.
 func finish(doc *huma.OpenAPI) document {
 	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +

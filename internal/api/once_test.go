@@ -210,3 +210,64 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestTheFingerprintIsThatOfTheSevenLines has an upload accepted whose
+// fingerprint was worked out by sha256sum.
+func TestTheFingerprintIsThatOfTheSevenLines(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		h := map[string]string{
+			"Idempotency-Key": "by hand", "X-Svc-Filename": "a b.blend", "X-Svc-Renderer": "blender", "X-Svc-Frame-Start": "2", "X-Svc-Frame-End": "11",
+			"X-Svc-Frame-Count": "10", "X-Svc-Size-Bytes": "5", "X-Svc-Content-SHA256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+			// printf 'filename=a b.blend\nrenderer=blender\nframe_start=2\nframe_end=11\nframe_count=10\nsize_bytes=5\nsha256=2cf24d…9824' | sha256sum
+			"X-Svc-Request-Fingerprint": "7f4cb8488da1f0c0e3d90bbac483987d3dbc49e90ee8430b053600ac9a6d1cdf",
+		}
+		// Past the fingerprint, what comes next is wrong: the file.
+		if a := s.callWith("POST", "/v1/renders", s.account, h, s.form(nil, "a b.blend", []byte("hello"))); a.code() != fault.UnsupportedFile {
+			t.Errorf("the true one: %d %v", a.status, a.body)
+		}
+		h["X-Svc-Frame-End"] = "12"
+		if a := s.callWith("POST", "/v1/renders", s.account, h, s.form(nil, "a b.blend", []byte("hello"))); a.code() != fault.FingerprintMismatch {
+			t.Errorf("another one: %d %v", a.status, a.body)
+		}
+	})
+}
+
+func TestEachMissingHeaderOfTheGroupIsNamed(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		for name := range group("missing", 1, 1, 1) {
+			h := group("missing", 1, 1, 1)
+			delete(h, name)
+			a := s.put(nil, h)
+			if a.status != 400 || a.code() != fault.IdempotencyHeadersIncomplete || !strings.Contains(a.body["error"].(map[string]any)["message"].(string), name) {
+				t.Errorf("without %s: %d %v", name, a.status, a.body)
+			}
+		}
+	})
+}
+
+func TestEveryHeaderOfTheGroupHasItsForm(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		for name, bad := range map[string][]string{
+			"X-Svc-Request-Fingerprint": {"0", strings.Repeat("A", 64), strings.Repeat("0", 65)},
+			"X-Svc-Frame-Start":         {"0", "01", "-1", "+1", "1.0", "1e3", "one"},
+			"X-Svc-Frame-End":           {"0", "01", "-1"},
+			"X-Svc-Frame-Count":         {"0", "01", "-1"},
+			"X-Svc-Size-Bytes":          {"00", "01", "-0", "1 " + "0"},
+			"X-Svc-Content-SHA256":      {strings.Repeat("g", 64), strings.Repeat("A", 64), strings.Repeat("0", 63)},
+		} {
+			for _, value := range bad {
+				h := group("form", 1, 1, 1)
+				h[name] = value
+				if name != "X-Svc-Request-Fingerprint" {
+					refingerprint(h)
+				}
+				if a := s.put(nil, h); a.status != 400 || a.code() != fault.InvalidRequest {
+					t.Errorf("%s: %q: %d %v", name, value, a.status, a.body)
+				}
+			}
+		}
+	})
+}

@@ -76,6 +76,45 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestTheLargestUploadPassesAndOneByteMoreLeavesNothing sends a real scene with
+// zeros behind its end, as many bytes as may come, and then one more.
+func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
+	padded := func(size int64) io.Reader {
+		scene := demo.Scene()
+		return io.MultiReader(bytes.NewReader(scene), io.LimitReader(zeros{}, size-int64(len(scene))))
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(0)
+		for name, declared := range map[string]int64{"declared": contract.MaxUploadBytes + 1, "not declared": -1} {
+			status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes + 1), declared: declared})
+			if status != 413 || code != "upload_too_large" {
+				t.Errorf("one byte more, %s: %d %s", name, status, code)
+			}
+			h.wantNoUpload()
+		}
+		status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes), declared: contract.MaxUploadBytes})
+		if status != 200 {
+			t.Fatalf("the largest: %d %s", status, code)
+		}
+		h.read(func(ctx context.Context, tx *db.Tx) error {
+			keys, err := tx.UploadBlobKeys(ctx)
+			if err != nil || len(keys) != 1 {
+				t.Fatalf("the uploads %v are kept, %v", keys, err)
+			}
+			kept, err := h.app.Blobs.Open(ctx, keys[0])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = kept.Close() }()
+			if n, err := kept.Seek(0, io.SeekEnd); err != nil || n != contract.MaxUploadBytes {
+				t.Errorf("%d bytes are kept, %v", n, err)
+			}
+			return nil
+		})
+	})
+}
+
 // blendOf is a plain .blend of so many bytes: a header, and one block that goes
 // on to the end.
 func blendOf(size int64) io.Reader {

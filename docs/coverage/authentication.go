@@ -1,0 +1,22 @@
+package coverage
+
+// authentication is spec 5.
+func authentication() []Rule {
+	const matrix = "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse"
+	return []Rule{
+		shown("5", "A session manages keys and leads from inspect to start, on our own pages only",
+			matrix, "api.TestKeysAreManagedBySessionsOnOurOwnPagesOnly", "api.TestABrowserInspectsQuotesAndStartsByItsSession", "api.TestTheSessionCookieIsForTheBrowserAlone").
+			lines("browser session"),
+		shown("5", "An account key opens renders and workspace, and nothing else", matrix, "identity.TestAKeyOpensItsOwnDoorOnly").lines("account key"),
+		shown("5", "An agent key opens the Job API, and nothing else", matrix, "identity.TestAKeyOpensItsOwnDoorOnly").lines("agent key"),
+		shown("5 rule 1", "A key's secret is shown when it is made and never again; only its hash is kept",
+			"api.TestAKeysSecretIsShownOnceAndItsMetadataAlways", "identity.TestSecretsAreLongAndStoredOnlyAsHashes", "api.TestKeyNamesAreBounded"),
+		shown("5 rule 2", "A revoked key is refused on the next request, by every process",
+			"api.TestARevokedKeyIsRefusedOnTheNextRequestByEveryProcess", "story.TestARevokedKeyEndsAtOnceEverywhere"),
+		shown("5 rule 3", "Without a valid credential a route answers 401, before the body is read",
+			matrix, "api.TestACredentialIsCheckedBeforeTheBody", "identity.TestStrangeHeadersAreUnauthenticated"),
+		shown("5 rule 4", "Discovery is public", matrix),
+		beingBuilt("5 rule 4", "The leaderboard is public"),
+		beingBuilt("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface"),
+	}
+}

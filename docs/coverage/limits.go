@@ -1,0 +1,19 @@
+package coverage
+
+// limits are spec 8.
+func limits() []Rule {
+	return []Rule{
+		shown("8", "10000 frames pass and 10001 do not, at preflight, upload and inspect", "api.TestTenThousandFramesPassAndOneMoreDoesNot", "quote.TestAskedRangeIsChecked").
+			lines("frames of a request"),
+		shown("8", "104857600 bytes pass and one more does not", "story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("upload"),
+		shown("8", "What is no .blend, or not for Cycles, is refused at inspect", "story.TestRealFilesThatCannotBeRenderedAreRefusedAtInspect", "api.TestBadRequestsMeetTheirCode").
+			lines("input"),
+		shown("8", "20 requests pass at once, then one a second, counted over all processes",
+			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestABurstFromManyProcessesIsCountedOnce", "app.TestEachDoorHasItsOwnCount").lines("rate"),
+		beingBuilt("8", "The bounds of a webhook's address and secret").lines("webhook_url", "webhook_secret"),
+		shown("8", "A key's name has 1 to 80 characters", "api.TestKeyNamesAreBounded", "identity.TestNamesAndNumbersOfKeysAreBounded").lines("key name"),
+		beingBuilt("8", "The newest results are 25, at most 100").lines("newest benchmark results"),
+		shown("8", "A completed frame costs 1 cent, and what is not completed costs nothing",
+			"api.TestTheOlderFlowLeadsToTheSameResults", "story.TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack").lines("price"),
+	}
+}
