@@ -168,7 +168,7 @@ func (s *server) authenticated(api huma.API, who func(*http.Request) (caller, er
 			_ = huma.WriteErr(api, ctx, e.status, "", e) // it has told on standard error
 			return
 		}
-		tell(ctx.Context(), c.WorkspaceID)
+		identity.Acts(ctx.Context(), c.WorkspaceID)
 		next(huma.WithValue(ctx, callerKey, c))
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/api"
 	"svc.example/internal/fault"
 	"svc.example/internal/id"
+	"svc.example/internal/identity"
 	"svc.example/internal/ratelimit"
 )
 
@@ -35,7 +35,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	seen := &recorder{ResponseWriter: w}
 	_, route := f.mux.Handler(r)
-	ctx, workspace := api.Watched(r.Context())
+	ctx, workspace := identity.Watched(r.Context())
 	defer func() {
 		if p := recover(); p != nil {
 			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {

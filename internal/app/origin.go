@@ -11,6 +11,7 @@ import (
 // answers any origin, without credentials; cookie routes answer their own).
 const (
 	allowedHeaders = "Authorization, Content-Type, Accept, Range, Idempotency-Key, Last-Event-ID, X-Request-Id, " +
+		"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
 		"X-Svc-Request-Fingerprint, X-Svc-Filename, X-Svc-Renderer, X-Svc-Frame-Start, X-Svc-Frame-End, X-Svc-Frame-Count, " +
 		"X-Svc-Size-Bytes, X-Svc-Content-SHA256"
 	exposedHeaders = "X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Link, Location, Content-Disposition, Idempotency-Replayed"

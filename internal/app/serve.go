@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/agent"
 	"svc.example/internal/api"
 	"svc.example/internal/db"
 	"svc.example/internal/farm"
@@ -61,6 +62,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}).Routes(mux)
 	if a.Config.AllowSynthetic {

@@ -40,6 +40,8 @@ const (
 	ArtifactExpired      Code = "artifact_expired"
 	KeyLimitReached      Code = "key_limit_reached"
 	SpendLimitReached    Code = "spend_limit_reached"
+	PriceAboveMax        Code = "price_above_max"
+	ToolNotFound         Code = "tool_not_found"
 	InvalidKeyName       Code = "invalid_key_name"
 	LinkInvalid          Code = "link_invalid"
 	SignInFailed         Code = "sign_in_failed"
@@ -148,6 +150,8 @@ func Table() []Entry {
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},
+		{PriceAboveMax, 409, false, "Quote fewer frames, or start with a higher max_price_cents once whoever pays agrees.", DoorAPI},
+		{ToolNotFound, 404, false, "Call one of the tools that tools/list names.", DoorAPI},
 		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
 		{BodyTooLarge, 413, false, "Send a JSON body of at most 1 MiB.", DoorAPI},
 		{UnsupportedMedia, 415, false, "Send the content type that this route documents.", DoorAPI},

@@ -175,14 +175,24 @@ func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadI
 	if err != nil {
 		return quote.Quote{}, err
 	}
+	q, err := newest(ctx, tx, workspaceID, uploadID)
+	if err != nil || q.Status == quote.Open {
+		return q, err
+	}
+	return in.lockAgain(ctx, tx, upload, q)
+}
+
+// newest is the quote of an upload that was made last.
+func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
 	quoteID, err := tx.QuoteLatest(ctx, query.QuoteLatestParams{UploadID: uploadID, WorkspaceID: workspaceID})
 	if err != nil {
 		return quote.Quote{}, fmt.Errorf("find the quote of %s: %w", uploadID, err)
 	}
-	q, err := quote.Take(ctx, tx, workspaceID, uploadID, quoteID)
-	if err != nil || q.Status == quote.Open {
-		return q, err
-	}
+	return quote.Take(ctx, tx, workspaceID, uploadID, quoteID)
+}
+
+// lockAgain locks today's price for the frames of an older quote.
+func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, q quote.Quote) (quote.Quote, error) {
 	if upload.RemovedAt != 0 {
 		return q, fault.New(fault.UploadNotFound, "The upload is gone: its time was over.")
 	}
@@ -191,6 +201,28 @@ func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadI
 		return q, err
 	}
 	return in.Envelope.Lock(ctx, tx, upload, scene, fileWarnings(scene), quote.Asked{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
+}
+
+// Inspected is what an upload was found to be, with its newest quote: that one
+// itself while it is open or a job has taken it, else one like it at the price of
+// today. Errors: upload_not_found.
+func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (out Inspection, err error) {
+	err = in.DB.Write(ctx, func(tx *db.Tx) error {
+		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+		if err != nil {
+			return err
+		}
+		out = Inspection{UploadID: uploadID}
+		if out.Scene, err = readScene(upload.Scene); err != nil {
+			return err
+		}
+		if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err != nil || out.Quote.Status != quote.Expired {
+			return err
+		}
+		out.Quote, err = in.lockAgain(ctx, tx, upload, out.Quote)
+		return err
+	})
+	return out, err
 }
 
 // Requote locks a price for other frames of an upload. Errors: upload_not_found

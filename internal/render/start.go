@@ -35,12 +35,15 @@ type StartRequest struct {
 	UploadID    string
 	QuoteID     string
 	Flow        Flow
+	// MaxPriceCents is the most that the job may cost; nil means that the quote
+	// is enough.
+	MaxPriceCents *int64
 }
 
 // Start takes a locked quote and reserves its price, in one transaction: the
 // spend boundary. Starting a quote again returns the job it has become; nothing
 // is reserved twice. Errors: upload_not_found, quote_not_found, quote_expired,
-// quote_not_qualified, insufficient_funds, spend_limit_reached,
+// quote_not_qualified, price_above_max, insufficient_funds, spend_limit_reached,
 // not_accepting_jobs.
 func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 	var out Object
@@ -73,6 +76,10 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	}
 	if err := q.Startable(); err != nil {
 		return "", err
+	}
+	if r.MaxPriceCents != nil && q.PriceCents > *r.MaxPriceCents {
+		return "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
+			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
 	}
 	if err := withinLimit(ctx, tx, r.KeyID, q.PriceCents); err != nil {
 		return "", err
