@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/contract"
 	"svc.example/internal/fault"
 )
 
@@ -46,7 +47,7 @@ func refuse(err error, requestID string, tool toolName, told arguments) *mcp.Cal
 	if quotesFile(e.Code) {
 		text += "\n" + notice
 	}
-	return result(r, text+"\n"+r.next.text(), true)
+	return result(r, strings.TrimSpace(text+"\n"+r.next.text()), true)
 }
 
 // quotesFile says whether a message of that code may hold text from the file.
@@ -102,8 +103,10 @@ func remedy(code fault.Code, retryable bool, tool toolName, told arguments) next
 	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadNotFound, fault.QuoteNotQualified, fault.ArtifactExpired:
 		return again(inspectTool) // with another file
-	case fault.QuoteExpired, fault.QuoteNotFound, fault.PriceNotAccepted, fault.LegalRequired, fault.ToolNotFound:
+	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound:
 		return again(inspectTool, "upload_id")
+	case fault.PriceNotAccepted, fault.LegalRequired:
+		return again(startTool, "upload_id", "quote_id", "max_price_cents")
 	case fault.RenderNotCompleted:
 		n := again(statusTool, "job_id")
 		n.PollAfterSeconds = after(pollSoon)
@@ -122,13 +125,13 @@ func badArguments(tool toolName, told map[string]any, err error) error {
 			return fault.New(fault.PriceNotAccepted, "svc_start takes no price_cents: the locked quote is the price.").
 				Do("Call svc_start without price_cents; to bound the price, send max_price_cents.")
 		}
-		if told["legal_acceptance"] != "SVC_LEGAL_V1" {
-			return fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1.")
+		if told["legal_acceptance"] != contract.LegalAcceptance {
+			return fault.New(fault.LegalRequired, "legal_acceptance must be %s.", contract.LegalAcceptance)
 		}
 	}
 	text := err.Error()
-	if at := strings.LastIndex(text, "validating "); at >= 0 {
-		text = text[at:]
+	if at := strings.LastIndex(text, "validating "); at >= 0 { // the innermost place
+		text = text[at+len("validating "):]
 	}
 	return fault.New(fault.InvalidRequest, "The arguments do not fit the schema of %s: %s.", tool, text).
 		Do("Read the tool's input schema and send arguments that fit it.")

@@ -19,7 +19,7 @@ type download struct {
 	OK          yes       `json:"ok"`
 	JobID       jobID     `json:"job_id"`
 	URL         string    `json:"url" jsonschema:"Fetch it with GET; it authorises itself. Whoever has it can fetch the ZIP until expires_at."`
-	Filename    string    `json:"filename"`
+	Filename    string    `json:"filename" jsonschema:"A name to save it by."`
 	ContentType string    `json:"content_type"`
 	SizeBytes   count     `json:"size_bytes"`
 	SHA256      sha256Hex `json:"sha256" jsonschema:"Hash of the ZIP; the receipt says the same."`
@@ -34,12 +34,16 @@ func (d *door) download(ctx context.Context, in jobIn) (download, error) {
 		return download{}, err
 	}
 	return download{
-		OK: true, JobID: in.JobID, URL: f.URL, Filename: f.Filename, ContentType: f.ContentType, SizeBytes: count(f.SizeBytes),
+		OK: true, JobID: in.JobID, URL: f.URL, Filename: zipName(in.JobID), ContentType: f.ContentType, SizeBytes: count(f.SizeBytes),
 		SHA256: sha256Hex(f.SHA256), ExpiresAt: at(f.ExpiresAt),
-		Curl: fmt.Sprintf("curl --fail --output '%s' '%s'", f.Filename, f.URL),
+		Curl: fmt.Sprintf("curl --fail --output %s '%s'", zipName(in.JobID), f.URL),
 		step: call(receiptTool, arguments{"job_id": in.JobID}, "Fetch the ZIP, compare its SHA-256, then get the receipt with svc_receipt."),
 	}, nil
 }
+
+// zipName is what an agent is told to call the ZIP. The name that it has on
+// download is made of the uploaded file's, which has no place in a command.
+func zipName(job jobID) string { return string(job) + ".zip" }
 
 func (d download) lines() string {
 	return fmt.Sprintf("%s, %d bytes, SHA-256 %s; the link works until %s:\n%s\n%s", d.Filename, d.SizeBytes, d.SHA256, d.ExpiresAt, d.Curl, d.SuggestedAction)
@@ -92,7 +96,7 @@ func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 		FrameStart: count(r.FrameStart), FrameEnd: count(r.FrameEnd), FrameStep: count(r.FrameStep), FrameCount: count(r.FrameCount),
 		BlenderVersion: r.Renderer.Version, RenderDevice: r.RenderDevice, DeviceName: device, Switched: append([]string{}, r.Switched...), RenderSeconds: r.RenderSeconds,
 		ChargedCents: cents(r.ChargedCents), Currency: r.Currency, CompletedAt: at(r.CompletedAt), LogIndex: count(inclusion.LogIndex),
-		SigningKeysURL: d.PublicURL + "/v1/signing-keys", VerifyCommand: "svc verify receipt.json --artifact " + r.Artifact.Filename,
+		SigningKeysURL: d.PublicURL + "/v1/signing-keys", VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
 		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
 	}
 	if o.ReceiptURL != nil && o.ProofURL != nil {

@@ -1,0 +1,96 @@
+package agent_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+// terms are the arguments of a start.
+func terms(upload, quote any, more ...any) map[string]any {
+	a := map[string]any{"upload_id": upload, "quote_id": quote, "legal_acceptance": "SVC_LEGAL_V1"}
+	for i := 0; i < len(more); i += 2 {
+		a[more[i].(string)] = more[i+1]
+	}
+	return a
+}
+
+func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
+	each(t, func(h *house) {
+		c := h.client(h.agent)
+		i := h.scene()
+		upload := i.UploadID
+		for name, arguments := range map[string]map[string]any{
+			"without a quote":   {"upload_id": upload, "legal_acceptance": "SVC_LEGAL_V1"},
+			"without the terms": {"upload_id": upload, "quote_id": i.Quote.QuoteID},
+			"with other terms":  terms(upload, i.Quote.QuoteID, "legal_acceptance", "yes"),
+			"with a price":      terms(upload, i.Quote.QuoteID, "price_cents", 1),
+			"with a guess":      terms(upload, "QTE-00000000000000000000000000000000"),
+			"with more":         terms(upload, i.Quote.QuoteID, "api_key", "svc_agent_x"),
+			"above the maximum": terms(upload, i.Quote.QuoteID, "max_price_cents", i.Quote.PriceCents-1),
+			"for nothing":       terms(upload, i.Quote.QuoteID, "max_price_cents", 0),
+		} {
+			if a := c.call("svc_start", arguments); !a.refused {
+				h.t.Errorf("%s: started %v", name, a.object)
+			}
+		}
+		c.call("svc_start", terms(upload, i.Quote.QuoteID, "max_price_cents", 1)).wantRefusal("price_above_max")
+		if b := h.balance(); b.AvailableCents != credit {
+			h.t.Fatalf("the wallet has %+v before any start", b)
+		}
+		first := c.call("svc_start", terms(upload, i.Quote.QuoteID, "max_price_cents", i.Quote.PriceCents))
+		again := c.call("svc_start", terms(upload, i.Quote.QuoteID))
+		again.want("job_id", first.at("job_id"))
+		if b := h.balance(); b.ReservedCents != i.Quote.PriceCents || b.AvailableCents != credit-i.Quote.PriceCents {
+			h.t.Errorf("the wallet has %+v after starting a quote twice", b)
+		}
+		c.call("svc_inspect", map[string]any{"upload_id": upload}).want("next_tool", "svc_status") // never leads to a second start
+	})
+}
+
+// TestASpendLimitHoldsOverAllDoorsUnderRace starts many quotes at once by one
+// key, half by the tools and half by the Job API.
+func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
+	each(t, func(h *house) {
+		const starts, limit = 24, 7
+		most := int64(limit)
+		key := h.key(&most)
+		c := h.client(key)
+		upload := h.scene().UploadID
+		quotes := make([]any, starts)
+		for i := range quotes {
+			quotes[i] = c.call("svc_quote", map[string]any{"upload_id": upload, "frame_start": i + 1, "frame_end": i + 1}).at("quote.quote_id")
+		}
+		var all sync.WaitGroup
+		said := make([]string, starts)
+		for i, id := range quotes {
+			all.Go(func() {
+				if i%2 == 0 {
+					if a := c.call("svc_start", terms(upload, id)); a.refused {
+						said[i] = fmt.Sprint(a.at("error.code"))
+					}
+					return
+				}
+				res, body := h.post("/node/v1/uploads/"+upload+"/start", key, "application/json", fmt.Sprintf(`{"quote_id":%q,"legal_acceptance":"SVC_LEGAL_V1"}`, id))
+				if res.StatusCode != http.StatusOK {
+					said[i] = fmt.Sprint(body["error"].(map[string]any)["code"])
+				}
+			})
+		}
+		all.Wait()
+		started := 0
+		for _, code := range said {
+			switch code {
+			case "":
+				started++
+			case "spend_limit_reached":
+			default:
+				h.t.Errorf("refused with %s", code)
+			}
+		}
+		if b := h.balance(); started != limit || b.ReservedCents != limit {
+			h.t.Errorf("%d of %d started, %d cents reserved, with a limit of %d", started, starts, b.ReservedCents, limit)
+		}
+	})
+}
