@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// ExecName is the first argument with which our own program must call Exec.
+const ExecName = "sandbox-exec"
+
+// sightArg, in place of an order, has it print what it sees in force.
+const sightArg = "sight"
+
+// order is what Exec puts on before it becomes the program. It travels as an
+// argument: a sandboxed process has nothing else to read it from.
+type order struct {
+	Read    []string `json:"read"` // folders and files; those that are not there are left out
+	Write   []string `json:"write"`
+	Limits  Limits   `json:"limits"`
+	ByGroup bool     `json:"by_group"` // memory and tasks are limited by a control group
+	Wait    int      `json:"wait"`     // a descriptor to read one byte of first; 0: none
+}
+
+// Exec is the inner half: it puts landlock and limits on this process and turns
+// it into the program. args are those behind ExecName: an order, then the program
+// and its arguments. Where that fails it says so and returns an exit status.
+func Exec(args []string) int {
+	if err := become(args); err != nil {
+		fmt.Fprintln(os.Stderr, "svc sandbox:", err)
+		return 1
+	}
+	return 0
+}
+
+func become(args []string) error {
+	if len(args) == 1 && args[0] == sightArg {
+		return printSight()
+	}
+	if len(args) < 2 {
+		return errors.New("an order and a program are wanted")
+	}
+	var o order
+	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	if o.Wait > 0 {
+		if err := await(o.Wait); err != nil {
+			return err
+		}
+	}
+	if err := o.Limits.apply(o.ByGroup); err != nil {
+		return fmt.Errorf("limit the program: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if err := o.landlock(); err != nil {
+		return fmt.Errorf("put on landlock: %w", err)
+	}
+	return fmt.Errorf("start %s: %w", args[1], syscall.Exec(args[1], args[1:], os.Environ()))
+}
+
+// await returns once our parent has put us where we belong.
+func await(fd int) error {
+	ready := os.NewFile(uintptr(fd), "ready")
+	defer ready.Close()
+	if n, err := ready.Read(make([]byte, 1)); n != 1 {
+		return fmt.Errorf("wait for the control group: %w", err)
+	}
+	return nil
+}
+
+// landlock allows the folders of the order, and no network, nor signals to
+// anything outside. Kernels that know less of it are asked for less.
+func (o order) landlock() error {
+	rules := []landlock.Rule{
+		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
+		landlock.RWDirs(append(present(o.Write, true), "/dev")...).WithIoctlDev(),
+	}
+	return landlock.V9.BestEffort().Restrict(rules...)
+}
+
+// present keeps the folders, or the other files, of those that are there.
+func present(paths []string, folders bool) (there []string) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() == folders {
+			there = append(there, path)
+		}
+	}
+	return there
+}
+
+// landlockABI is the kernel's version of landlock, 0 without it.
+func landlockABI() int {
+	version, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// printSight tells what is in force around this process.
+func printSight() error {
+	seen, err := look()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(seen)
+}

@@ -1,0 +1,130 @@
+package sandbox
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits of one program and all it starts. 0 means DefaultLimits's.
+type Limits struct {
+	Memory    int64         // bytes; of main memory, not of a GPU's
+	Tasks     int           // processes and threads at once
+	FileSize  int64         // bytes of any one file it writes
+	OpenFiles int           // at once
+	CPU       time.Duration // of all its threads together
+}
+
+// Limits that no honest frame meets.
+const (
+	// defaultTasks lets the largest machines have their threads several times.
+	defaultTasks = 4096
+	// defaultFileSize lets Cycles keep the tiles of a very large picture on disk.
+	defaultFileSize = 16 << 30
+	// defaultOpenFiles is for scenes with thousands of textures.
+	defaultOpenFiles = 8192
+	// defaultWall is how long all processors may be busy for one program.
+	defaultWall = 7 * 24 * time.Hour
+)
+
+// DefaultLimits are this machine's: seven eighths of its memory, or of the control
+// group's that we are in, and a week of all its processors.
+func DefaultLimits() Limits {
+	return Limits{
+		Memory: memory() / 8 * 7, Tasks: defaultTasks, FileSize: defaultFileSize, OpenFiles: defaultOpenFiles,
+		CPU: defaultWall * time.Duration(runtime.NumCPU()),
+	}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	fill(&l.Memory, d.Memory)
+	fill(&l.Tasks, d.Tasks)
+	fill(&l.FileSize, d.FileSize)
+	fill(&l.OpenFiles, d.OpenFiles)
+	fill(&l.CPU, d.CPU)
+	return l
+}
+
+func fill[T comparable](limit *T, standard T) {
+	var zero T
+	if *limit == zero {
+		*limit = standard
+	}
+}
+
+// memory is what this machine has for us, bytes.
+func memory() int64 {
+	var info syscall.Sysinfo_t
+	if err := syscall.Sysinfo(&info); err != nil {
+		return 1 << 40 // no limit is a lie less than a wrong one
+	}
+	all := int64(info.Totalram) * int64(info.Unit)
+	if own := ownMemoryLimit(); own > 0 {
+		return min(all, own)
+	}
+	return all
+}
+
+// grace is how long after SIGXCPU a program that catches it is killed.
+const grace = 5 * time.Second
+
+// apply puts the limits on this process, for what it will become. byGroup says
+// that memory and tasks are limited already.
+func (l Limits) apply(byGroup bool) error {
+	set := func(resource int, limit, most int64) error {
+		return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: uint64(limit), Max: uint64(most)})
+	}
+	seconds := max(int64(l.CPU/time.Second), 1)
+	limits := map[int][2]int64{
+		unix.RLIMIT_CORE:   {0, 0},
+		unix.RLIMIT_FSIZE:  {l.FileSize, l.FileSize},
+		unix.RLIMIT_NOFILE: {int64(l.OpenFiles), int64(l.OpenFiles)},
+		unix.RLIMIT_CPU:    {seconds, seconds + int64(grace/time.Second)},
+	}
+	if !byGroup {
+		// Of writable private memory: GPU drivers reserve far more address space
+		// than they use, so that space itself cannot be what is limited.
+		limits[unix.RLIMIT_DATA] = [2]int64{l.Memory, l.Memory}
+		limits[unix.RLIMIT_NPROC] = [2]int64{int64(l.Tasks), int64(l.Tasks)}
+	}
+	for resource, limit := range limits {
+		var now syscall.Rlimit
+		if err := syscall.Getrlimit(resource, &now); err != nil {
+			return os.NewSyscallError("getrlimit", err)
+		}
+		// Nobody but root may raise what is lower already.
+		most := int64(min(uint64(limit[1]), now.Max))
+		if err := set(resource, min(limit[0], most), most); err != nil {
+			return os.NewSyscallError("setrlimit", err)
+		}
+	}
+	return nil
+}
+
+// systemOOMKills is how often this kernel has ended a process for want of memory
+// since it started; -1 where it does not say.
+func systemOOMKills() int64 {
+	file, err := os.Open("/proc/vmstat")
+	if err != nil {
+		return -1
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if n, ok := strings.CutPrefix(lines.Text(), "oom_kill "); ok {
+			count, err := strconv.ParseInt(n, 10, 64)
+			if err != nil {
+				return -1
+			}
+			return count
+		}
+	}
+	return -1
+}

@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Report is what is in force around a program, for the operator.
+type Report struct {
+	Mode       Mode     `json:"mode"`
+	Namespaces []string `json:"namespaces"` // of bubblewrap; none where it is not used
+	Landlock   int      `json:"landlock"`   // the kernel's ABI version; 0 where it is not used
+	Cgroup     int      `json:"cgroup"`     // 1 or 2; 0 where resource limits stand in
+	Limits     []string `json:"limits"`     // "memory 20.1 GiB", each that holds
+	Lacking    []string `json:"lacking"`    // what is not in force, and why
+}
+
+// String is one line, as it stands in a worker's log and registration.
+func (r Report) String() string {
+	var parts []string
+	if len(r.Namespaces) > 0 {
+		parts = append(parts, "bubblewrap ("+strings.Join(r.Namespaces, " ")+")")
+	}
+	if r.Landlock > 0 {
+		parts = append(parts, fmt.Sprintf("landlock %d", r.Landlock))
+	}
+	if r.Cgroup > 0 {
+		parts = append(parts, fmt.Sprintf("cgroup v%d", r.Cgroup))
+	}
+	parts = append(parts, r.Limits...)
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Whole says that both layers and every limit are in force.
+func (r Report) Whole() bool { return len(r.Lacking) == 0 }
+
+// Sight is what a program in the sandbox finds in force around itself.
+type Sight struct {
+	UID        int    `json:"uid"`
+	Landlock   int    `json:"landlock"`     // ABI version that was put on
+	NoNewPrivs bool   `json:"no_new_privs"` // it can gain no rights by what it starts
+	Caps       string `json:"caps"`         // effective capabilities, hexadecimal
+	Interfaces int    `json:"interfaces"`   // of the network, but for a loopback
+}
+
+// describe puts together what a trial has shown.
+func (s *Sandbox) describe(seen Sight, noBwrap error) Report {
+	r := Report{Mode: s.mode, Landlock: seen.Landlock}
+	if s.bwrap != "" {
+		for _, arg := range s.unshare {
+			if name, ok := strings.CutPrefix(arg, "--unshare-"); ok {
+				r.Namespaces = append(r.Namespaces, strings.TrimSuffix(name, "-try"))
+			}
+		}
+		r.Namespaces = append(r.Namespaces, "mount")
+		if seen.UID == 0 {
+			r.Lacking = append(r.Lacking, "a user of its own: Blender runs as root without capabilities, because user namespaces are forbidden here")
+		}
+	} else {
+		r.Lacking = append(r.Lacking, "namespaces: "+noBwrap.Error())
+	}
+	if seen.Landlock == 0 {
+		r.Lacking = append(r.Lacking, "landlock: this kernel does not have it switched on")
+	}
+	if s.groups != nil {
+		r.Cgroup = s.groups.version
+	}
+	l := s.limits
+	r.Limits = append(r.Limits, "memory "+size(l.Memory))
+	if s.groups != nil || s.rootless {
+		r.Limits = append(r.Limits, fmt.Sprintf("%d tasks", l.Tasks))
+	} else {
+		r.Lacking = append(r.Lacking, "a limit on tasks: no control group can be written, and root has no other")
+	}
+	r.Limits = append(r.Limits, "files of "+size(l.FileSize), fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
+	return r
+}
+
+// size writes bytes for people.
+func size(bytes int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if bytes >= unit.size {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(bytes)/float64(unit.size)), ".0") + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// look finds what is in force around this process.
+func look() (Sight, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return Sight{}, fmt.Errorf("read this process's status: %w", err)
+	}
+	seen := Sight{UID: os.Getuid()}
+	// No order allows the root folder: only landlock keeps it from being listed.
+	if _, err := os.ReadDir("/"); errors.Is(err, fs.ErrPermission) {
+		seen.Landlock = landlockABI()
+	}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); name {
+		case "NoNewPrivs":
+			seen.NoNewPrivs = value == "1"
+		case "CapEff":
+			seen.Caps = value
+		}
+	}
+	devices, err := os.ReadFile("/proc/self/net/dev")
+	if err != nil {
+		return Sight{}, fmt.Errorf("read the network's interfaces: %w", err)
+	}
+	for line := range bytes.Lines(devices) {
+		name, _, ok := bytes.Cut(line, []byte(":"))
+		if ok && string(bytes.TrimSpace(name)) != "lo" {
+			seen.Interfaces++
+		}
+	}
+	return seen, nil
+}
+
+func readSight(text []byte) (seen Sight, err error) {
+	if err := json.Unmarshal(text, &seen); err != nil {
+		return seen, fmt.Errorf("read what a trial saw (%q): %w", lastLine(text), err)
+	}
+	return seen, nil
+}
+
+// readSome reads what a trial printed, which is short.
+func readSome(r io.Reader) []byte {
+	text, _ := io.ReadAll(io.LimitReader(r, 64<<10)) // an end is an end
+	return text
+}
+
+func lastLine(text []byte) string {
+	text = bytes.TrimSpace(text)
+	return string(text[bytes.LastIndexByte(text, '\n')+1:])
+}

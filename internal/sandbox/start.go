@@ -1,0 +1,265 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is a program to start.
+type Command struct {
+	Path string   // absolute
+	Args []string // without the program's own name
+	Env  []string // all of its environment
+	Dir  string   // its current folder
+	// Read and Write are absolute paths it may read, or read and write, beside
+	// the system's; they are the same inside. What is not there is left out.
+	Read, Write []string
+	GPU         bool       // give it the machine's GPUs
+	Output      *os.File   // its standard output and error
+	Pass        []*os.File // its descriptors from 3 on
+}
+
+// Process is a started program. Kill may be called at any time, Wait once.
+type Process struct {
+	cmd    *exec.Cmd
+	first  *first // the first process of its own world; nil without bubblewrap
+	group  *group // nil where there is none
+	kill   sync.Once
+	before int64 // systemOOMKills at the start
+	limits Limits
+	walled bool // not Off
+}
+
+// Start starts a program. The caller keeps its ends of Output and Pass.
+func (s *Sandbox) Start(c Command) (*Process, error) {
+	if s == nil {
+		cmd := exec.Command(c.Path, c.Args...)
+		cmd.ExtraFiles = c.Pass
+		return begin(cmd, c)
+	}
+	pipes, err := newHandshake(len(c.Pass), s.bwrap != "", s.groups != nil)
+	if err != nil {
+		return nil, err
+	}
+	defer pipes.close()
+	name, args, err := s.wrap(c, pipes)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(name, args...)
+	cmd.ExtraFiles = append(c.Pass[:len(c.Pass):len(c.Pass)], pipes.theirs...)
+	var g *group
+	if s.groups != nil {
+		if g, err = s.groups.make(s.limits); err != nil {
+			return nil, err
+		}
+	}
+	p, err := begin(cmd, c)
+	if err != nil {
+		return nil, errors.Join(err, g.remove())
+	}
+	p.group, p.limits, p.walled = g, s.limits, true
+	pipes.closeTheirs()
+	if err := p.settle(pipes); err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("%w (it ended with %s)", err, p.Wait())
+	}
+	return p, nil
+}
+
+// begin starts what was made of a command.
+func begin(cmd *exec.Cmd, c Command) (*Process, error) {
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Output, c.Output
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid: true,
+		// Linux ties this to the thread that starts the process; Go ends no
+		// thread that is not locked to a goroutine, so it means our own death.
+		Pdeathsig: syscall.SIGKILL,
+	}
+	p := &Process{cmd: cmd, before: systemOOMKills()}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	return p, nil
+}
+
+// settle puts a started program into its control group and lets it go on.
+func (p *Process) settle(h *handshake) error {
+	into := p.cmd.Process.Pid
+	if h.info != nil {
+		pid, err := h.readPID()
+		if err != nil {
+			return fmt.Errorf("make the sandbox: %w", err)
+		}
+		if p.first, err = findFirst(pid); err != nil {
+			return err
+		}
+		into = pid
+	}
+	if p.group == nil {
+		return nil
+	}
+	if err := p.group.add(into); err != nil {
+		return err
+	}
+	if _, err := h.ready.Write([]byte{1}); err != nil {
+		return fmt.Errorf("let the sandbox go on: %w", err)
+	}
+	return nil
+}
+
+// wrap writes the command line that starts c in here.
+func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err error) {
+	read := append(append(system(), c.Read...), s.self[0])
+	write := append(c.Write[:len(c.Write):len(c.Write)], "/tmp")
+	if s.bwrap == "" {
+		write = c.Write // here /tmp is everybody's
+	}
+	if c.GPU {
+		read = append(read, gpuSystem...)
+	}
+	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil}
+	if s.bwrap == "" && s.groups != nil {
+		o.Wait = h.readyFD
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", nil, fmt.Errorf("write the sandbox's order: %w", err)
+	}
+	inner := append(append(append(s.self[:len(s.self):len(s.self)], string(text)), c.Path), c.Args...)
+	if s.bwrap == "" {
+		return inner[0], inner[1:], nil
+	}
+	return s.bwrap, append(append(s.bubblewrap(c, h), "--"), inner...), nil
+}
+
+// PID is the program's process id, as this process sees it.
+func (p *Process) PID() int {
+	if p.first == nil {
+		return p.cmd.Process.Pid
+	}
+	// The first process is bubblewrap's, which has the program as its only child.
+	first := strconv.Itoa(p.first.pid)
+	children, err := os.ReadFile(filepath.Join("/proc", first, "task", first, "children"))
+	if err != nil {
+		return p.first.pid
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		if pid, err := strconv.Atoi(child); err == nil {
+			return pid
+		}
+	}
+	return p.first.pid
+}
+
+// Kill ends the program and all it started.
+func (p *Process) Kill() {
+	p.kill.Do(func() {
+		if p.first != nil {
+			p.first.kill()
+		} else {
+			p.killRest()
+			_ = p.cmd.Process.Kill()
+		}
+		p.group.kill()
+	})
+}
+
+// killRest kills what is left of the process group; that there is nothing is fine.
+func (p *Process) killRest() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
+
+// Wait waits for the program's end, ends what it left behind, and says how it
+// ended.
+func (p *Process) Wait() Ending {
+	err := p.cmd.Wait()
+	p.killRest()
+	p.first.end()
+	p.group.kill()
+	e := p.ending(err)
+	_ = p.group.remove() // one that stays goes with the next Open
+	return e
+}
+
+// handshake is the pipes over which a program's place is settled before it runs.
+type handshake struct {
+	info, ready     *os.File // our ends; nil where not wanted
+	theirs          []*os.File
+	infoFD, readyFD int // in the program; 0 where not wanted
+}
+
+func newHandshake(passed int, info, ready bool) (*handshake, error) {
+	h := &handshake{}
+	next := 3 + passed
+	add := func(fd *int, theirs *os.File) {
+		h.theirs = append(h.theirs, theirs)
+		*fd = next
+		next++
+	}
+	if info {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("open a pipe to the sandbox: %w", err)
+		}
+		h.info = r
+		add(&h.infoFD, w)
+	}
+	if ready {
+		r, w, err := os.Pipe()
+		if err != nil {
+			h.close()
+			return nil, fmt.Errorf("open a pipe to the sandbox: %w", err)
+		}
+		h.ready = w
+		add(&h.readyFD, r)
+	}
+	return h, nil
+}
+
+// settleTime is how long bubblewrap may take to make its first process.
+const settleTime = 20 * time.Second
+
+// readPID reads the id of the first process from bubblewrap.
+func (h *handshake) readPID() (int, error) {
+	var info struct {
+		PID int `json:"child-pid"`
+	}
+	if err := h.info.SetReadDeadline(time.Now().Add(settleTime)); err != nil {
+		return 0, err
+	}
+	if err := json.NewDecoder(h.info).Decode(&info); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("bubblewrap could not make its namespaces")
+		}
+		return 0, err
+	}
+	return info.PID, nil
+}
+
+func (h *handshake) closeTheirs() {
+	for _, f := range h.theirs {
+		_ = f.Close()
+	}
+	h.theirs = nil
+}
+
+func (h *handshake) close() {
+	h.closeTheirs()
+	for _, f := range []*os.File{h.info, h.ready} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
