@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"syscall"
 	"time"
+
+	"svc.example/internal/sandbox"
 )
 
 // command is one line to the driver.
@@ -30,6 +30,10 @@ type reply struct {
 // They are on their way: the driver prints before it replies.
 const linesPatience = 250 * time.Millisecond
 
+// endPatience is how long a Blender that has closed its pipe may take to end, so
+// that how it ended is seen.
+const endPatience = 3 * time.Second
+
 // listen reads the driver's replies until Blender closes its end.
 func (p *Process) listen(r io.Reader) {
 	defer close(p.replies)
@@ -44,7 +48,7 @@ func (p *Process) listen(r io.Reader) {
 		if err := json.Unmarshal(body, &head); err != nil {
 			return // no longer the driver that talks: the call sees the end
 		}
-		p.out.await(head.Said, linesPatience)
+		p.said.await(head.Said, linesPatience)
 		select {
 		case p.replies <- reply{head.Reply, body}:
 		case <-p.killed: // nobody waits for it
@@ -77,7 +81,7 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
 		case <-silence.C:
 			return p.abandon(fmt.Sprintf("it said nothing for %s", p.opts.Silence), nil)
-		case <-p.out.alive:
+		case <-p.said.alive:
 		case r, ok := <-p.replies:
 			switch {
 			case !ok:
@@ -107,7 +111,7 @@ func decode(r reply, result any) error {
 func (p *Process) abandon(why string, cause error) error {
 	p.end()
 	<-p.done
-	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.out.text(), cause: cause}
+	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.said.text(), cause: cause}
 }
 
 // refusal is the error that the driver itself replied.
@@ -121,18 +125,22 @@ func (p *Process) refusal(body json.RawMessage) error {
 		return fmt.Errorf("read Blender's reply %q: %w", "error", err)
 	}
 	message := withoutPaths(strings.Join(strings.Fields(said.Message), " "))
-	return &Error{Code: said.Code, Message: message, Log: p.out.text(), Final: said.Final}
+	return &Error{Code: said.Code, Message: message, Log: p.said.text(), Final: said.Final}
 }
 
 // ended explains a Blender that went away by itself.
 func (p *Process) ended() error {
 	killed := p.wasKilled()
-	p.end() // it may have closed its pipe and live on
+	select {
+	case <-p.done:
+	case <-time.After(endPatience): // it has closed its pipe and lives on
+	}
+	p.end()
 	<-p.done
-	log := p.out.text()
+	log := p.said.text()
 	code, message := Crashed, "Blender was ended"
 	if !killed {
-		code, message = explain(p.waitErr, log)
+		code, message = explain(p.ending, log)
 	}
 	return &Error{Code: code, Message: message, Log: log}
 }
@@ -148,24 +156,28 @@ func (p *Process) wasKilled() bool {
 
 // explain reads a failure code and a sentence from how a process ended and what
 // it printed last.
-func explain(waitErr error, log string) (code, message string) {
-	var exit *exec.ExitError
-	if !errors.As(waitErr, &exit) {
-		return Crashed, "Blender ended by itself before it was done"
-	}
-	status, _ := exit.Sys().(syscall.WaitStatus)
+func explain(end sandbox.Ending, log string) (code, message string) {
 	switch {
-	case status.Signaled() && status.Signal() == syscall.SIGKILL:
-		// Nobody but the kernel, short of memory, ends a Blender that we did not end.
-		return OutOfMemory, "the system ended Blender: it needed more memory than there is"
+	case end.Hit == sandbox.HitMemory:
+		return OutOfMemory, "Blender needed more than the " + end.Limit + " of memory that it may have here"
+	case end.Hit == sandbox.HitCPU:
+		return NoProgress, "Blender was busy for " + end.Limit + " of processor time, the most that it may have here"
 	case spokeOfMemory(log):
 		return OutOfMemory, "Blender ran out of memory"
-	case status.Signaled():
-		return Crashed, fmt.Sprintf("Blender crashed (%s)", status.Signal())
-	case status.ExitStatus() == pythonExit:
+	case end.Hit == sandbox.HitTasks:
+		return Crashed, "Blender started more than the " + end.Limit + " threads that it may have here"
+	case end.Signal == syscall.SIGXFSZ:
+		return Crashed, "Blender wrote a file that is larger than it may be here"
+	case end.Signal == syscall.SIGKILL:
+		return Crashed, "somebody or something on the worker's machine killed Blender"
+	case end.Signal != 0:
+		return Crashed, fmt.Sprintf("Blender crashed (%s)", end.Signal)
+	case end.Status == pythonExit:
 		return Crashed, "Blender's driver failed: " + lastLine(log)
+	case strings.HasPrefix(lastLine(log), "bwrap: "), strings.HasPrefix(lastLine(log), "svc sandbox: "):
+		return Crashed, "the sandbox could not be made: " + lastLine(log)
 	}
-	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", status.ExitStatus())
+	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", end.Status)
 }
 
 // spokeOfMemory finds what Blender, Cycles and C++ print when memory runs out.

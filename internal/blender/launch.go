@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"svc.example/internal/sandbox"
 )
 
 //go:embed driver.py
@@ -31,45 +31,60 @@ var passed = [...]string{
 
 // launch writes the driver, starts Blender on it and the goroutines that listen.
 func (p *Process) launch() error {
-	script := filepath.Join(p.dir, "driver.py")
+	for _, dir := range []string{p.home(), p.in(), p.out()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("make a folder for Blender: %w", err)
+		}
+	}
+	script := filepath.Join(p.in(), "driver.py")
 	if err := os.WriteFile(script, driver, 0o600); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
 	settings, err := json.Marshal(map[string]string{
-		"out": p.opts.Out, "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
+		"out": p.out(), "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
 	})
 	if err != nil {
 		return fmt.Errorf("write Blender's settings: %w", err)
 	}
-	p.cmd = exec.Command(p.opts.Path,
-		"--background", "--factory-startup", "--disable-autoexec", "-noaudio",
-		// Before the script: Blender takes its arguments in order.
-		"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", string(settings))
-	p.cmd.Dir = p.dir
-	p.cmd.Env = environment(p.dir)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setpgid: true,
-		// Linux ties this to the thread that starts the process; Go ends no
-		// thread that is not locked to a goroutine, so it means our own death.
-		Pdeathsig: syscall.SIGKILL,
+	program, err := filepath.EvalSymlinks(p.opts.Path)
+	if err != nil {
+		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
 	}
-	return p.startPiped()
+	return p.startPiped(sandbox.Command{
+		Path: program,
+		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio",
+			// Before the script: Blender takes its arguments in order.
+			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", string(settings)},
+		Dir: p.home(), Env: environment(p.home()),
+		Read:  append(libraries(), filepath.Dir(program), p.in()),
+		Write: []string{p.home(), p.out()},
+		GPU:   p.opts.Device == GPU,
+	})
+}
+
+// libraries is where the machine says that libraries are, beside the system's own
+// places.
+func libraries() (folders []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
+		if filepath.IsAbs(dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
 }
 
 // startPiped starts the command with its three pipes: noise out of it, commands
 // into it (descriptor 3), replies out of it (descriptor 4).
-func (p *Process) startPiped() error {
+func (p *Process) startPiped(c sandbox.Command) error {
 	noiseR, noiseW, err1 := os.Pipe()
 	commandR, commandW, err2 := os.Pipe()
 	replyR, replyW, err3 := os.Pipe()
 	theirs, ours := []*os.File{noiseW, commandR, replyW}, []*os.File{noiseR, commandW, replyR}
-	if err := errors.Join(err1, err2, err3); err != nil {
-		closeAll(append(theirs, ours...))
-		return fmt.Errorf("open pipes to Blender: %w", err)
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		c.Output, c.Pass = noiseW, []*os.File{commandR, replyW}
+		p.running, err = p.opts.Sandbox.Start(c)
 	}
-	p.cmd.Stdout, p.cmd.Stderr = noiseW, noiseW
-	p.cmd.ExtraFiles = []*os.File{commandR, replyW}
-	err := p.cmd.Start()
 	closeAll(theirs)
 	if err != nil {
 		closeAll(ours)
@@ -83,11 +98,10 @@ func (p *Process) startPiped() error {
 // attend listens to a started Blender until it has ended, then closes done.
 func (p *Process) attend(noise, replies *os.File) {
 	var heard sync.WaitGroup
-	heard.Go(func() { p.out.read(noise) })
+	heard.Go(func() { p.said.read(noise) })
 	heard.Go(func() { p.listen(replies) })
 	go func() {
-		p.waitErr = p.cmd.Wait()
-		p.killGroup()
+		p.ending = p.running.Wait()
 		// What Blender wrote last is in the pipes; a descendant that left the
 		// group and holds them open is not waited for.
 		soon := time.Now().Add(time.Second)

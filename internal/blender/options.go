@@ -1,6 +1,10 @@
 package blender
 
-import "time"
+import (
+	"time"
+
+	"svc.example/internal/sandbox"
+)
 
 // Device says what Cycles renders on.
 type Device string
@@ -29,6 +33,8 @@ type Options struct {
 	Out     string  // a folder that is there; pictures are written here, named frame_0001.png
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
+	// Sandbox starts the process; nil starts it without one.
+	Sandbox *sandbox.Sandbox
 	// Silence is how long a command may go without a line or a reply from
 	// Blender before it is ended as no_progress. 0: forever.
 	Silence time.Duration

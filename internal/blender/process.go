@@ -5,26 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
+
+	"svc.example/internal/sandbox"
 )
 
 // Process is one Blender. Its methods are for one goroutine at a time, except
 // Close, which may be called at any time and more than once.
 type Process struct {
 	opts     Options
-	dir      string // home, temporary files and the driver
-	cmd      *exec.Cmd
+	dir      string // its folders: home, in and out
+	running  *sandbox.Process
 	commands *os.File
 	replies  chan reply // closed when Blender closes its end
-	out      output
+	said     output
 	info     Info
-	started  time.Time     // when the driver said that the last frame began
-	done     chan struct{} // closed when the process has ended and been waited for
-	waitErr  error         // valid once done is closed
+	started  time.Time      // when the driver said that the last frame began
+	done     chan struct{}  // closed when the process has ended and been waited for
+	ending   sandbox.Ending // valid once done is closed
 	kill     sync.Once
 	killed   chan struct{} // closed when we ended it ourselves
 	closed   sync.Once
@@ -55,7 +55,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	p := &Process{
 		opts: opts, dir: dir,
 		replies: make(chan reply, 4), done: make(chan struct{}), killed: make(chan struct{}),
-		out: output{alive: make(chan struct{}, 1)},
+		said: output{alive: make(chan struct{}, 1)},
 	}
 	if err := p.launch(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -69,20 +69,29 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 // Info is what the process said of itself at its start.
 func (p *Process) Info() Info { return p.info }
 
-// PID is the process's id, which is its group's too.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+// PID is Blender's process id as this process sees it.
+func (p *Process) PID() int { return p.running.PID() }
+
+// home holds Blender's own temporary files.
+func (p *Process) home() string { return filepath.Join(p.dir, "home") }
+
+// in is what Blender may read: the driver, and later the job's file.
+func (p *Process) in() string { return filepath.Join(p.dir, "in") }
+
+// out is where Blender puts its pictures, which then move to Options.Out.
+func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
 // Open loads the job's file and settles device, denoising and
 // output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
 // blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
 func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return Opened{}, fmt.Errorf("find the job's file: %w", err)
+	inside := filepath.Join(p.in(), "scene.blend")
+	if err := lend(file, inside); err != nil {
+		return Opened{}, fmt.Errorf("give Blender the job's file: %w", err)
 	}
-	p.out.begin(nil)
+	p.said.begin(nil)
 	var opened Opened
-	err = p.call(ctx, command{Command: "open", File: file}, "opened", &opened)
+	err := p.call(ctx, command{Command: "open", File: inside}, "opened", &opened)
 	return opened, err
 }
 
@@ -93,7 +102,7 @@ func (p *Process) Render(ctx context.Context, frame int, progress func(float64))
 	if frame < 0 {
 		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
 	}
-	p.out.begin(progress)
+	p.said.begin(progress)
 	var done struct {
 		Frame
 		File string `json:"file"`
@@ -102,8 +111,11 @@ func (p *Process) Render(ctx context.Context, frame int, progress func(float64))
 		return Frame{}, err
 	}
 	done.Started = p.started
-	done.Path = filepath.Join(p.opts.Out, done.File)
-	done.Log = p.out.text()
+	var err error
+	if done.Path, err = p.takeOut(done.File); err != nil {
+		return Frame{}, err
+	}
+	done.Log = p.said.text()
 	return done.Frame, nil
 }
 
@@ -125,10 +137,7 @@ func (p *Process) end() {
 		select {
 		case <-p.done: // its id may be another's by now
 		default:
-			p.killGroup()
+			p.running.Kill()
 		}
 	})
 }
-
-// killGroup kills what is left of the process's group; that there is nothing is fine.
-func (p *Process) killGroup() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
