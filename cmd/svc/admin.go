@@ -215,13 +215,13 @@ func (c *auditCmd) Run(k *kong.Context) error {
 	}
 	if c.JSON {
 		err = printJSON(k.Stdout, map[string]any{
-			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "leaves": found.Leaves, "breaches": found.Breaches,
+			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "breaches": found.Breaches,
 		})
 	} else {
 		for _, b := range found.Breaches {
 			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Thing, b.Detail)
 		}
-		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Leaves, len(found.Breaches))
+		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
 	}
 	if err == nil && len(found.Breaches) > 0 {
 		err = exitError{fmt.Errorf("the audit found %d breaches", len(found.Breaches)), exitFailure}

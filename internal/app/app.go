@@ -21,6 +21,7 @@ import (
 
 	"svc.example/internal/blob"
 	"svc.example/internal/db"
+	"svc.example/internal/leaderboard"
 	"svc.example/internal/receipt"
 	"svc.example/internal/render"
 	"svc.example/internal/signing"
@@ -72,6 +73,11 @@ func (a *App) Jobs(publicURL string) *render.Jobs {
 		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Keys: a.Keys,
 		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 	}
+}
+
+// Board gives the leaderboard of this house.
+func (a *App) Board() *leaderboard.Board {
+	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, AllowSynthetic: a.Config.AllowSynthetic}
 }
 
 // openRing takes the operator's key, or those in the folder.

@@ -64,7 +64,7 @@ func (a *App) Serve(ctx context.Context) error {
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
-	(&door.Server{DB: a.DB, Jobs: jobs, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}).Routes(mux)
+	(&door.Server{DB: a.DB, Jobs: jobs, Board: a.Board(), Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}).Routes(mux)
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}

@@ -78,6 +78,22 @@ const (
 // pixels x samples of a frame.
 const QualifiedPixelSamples = 3840 * 2160 * 4096
 
+// What is measured and how it is scored now (spec 9.4). Results are compared only
+// where all three are equal.
+const (
+	BenchmarkVersion = "bench-v1"  // how it is run: warm-up, time, check of the pictures
+	SceneVersion     = "scenes-v1" // what is rendered
+	ScoringVersion   = "score-v1"  // samples per minute, summed over the scenes
+)
+
+// Benchmark results (spec 4.6, 8).
+const (
+	LatestDefault     = 25
+	LatestMost        = 100
+	SearchMost        = 50
+	PercentileSamples = 3 // fewer results than that have no percentiles
+)
+
 // Secrets' prefixes by credential kind.
 const (
 	AccountKeyPrefix = "svc_"

@@ -80,6 +80,11 @@ func (c *Client) Release(ctx context.Context, req ReleaseRequest) error {
 	return err
 }
 
+// Benchmark hands in a signed benchmark receipt.
+func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (BenchmarkReply, error) {
+	return call[BenchmarkReply](ctx, c, PathBenchmark, req, callTimeout)
+}
+
 // Deliver sends a rendered frame; image must hold result.SizeBytes bytes.
 func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
 	head, tail, kind, err := deliverParts(result)

@@ -7,6 +7,8 @@
 // reading at wire.go.
 package farm
 
+import "encoding/json"
+
 // Version 1 of the workers' door: JSON bodies under /farm/v1, except Input (a
 // file out) and Deliver (multipart: part "meta" is FrameResult as JSON, part
 // "file" the image bytes, in that order). Replies carry ok=true; errors wear
@@ -18,6 +20,7 @@ const (
 	PathDeliver   = "/farm/v1/frames"
 	PathFail      = "/farm/v1/fail"
 	PathRelease   = "/farm/v1/release"
+	PathBenchmark = "/farm/v1/benchmarks"
 	// PathInput is followed by the job id; only a worker that holds a lease of
 	// that job may read it.
 	PathInput = "/farm/v1/inputs/"
@@ -134,6 +137,32 @@ type FailRequest struct {
 type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
+}
+
+// BenchmarkRequest hands in a benchmark receipt (package benchmark: Sign). The
+// worker has registered with the device and the Blender that it measured.
+// Sending the same receipt again gets the same answer.
+type BenchmarkRequest struct {
+	WorkerID     string          `json:"worker_id"`
+	Envelope     json.RawMessage `json:"envelope"`       // the signed receipt
+	PublicKeyPEM string          `json:"public_key_pem"` // of the key that signed; the node key is bound to it from the first receipt on
+}
+
+// What can become of a benchmark receipt.
+const (
+	BenchmarkAccepted = "accepted" // countersigned, logged and shown
+	BenchmarkRejected = "rejected" // kept, and shown nowhere
+)
+
+// BenchmarkReply tells what became of a benchmark receipt.
+type BenchmarkReply struct {
+	OK              bool    `json:"ok"`
+	ResultID        string  `json:"result_id"`
+	Status          string  `json:"status"`            // BenchmarkAccepted or BenchmarkRejected
+	Reason          *string `json:"reason"`            // why it was rejected; null when accepted
+	Detail          *string `json:"detail"`            // the reason in one line; null when accepted
+	ReceiptID       *string `json:"receipt_id"`        // null when rejected
+	PublicResultURL *string `json:"public_result_url"` // null when rejected
 }
 
 // OKReply answers reports that have nothing to say.

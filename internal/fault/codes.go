@@ -30,6 +30,8 @@ const (
 	QuoteNotFound        Code = "quote_not_found"
 	KeyNotFound          Code = "key_not_found"
 	ReceiptNotFound      Code = "receipt_not_found"
+	ResultNotFound       Code = "result_not_found"
+	GPUNotFound          Code = "gpu_not_found"
 	WorkspaceNotFound    Code = "workspace_not_found"
 	MethodNotAllowed     Code = "method_not_allowed"
 	QuoteExpired         Code = "quote_expired"
@@ -71,6 +73,8 @@ const (
 	LeaseLost           Code = "lease_lost"
 	FrameRejected       Code = "frame_rejected"
 	SyntheticRefused    Code = "synthetic_refused"
+	BenchmarkRefused    Code = "benchmark_refused"
+	NodeKeyBound        Code = "node_key_bound"
 )
 
 // Failure codes of a job (decisions 10).
@@ -138,6 +142,8 @@ func Table() []Entry {
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
 		{ReceiptNotFound, 404, false, "Check the receipt id, and ask its owner whether the workspace shows its proof pages.", DoorAPI},
+		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
+		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
 		{WorkspaceNotFound, 404, false, "Check the workspace id.", DoorAPI},
 		{MethodNotAllowed, 405, false, "Use a method that the Allow header names.", DoorAPI},
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
@@ -164,6 +170,8 @@ func Table() []Entry {
 		{LeaseLost, 409, false, "Drop the frame: it belongs to another attempt.", DoorFarm},
 		{FrameRejected, 400, false, "Render the frame again: what arrived is not what was described.", DoorFarm},
 		{SyntheticRefused, 403, false, "Start svc serve with --allow-synthetic, on a service that nobody buys from.", DoorFarm},
+		{BenchmarkRefused, 400, false, "Run svc bench again: the receipt is malformed, or not signed by the key beside it.", DoorFarm},
+		{NodeKeyBound, 409, false, "Sign with the key that this node key first came with, or ask the operator for a node key of its own.", DoorFarm},
 
 		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
 		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},

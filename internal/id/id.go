@@ -19,6 +19,7 @@ const (
 	Workspace   = "WSP-"
 	Person      = "PER-"
 	Node        = "NOD-"
+	Benchmark   = "BMR-"
 	Transaction = "TXN-"
 	Key         = "key_"
 	Request     = "req_"

@@ -64,15 +64,32 @@ func Sign(r Receipt, key Key) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode receipt %s: %w", r.ReceiptID, err)
 	}
-	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
-	if err != nil {
-		return nil, fmt.Errorf("prepare to sign receipt %s: %w", r.ReceiptID, err)
-	}
-	envelope, err := envelopes.SignPayload(context.Background(), PayloadType, payload)
+	envelope, err := Seal(payload, key)
 	if err != nil {
 		return nil, fmt.Errorf("sign receipt %s: %w", r.ReceiptID, err)
 	}
+	return envelope, nil
+}
+
+// Seal writes an in-toto statement as a DSSE envelope in JSON, without line
+// breaks.
+func Seal(statement []byte, key Key) (json.RawMessage, error) {
+	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := envelopes.SignPayload(context.Background(), PayloadType, statement)
+	if err != nil {
+		return nil, err
+	}
 	return json.Marshal(envelope)
+}
+
+// Unseal checks an envelope's signature against the keys and gives the statement
+// it holds, of whatever kind. Every error is an [ErrBadSignature].
+func Unseal(envelope []byte, keys []PublicKey) (statement []byte, err error) {
+	signed, err := openSigned(envelope, keys)
+	return signed.payload, err
 }
 
 // Open checks the envelope's signature against the keys and gives the receipt

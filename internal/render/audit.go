@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/blob"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
+	"svc.example/internal/leaderboard"
 	"svc.example/internal/receipt"
 	"svc.example/internal/signing"
 )
@@ -27,8 +28,10 @@ type Audited struct {
 	Jobs     int
 	Wallets  int
 	Receipts int
-	Leaves   int
-	Breaches []Breach
+	// Benchmarks are the benchmark receipts that count.
+	Benchmarks int
+	Leaves     int
+	Breaches   []Breach
 }
 
 // Audit checks money, frames, leases, receipts, the log and files over the whole
@@ -50,7 +53,10 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring) 
 		if err := a.log(ctx, tx, ring, keys); err != nil {
 			return err
 		}
-		done, err = a.finishedJobs(ctx, tx)
+		if done, err = a.finishedJobs(ctx, tx); err != nil {
+			return err
+		}
+		a.Benchmarks, err = leaderboard.Audit(ctx, tx, leaderboard.Auditor{Keys: keys, Leaf: a.owned, Breach: a.breach})
 		return err
 	})
 	if err != nil {

@@ -55,12 +55,18 @@ func (a *auditor) leaf(row query.Receipt, r receipt.Receipt) {
 		a.breach(rule, row.ReceiptID, "it names no leaf of the %d", len(a.leaves))
 		return
 	}
-	entry, err := receipt.EntryOf([]byte(row.Envelope))
-	if err != nil || a.leaves[*r.LogIndex] != entry {
+	if entry, err := receipt.EntryOf([]byte(row.Envelope)); err != nil || !a.owned(*r.LogIndex, entry) {
 		a.breach(rule, row.ReceiptID, "leaf %d is something else", *r.LogIndex)
-		return
 	}
-	a.claimed[*r.LogIndex] = true
+}
+
+// owned tells whether a leaf is the entry, which then belongs to a receipt.
+func (a *auditor) owned(index int64, entry receipt.Entry) bool {
+	if index < 0 || index >= int64(len(a.leaves)) || a.leaves[index] != entry {
+		return false
+	}
+	a.claimed[index] = true
+	return true
 }
 
 // strangers: every leaf belongs to a receipt.

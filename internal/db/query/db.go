@@ -75,6 +75,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
 	}
+	if q.auditBenchmarkCountsStmt, err = db.PrepareContext(ctx, auditBenchmarkCounts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkCounts: %w", err)
+	}
+	if q.auditBenchmarkGroupsStmt, err = db.PrepareContext(ctx, auditBenchmarkGroups); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkGroups: %w", err)
+	}
+	if q.auditBenchmarkTalliesStmt, err = db.PrepareContext(ctx, auditBenchmarkTallies); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkTallies: %w", err)
+	}
 	if q.auditFramesStmt, err = db.PrepareContext(ctx, auditFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditFrames: %w", err)
 	}
@@ -92,6 +101,90 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
+	}
+	if q.benchmarkAboveStmt, err = db.PrepareContext(ctx, benchmarkAbove); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkAbove: %w", err)
+	}
+	if q.benchmarkAdvanceStmt, err = db.PrepareContext(ctx, benchmarkAdvance); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkAdvance: %w", err)
+	}
+	if q.benchmarkBucketsStmt, err = db.PrepareContext(ctx, benchmarkBuckets); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkBuckets: %w", err)
+	}
+	if q.benchmarkFacetAddStmt, err = db.PrepareContext(ctx, benchmarkFacetAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetAdd: %w", err)
+	}
+	if q.benchmarkFacetFindStmt, err = db.PrepareContext(ctx, benchmarkFacetFind); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetFind: %w", err)
+	}
+	if q.benchmarkFacetsLikeStmt, err = db.PrepareContext(ctx, benchmarkFacetsLike); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetsLike: %w", err)
+	}
+	if q.benchmarkGroupAddStmt, err = db.PrepareContext(ctx, benchmarkGroupAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupAdd: %w", err)
+	}
+	if q.benchmarkGroupCountStmt, err = db.PrepareContext(ctx, benchmarkGroupCount); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupCount: %w", err)
+	}
+	if q.benchmarkGroupFindStmt, err = db.PrepareContext(ctx, benchmarkGroupFind); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupFind: %w", err)
+	}
+	if q.benchmarkGroupGetStmt, err = db.PrepareContext(ctx, benchmarkGroupGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupGet: %w", err)
+	}
+	if q.benchmarkGroupsCommonStmt, err = db.PrepareContext(ctx, benchmarkGroupsCommon); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsCommon: %w", err)
+	}
+	if q.benchmarkGroupsCountStmt, err = db.PrepareContext(ctx, benchmarkGroupsCount); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsCount: %w", err)
+	}
+	if q.benchmarkGroupsLikeStmt, err = db.PrepareContext(ctx, benchmarkGroupsLike); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsLike: %w", err)
+	}
+	if q.benchmarkGroupsOfSlugStmt, err = db.PrepareContext(ctx, benchmarkGroupsOfSlug); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsOfSlug: %w", err)
+	}
+	if q.benchmarkLatestStmt, err = db.PrepareContext(ctx, benchmarkLatest); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLatest: %w", err)
+	}
+	if q.benchmarkLatestOfStmt, err = db.PrepareContext(ctx, benchmarkLatestOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLatestOf: %w", err)
+	}
+	if q.benchmarkLockStmt, err = db.PrepareContext(ctx, benchmarkLock); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLock: %w", err)
+	}
+	if q.benchmarkPostingAddStmt, err = db.PrepareContext(ctx, benchmarkPostingAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkPostingAdd: %w", err)
+	}
+	if q.benchmarkPostingsStmt, err = db.PrepareContext(ctx, benchmarkPostings); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkPostings: %w", err)
+	}
+	if q.benchmarkReceiptAddStmt, err = db.PrepareContext(ctx, benchmarkReceiptAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptAdd: %w", err)
+	}
+	if q.benchmarkReceiptGetStmt, err = db.PrepareContext(ctx, benchmarkReceiptGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptGet: %w", err)
+	}
+	if q.benchmarkReceiptOfStmt, err = db.PrepareContext(ctx, benchmarkReceiptOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptOf: %w", err)
+	}
+	if q.benchmarkReceiptsAfterStmt, err = db.PrepareContext(ctx, benchmarkReceiptsAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptsAfter: %w", err)
+	}
+	if q.benchmarkResultAddStmt, err = db.PrepareContext(ctx, benchmarkResultAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultAdd: %w", err)
+	}
+	if q.benchmarkResultGetStmt, err = db.PrepareContext(ctx, benchmarkResultGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultGet: %w", err)
+	}
+	if q.benchmarkResultOfReceiptStmt, err = db.PrepareContext(ctx, benchmarkResultOfReceipt); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultOfReceipt: %w", err)
+	}
+	if q.benchmarkTallyAddStmt, err = db.PrepareContext(ctx, benchmarkTallyAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTallyAdd: %w", err)
+	}
+	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
 	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
@@ -284,6 +377,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nodeKeyTouchStmt, err = db.PrepareContext(ctx, nodeKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyTouch: %w", err)
+	}
+	if q.nodeSigningKeyBindStmt, err = db.PrepareContext(ctx, nodeSigningKeyBind); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeyBind: %w", err)
+	}
+	if q.nodeSigningKeyGetStmt, err = db.PrepareContext(ctx, nodeSigningKeyGet); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeyGet: %w", err)
 	}
 	if q.personByEmailStmt, err = db.PrepareContext(ctx, personByEmail); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByEmail: %w", err)
@@ -507,6 +606,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBalancesStmt: %w", cerr)
 		}
 	}
+	if q.auditBenchmarkCountsStmt != nil {
+		if cerr := q.auditBenchmarkCountsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkCountsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkGroupsStmt != nil {
+		if cerr := q.auditBenchmarkGroupsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkGroupsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkTalliesStmt != nil {
+		if cerr := q.auditBenchmarkTalliesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkTalliesStmt: %w", cerr)
+		}
+	}
 	if q.auditFramesStmt != nil {
 		if cerr := q.auditFramesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditFramesStmt: %w", cerr)
@@ -535,6 +649,146 @@ func (q *Queries) Close() error {
 	if q.auditUnbalancedStmt != nil {
 		if cerr := q.auditUnbalancedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkAboveStmt != nil {
+		if cerr := q.benchmarkAboveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkAboveStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkAdvanceStmt != nil {
+		if cerr := q.benchmarkAdvanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkAdvanceStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkBucketsStmt != nil {
+		if cerr := q.benchmarkBucketsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkBucketsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetAddStmt != nil {
+		if cerr := q.benchmarkFacetAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetFindStmt != nil {
+		if cerr := q.benchmarkFacetFindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetFindStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetsLikeStmt != nil {
+		if cerr := q.benchmarkFacetsLikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetsLikeStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupAddStmt != nil {
+		if cerr := q.benchmarkGroupAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupCountStmt != nil {
+		if cerr := q.benchmarkGroupCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupCountStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupFindStmt != nil {
+		if cerr := q.benchmarkGroupFindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupFindStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupGetStmt != nil {
+		if cerr := q.benchmarkGroupGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsCommonStmt != nil {
+		if cerr := q.benchmarkGroupsCommonStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsCommonStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsCountStmt != nil {
+		if cerr := q.benchmarkGroupsCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsCountStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsLikeStmt != nil {
+		if cerr := q.benchmarkGroupsLikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsLikeStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsOfSlugStmt != nil {
+		if cerr := q.benchmarkGroupsOfSlugStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsOfSlugStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLatestStmt != nil {
+		if cerr := q.benchmarkLatestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLatestStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLatestOfStmt != nil {
+		if cerr := q.benchmarkLatestOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLatestOfStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLockStmt != nil {
+		if cerr := q.benchmarkLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLockStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkPostingAddStmt != nil {
+		if cerr := q.benchmarkPostingAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkPostingAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkPostingsStmt != nil {
+		if cerr := q.benchmarkPostingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkPostingsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptAddStmt != nil {
+		if cerr := q.benchmarkReceiptAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptGetStmt != nil {
+		if cerr := q.benchmarkReceiptGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptOfStmt != nil {
+		if cerr := q.benchmarkReceiptOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptOfStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptsAfterStmt != nil {
+		if cerr := q.benchmarkReceiptsAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptsAfterStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultAddStmt != nil {
+		if cerr := q.benchmarkResultAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultGetStmt != nil {
+		if cerr := q.benchmarkResultGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultOfReceiptStmt != nil {
+		if cerr := q.benchmarkResultOfReceiptStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultOfReceiptStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTallyAddStmt != nil {
+		if cerr := q.benchmarkTallyAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTallyAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTopStmt != nil {
+		if cerr := q.benchmarkTopStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
 		}
 	}
 	if q.frameCreateStmt != nil {
@@ -857,6 +1111,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nodeKeyTouchStmt: %w", cerr)
 		}
 	}
+	if q.nodeSigningKeyBindStmt != nil {
+		if cerr := q.nodeSigningKeyBindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeyBindStmt: %w", cerr)
+		}
+	}
+	if q.nodeSigningKeyGetStmt != nil {
+		if cerr := q.nodeSigningKeyGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeyGetStmt: %w", cerr)
+		}
+	}
 	if q.personByEmailStmt != nil {
 		if cerr := q.personByEmailStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personByEmailStmt: %w", cerr)
@@ -1114,275 +1378,341 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                     DBTX
-	tx                     *sql.Tx
-	accountKeyActiveStmt   *sql.Stmt
-	accountKeyBySecretStmt *sql.Stmt
-	accountKeyCreateStmt   *sql.Stmt
-	accountKeyRevokeStmt   *sql.Stmt
-	accountKeyRevokeOfStmt *sql.Stmt
-	accountKeyTouchStmt    *sql.Stmt
-	accountKeysOfStmt      *sql.Stmt
-	agentKeyActiveStmt     *sql.Stmt
-	agentKeyBySecretStmt   *sql.Stmt
-	agentKeyCreateStmt     *sql.Stmt
-	agentKeyLimitStmt      *sql.Stmt
-	agentKeyRevokeStmt     *sql.Stmt
-	agentKeyRevokeOfStmt   *sql.Stmt
-	agentKeyTouchStmt      *sql.Stmt
-	agentKeysOfStmt        *sql.Stmt
-	auditAwaitingStmt      *sql.Stmt
-	auditBalancesStmt      *sql.Stmt
-	auditFramesStmt        *sql.Stmt
-	auditJobMoneyStmt      *sql.Stmt
-	auditLeasesStmt        *sql.Stmt
-	auditPackagingStmt     *sql.Stmt
-	auditReceiptsStmt      *sql.Stmt
-	auditUnbalancedStmt    *sql.Stmt
-	frameCreateStmt        *sql.Stmt
-	frameGetStmt           *sql.Stmt
-	framesOfStmt           *sql.Stmt
-	framesSinceStmt        *sql.Stmt
-	idempotencyFinishStmt  *sql.Stmt
-	idempotencyForgetStmt  *sql.Stmt
-	idempotencyFreeStmt    *sql.Stmt
-	idempotencyGetStmt     *sql.Stmt
-	idempotencyHoldStmt    *sql.Stmt
-	idempotencyKeepStmt    *sql.Stmt
-	jobArtifactKeysStmt    *sql.Stmt
-	jobArtifactRemovedStmt *sql.Stmt
-	jobCancelledStmt       *sql.Stmt
-	jobClaimedStmt         *sql.Stmt
-	jobCompletedStmt       *sql.Stmt
-	jobCreateStmt          *sql.Stmt
-	jobFailedStmt          *sql.Stmt
-	jobFrameDoneStmt       *sql.Stmt
-	jobGetStmt             *sql.Stmt
-	jobIDsStmt             *sql.Stmt
-	jobLockStmt            *sql.Stmt
-	jobMoveStmt            *sql.Stmt
-	jobQueuePositionStmt   *sql.Stmt
-	jobQueuedCountStmt     *sql.Stmt
-	jobSpentByKeyStmt      *sql.Stmt
-	jobSubmittedStmt       *sql.Stmt
-	jobsLiveStmt           *sql.Stmt
-	jobsOfWorkspaceStmt    *sql.Stmt
-	leaseAddStmt           *sql.Stmt
-	leaseAddSpanStmt       *sql.Stmt
-	leaseBeatStmt          *sql.Stmt
-	leaseClaimStmt         *sql.Stmt
-	leaseClaimOfStmt       *sql.Stmt
-	leaseCountWaitingStmt  *sql.Stmt
-	leaseDropStmt          *sql.Stmt
-	leaseFailStmt          *sql.Stmt
-	leaseFinishStmt        *sql.Stmt
-	leaseGetStmt           *sql.Stmt
-	leaseHeldOfStmt        *sql.Stmt
-	leaseLapsedStmt        *sql.Stmt
-	leaseNextSubjectStmt   *sql.Stmt
-	leaseReleaseStmt       *sql.Stmt
-	ledgerAddStmt          *sql.Stmt
-	ledgerGetStmt          *sql.Stmt
-	ledgerLockStmt         *sql.Stmt
-	ledgerOfWorkspaceStmt  *sql.Stmt
-	ledgerPostStmt         *sql.Stmt
-	ledgerRefundedStmt     *sql.Stmt
-	logAdvanceStmt         *sql.Stmt
-	logCountsStmt          *sql.Stmt
-	logHeadStmt            *sql.Stmt
-	logLeafAddStmt         *sql.Stmt
-	logLeavesStmt          *sql.Stmt
-	logLockStmt            *sql.Stmt
-	logNameStmt            *sql.Stmt
-	logNodeAddStmt         *sql.Stmt
-	logNodesStmt           *sql.Stmt
-	loginCreateStmt        *sql.Stmt
-	loginPersonStmt        *sql.Stmt
-	nodeKeyBySecretStmt    *sql.Stmt
-	nodeKeyCreateStmt      *sql.Stmt
-	nodeKeyRevokeStmt      *sql.Stmt
-	nodeKeyRevokeNamedStmt *sql.Stmt
-	nodeKeyTouchStmt       *sql.Stmt
-	personByEmailStmt      *sql.Stmt
-	personCreateStmt       *sql.Stmt
-	quoteAcceptStmt        *sql.Stmt
-	quoteCreateStmt        *sql.Stmt
-	quoteLatestStmt        *sql.Stmt
-	quoteLockStmt          *sql.Stmt
-	rateArrivalStmt        *sql.Stmt
-	rateForgetStmt         *sql.Stmt
-	rateKeyStmt            *sql.Stmt
-	rateTakeStmt           *sql.Stmt
-	receiptByJobStmt       *sql.Stmt
-	receiptCreateStmt      *sql.Stmt
-	receiptGetStmt         *sql.Stmt
-	sessionCreateStmt      *sql.Stmt
-	sessionDeleteStmt      *sql.Stmt
-	sessionGetStmt         *sql.Stmt
-	sessionsEndStmt        *sql.Stmt
-	signInLinkCreateStmt   *sql.Stmt
-	signInLinkDeleteStmt   *sql.Stmt
-	signInLinkUseStmt      *sql.Stmt
-	signInLinksEndStmt     *sql.Stmt
-	signInLinksOfStmt      *sql.Stmt
-	signingKeyAddStmt      *sql.Stmt
-	signingKeyEndStmt      *sql.Stmt
-	signingKeysStmt        *sql.Stmt
-	uploadBlobKeysStmt     *sql.Stmt
-	uploadByIDStmt         *sql.Stmt
-	uploadCreateStmt       *sql.Stmt
-	uploadGetStmt          *sql.Stmt
-	uploadLiveJobsStmt     *sql.Stmt
-	uploadRemoveStmt       *sql.Stmt
-	walletCreateStmt       *sql.Stmt
-	walletGetStmt          *sql.Stmt
-	walletMoveStmt         *sql.Stmt
-	workerCreateStmt       *sql.Stmt
-	workerGetStmt          *sql.Stmt
-	workerHoldsStmt        *sql.Stmt
-	workerSeenStmt         *sql.Stmt
-	workersOnlineStmt      *sql.Stmt
-	workspaceCountStmt     *sql.Stmt
-	workspaceCreateStmt    *sql.Stmt
-	workspaceGetStmt       *sql.Stmt
-	workspaceLockStmt      *sql.Stmt
-	workspaceProofPageStmt *sql.Stmt
+	db                           DBTX
+	tx                           *sql.Tx
+	accountKeyActiveStmt         *sql.Stmt
+	accountKeyBySecretStmt       *sql.Stmt
+	accountKeyCreateStmt         *sql.Stmt
+	accountKeyRevokeStmt         *sql.Stmt
+	accountKeyRevokeOfStmt       *sql.Stmt
+	accountKeyTouchStmt          *sql.Stmt
+	accountKeysOfStmt            *sql.Stmt
+	agentKeyActiveStmt           *sql.Stmt
+	agentKeyBySecretStmt         *sql.Stmt
+	agentKeyCreateStmt           *sql.Stmt
+	agentKeyLimitStmt            *sql.Stmt
+	agentKeyRevokeStmt           *sql.Stmt
+	agentKeyRevokeOfStmt         *sql.Stmt
+	agentKeyTouchStmt            *sql.Stmt
+	agentKeysOfStmt              *sql.Stmt
+	auditAwaitingStmt            *sql.Stmt
+	auditBalancesStmt            *sql.Stmt
+	auditBenchmarkCountsStmt     *sql.Stmt
+	auditBenchmarkGroupsStmt     *sql.Stmt
+	auditBenchmarkTalliesStmt    *sql.Stmt
+	auditFramesStmt              *sql.Stmt
+	auditJobMoneyStmt            *sql.Stmt
+	auditLeasesStmt              *sql.Stmt
+	auditPackagingStmt           *sql.Stmt
+	auditReceiptsStmt            *sql.Stmt
+	auditUnbalancedStmt          *sql.Stmt
+	benchmarkAboveStmt           *sql.Stmt
+	benchmarkAdvanceStmt         *sql.Stmt
+	benchmarkBucketsStmt         *sql.Stmt
+	benchmarkFacetAddStmt        *sql.Stmt
+	benchmarkFacetFindStmt       *sql.Stmt
+	benchmarkFacetsLikeStmt      *sql.Stmt
+	benchmarkGroupAddStmt        *sql.Stmt
+	benchmarkGroupCountStmt      *sql.Stmt
+	benchmarkGroupFindStmt       *sql.Stmt
+	benchmarkGroupGetStmt        *sql.Stmt
+	benchmarkGroupsCommonStmt    *sql.Stmt
+	benchmarkGroupsCountStmt     *sql.Stmt
+	benchmarkGroupsLikeStmt      *sql.Stmt
+	benchmarkGroupsOfSlugStmt    *sql.Stmt
+	benchmarkLatestStmt          *sql.Stmt
+	benchmarkLatestOfStmt        *sql.Stmt
+	benchmarkLockStmt            *sql.Stmt
+	benchmarkPostingAddStmt      *sql.Stmt
+	benchmarkPostingsStmt        *sql.Stmt
+	benchmarkReceiptAddStmt      *sql.Stmt
+	benchmarkReceiptGetStmt      *sql.Stmt
+	benchmarkReceiptOfStmt       *sql.Stmt
+	benchmarkReceiptsAfterStmt   *sql.Stmt
+	benchmarkResultAddStmt       *sql.Stmt
+	benchmarkResultGetStmt       *sql.Stmt
+	benchmarkResultOfReceiptStmt *sql.Stmt
+	benchmarkTallyAddStmt        *sql.Stmt
+	benchmarkTopStmt             *sql.Stmt
+	frameCreateStmt              *sql.Stmt
+	frameGetStmt                 *sql.Stmt
+	framesOfStmt                 *sql.Stmt
+	framesSinceStmt              *sql.Stmt
+	idempotencyFinishStmt        *sql.Stmt
+	idempotencyForgetStmt        *sql.Stmt
+	idempotencyFreeStmt          *sql.Stmt
+	idempotencyGetStmt           *sql.Stmt
+	idempotencyHoldStmt          *sql.Stmt
+	idempotencyKeepStmt          *sql.Stmt
+	jobArtifactKeysStmt          *sql.Stmt
+	jobArtifactRemovedStmt       *sql.Stmt
+	jobCancelledStmt             *sql.Stmt
+	jobClaimedStmt               *sql.Stmt
+	jobCompletedStmt             *sql.Stmt
+	jobCreateStmt                *sql.Stmt
+	jobFailedStmt                *sql.Stmt
+	jobFrameDoneStmt             *sql.Stmt
+	jobGetStmt                   *sql.Stmt
+	jobIDsStmt                   *sql.Stmt
+	jobLockStmt                  *sql.Stmt
+	jobMoveStmt                  *sql.Stmt
+	jobQueuePositionStmt         *sql.Stmt
+	jobQueuedCountStmt           *sql.Stmt
+	jobSpentByKeyStmt            *sql.Stmt
+	jobSubmittedStmt             *sql.Stmt
+	jobsLiveStmt                 *sql.Stmt
+	jobsOfWorkspaceStmt          *sql.Stmt
+	leaseAddStmt                 *sql.Stmt
+	leaseAddSpanStmt             *sql.Stmt
+	leaseBeatStmt                *sql.Stmt
+	leaseClaimStmt               *sql.Stmt
+	leaseClaimOfStmt             *sql.Stmt
+	leaseCountWaitingStmt        *sql.Stmt
+	leaseDropStmt                *sql.Stmt
+	leaseFailStmt                *sql.Stmt
+	leaseFinishStmt              *sql.Stmt
+	leaseGetStmt                 *sql.Stmt
+	leaseHeldOfStmt              *sql.Stmt
+	leaseLapsedStmt              *sql.Stmt
+	leaseNextSubjectStmt         *sql.Stmt
+	leaseReleaseStmt             *sql.Stmt
+	ledgerAddStmt                *sql.Stmt
+	ledgerGetStmt                *sql.Stmt
+	ledgerLockStmt               *sql.Stmt
+	ledgerOfWorkspaceStmt        *sql.Stmt
+	ledgerPostStmt               *sql.Stmt
+	ledgerRefundedStmt           *sql.Stmt
+	logAdvanceStmt               *sql.Stmt
+	logCountsStmt                *sql.Stmt
+	logHeadStmt                  *sql.Stmt
+	logLeafAddStmt               *sql.Stmt
+	logLeavesStmt                *sql.Stmt
+	logLockStmt                  *sql.Stmt
+	logNameStmt                  *sql.Stmt
+	logNodeAddStmt               *sql.Stmt
+	logNodesStmt                 *sql.Stmt
+	loginCreateStmt              *sql.Stmt
+	loginPersonStmt              *sql.Stmt
+	nodeKeyBySecretStmt          *sql.Stmt
+	nodeKeyCreateStmt            *sql.Stmt
+	nodeKeyRevokeStmt            *sql.Stmt
+	nodeKeyRevokeNamedStmt       *sql.Stmt
+	nodeKeyTouchStmt             *sql.Stmt
+	nodeSigningKeyBindStmt       *sql.Stmt
+	nodeSigningKeyGetStmt        *sql.Stmt
+	personByEmailStmt            *sql.Stmt
+	personCreateStmt             *sql.Stmt
+	quoteAcceptStmt              *sql.Stmt
+	quoteCreateStmt              *sql.Stmt
+	quoteLatestStmt              *sql.Stmt
+	quoteLockStmt                *sql.Stmt
+	rateArrivalStmt              *sql.Stmt
+	rateForgetStmt               *sql.Stmt
+	rateKeyStmt                  *sql.Stmt
+	rateTakeStmt                 *sql.Stmt
+	receiptByJobStmt             *sql.Stmt
+	receiptCreateStmt            *sql.Stmt
+	receiptGetStmt               *sql.Stmt
+	sessionCreateStmt            *sql.Stmt
+	sessionDeleteStmt            *sql.Stmt
+	sessionGetStmt               *sql.Stmt
+	sessionsEndStmt              *sql.Stmt
+	signInLinkCreateStmt         *sql.Stmt
+	signInLinkDeleteStmt         *sql.Stmt
+	signInLinkUseStmt            *sql.Stmt
+	signInLinksEndStmt           *sql.Stmt
+	signInLinksOfStmt            *sql.Stmt
+	signingKeyAddStmt            *sql.Stmt
+	signingKeyEndStmt            *sql.Stmt
+	signingKeysStmt              *sql.Stmt
+	uploadBlobKeysStmt           *sql.Stmt
+	uploadByIDStmt               *sql.Stmt
+	uploadCreateStmt             *sql.Stmt
+	uploadGetStmt                *sql.Stmt
+	uploadLiveJobsStmt           *sql.Stmt
+	uploadRemoveStmt             *sql.Stmt
+	walletCreateStmt             *sql.Stmt
+	walletGetStmt                *sql.Stmt
+	walletMoveStmt               *sql.Stmt
+	workerCreateStmt             *sql.Stmt
+	workerGetStmt                *sql.Stmt
+	workerHoldsStmt              *sql.Stmt
+	workerSeenStmt               *sql.Stmt
+	workersOnlineStmt            *sql.Stmt
+	workspaceCountStmt           *sql.Stmt
+	workspaceCreateStmt          *sql.Stmt
+	workspaceGetStmt             *sql.Stmt
+	workspaceLockStmt            *sql.Stmt
+	workspaceProofPageStmt       *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                     tx,
-		tx:                     tx,
-		accountKeyActiveStmt:   q.accountKeyActiveStmt,
-		accountKeyBySecretStmt: q.accountKeyBySecretStmt,
-		accountKeyCreateStmt:   q.accountKeyCreateStmt,
-		accountKeyRevokeStmt:   q.accountKeyRevokeStmt,
-		accountKeyRevokeOfStmt: q.accountKeyRevokeOfStmt,
-		accountKeyTouchStmt:    q.accountKeyTouchStmt,
-		accountKeysOfStmt:      q.accountKeysOfStmt,
-		agentKeyActiveStmt:     q.agentKeyActiveStmt,
-		agentKeyBySecretStmt:   q.agentKeyBySecretStmt,
-		agentKeyCreateStmt:     q.agentKeyCreateStmt,
-		agentKeyLimitStmt:      q.agentKeyLimitStmt,
-		agentKeyRevokeStmt:     q.agentKeyRevokeStmt,
-		agentKeyRevokeOfStmt:   q.agentKeyRevokeOfStmt,
-		agentKeyTouchStmt:      q.agentKeyTouchStmt,
-		agentKeysOfStmt:        q.agentKeysOfStmt,
-		auditAwaitingStmt:      q.auditAwaitingStmt,
-		auditBalancesStmt:      q.auditBalancesStmt,
-		auditFramesStmt:        q.auditFramesStmt,
-		auditJobMoneyStmt:      q.auditJobMoneyStmt,
-		auditLeasesStmt:        q.auditLeasesStmt,
-		auditPackagingStmt:     q.auditPackagingStmt,
-		auditReceiptsStmt:      q.auditReceiptsStmt,
-		auditUnbalancedStmt:    q.auditUnbalancedStmt,
-		frameCreateStmt:        q.frameCreateStmt,
-		frameGetStmt:           q.frameGetStmt,
-		framesOfStmt:           q.framesOfStmt,
-		framesSinceStmt:        q.framesSinceStmt,
-		idempotencyFinishStmt:  q.idempotencyFinishStmt,
-		idempotencyForgetStmt:  q.idempotencyForgetStmt,
-		idempotencyFreeStmt:    q.idempotencyFreeStmt,
-		idempotencyGetStmt:     q.idempotencyGetStmt,
-		idempotencyHoldStmt:    q.idempotencyHoldStmt,
-		idempotencyKeepStmt:    q.idempotencyKeepStmt,
-		jobArtifactKeysStmt:    q.jobArtifactKeysStmt,
-		jobArtifactRemovedStmt: q.jobArtifactRemovedStmt,
-		jobCancelledStmt:       q.jobCancelledStmt,
-		jobClaimedStmt:         q.jobClaimedStmt,
-		jobCompletedStmt:       q.jobCompletedStmt,
-		jobCreateStmt:          q.jobCreateStmt,
-		jobFailedStmt:          q.jobFailedStmt,
-		jobFrameDoneStmt:       q.jobFrameDoneStmt,
-		jobGetStmt:             q.jobGetStmt,
-		jobIDsStmt:             q.jobIDsStmt,
-		jobLockStmt:            q.jobLockStmt,
-		jobMoveStmt:            q.jobMoveStmt,
-		jobQueuePositionStmt:   q.jobQueuePositionStmt,
-		jobQueuedCountStmt:     q.jobQueuedCountStmt,
-		jobSpentByKeyStmt:      q.jobSpentByKeyStmt,
-		jobSubmittedStmt:       q.jobSubmittedStmt,
-		jobsLiveStmt:           q.jobsLiveStmt,
-		jobsOfWorkspaceStmt:    q.jobsOfWorkspaceStmt,
-		leaseAddStmt:           q.leaseAddStmt,
-		leaseAddSpanStmt:       q.leaseAddSpanStmt,
-		leaseBeatStmt:          q.leaseBeatStmt,
-		leaseClaimStmt:         q.leaseClaimStmt,
-		leaseClaimOfStmt:       q.leaseClaimOfStmt,
-		leaseCountWaitingStmt:  q.leaseCountWaitingStmt,
-		leaseDropStmt:          q.leaseDropStmt,
-		leaseFailStmt:          q.leaseFailStmt,
-		leaseFinishStmt:        q.leaseFinishStmt,
-		leaseGetStmt:           q.leaseGetStmt,
-		leaseHeldOfStmt:        q.leaseHeldOfStmt,
-		leaseLapsedStmt:        q.leaseLapsedStmt,
-		leaseNextSubjectStmt:   q.leaseNextSubjectStmt,
-		leaseReleaseStmt:       q.leaseReleaseStmt,
-		ledgerAddStmt:          q.ledgerAddStmt,
-		ledgerGetStmt:          q.ledgerGetStmt,
-		ledgerLockStmt:         q.ledgerLockStmt,
-		ledgerOfWorkspaceStmt:  q.ledgerOfWorkspaceStmt,
-		ledgerPostStmt:         q.ledgerPostStmt,
-		ledgerRefundedStmt:     q.ledgerRefundedStmt,
-		logAdvanceStmt:         q.logAdvanceStmt,
-		logCountsStmt:          q.logCountsStmt,
-		logHeadStmt:            q.logHeadStmt,
-		logLeafAddStmt:         q.logLeafAddStmt,
-		logLeavesStmt:          q.logLeavesStmt,
-		logLockStmt:            q.logLockStmt,
-		logNameStmt:            q.logNameStmt,
-		logNodeAddStmt:         q.logNodeAddStmt,
-		logNodesStmt:           q.logNodesStmt,
-		loginCreateStmt:        q.loginCreateStmt,
-		loginPersonStmt:        q.loginPersonStmt,
-		nodeKeyBySecretStmt:    q.nodeKeyBySecretStmt,
-		nodeKeyCreateStmt:      q.nodeKeyCreateStmt,
-		nodeKeyRevokeStmt:      q.nodeKeyRevokeStmt,
-		nodeKeyRevokeNamedStmt: q.nodeKeyRevokeNamedStmt,
-		nodeKeyTouchStmt:       q.nodeKeyTouchStmt,
-		personByEmailStmt:      q.personByEmailStmt,
-		personCreateStmt:       q.personCreateStmt,
-		quoteAcceptStmt:        q.quoteAcceptStmt,
-		quoteCreateStmt:        q.quoteCreateStmt,
-		quoteLatestStmt:        q.quoteLatestStmt,
-		quoteLockStmt:          q.quoteLockStmt,
-		rateArrivalStmt:        q.rateArrivalStmt,
-		rateForgetStmt:         q.rateForgetStmt,
-		rateKeyStmt:            q.rateKeyStmt,
-		rateTakeStmt:           q.rateTakeStmt,
-		receiptByJobStmt:       q.receiptByJobStmt,
-		receiptCreateStmt:      q.receiptCreateStmt,
-		receiptGetStmt:         q.receiptGetStmt,
-		sessionCreateStmt:      q.sessionCreateStmt,
-		sessionDeleteStmt:      q.sessionDeleteStmt,
-		sessionGetStmt:         q.sessionGetStmt,
-		sessionsEndStmt:        q.sessionsEndStmt,
-		signInLinkCreateStmt:   q.signInLinkCreateStmt,
-		signInLinkDeleteStmt:   q.signInLinkDeleteStmt,
-		signInLinkUseStmt:      q.signInLinkUseStmt,
-		signInLinksEndStmt:     q.signInLinksEndStmt,
-		signInLinksOfStmt:      q.signInLinksOfStmt,
-		signingKeyAddStmt:      q.signingKeyAddStmt,
-		signingKeyEndStmt:      q.signingKeyEndStmt,
-		signingKeysStmt:        q.signingKeysStmt,
-		uploadBlobKeysStmt:     q.uploadBlobKeysStmt,
-		uploadByIDStmt:         q.uploadByIDStmt,
-		uploadCreateStmt:       q.uploadCreateStmt,
-		uploadGetStmt:          q.uploadGetStmt,
-		uploadLiveJobsStmt:     q.uploadLiveJobsStmt,
-		uploadRemoveStmt:       q.uploadRemoveStmt,
-		walletCreateStmt:       q.walletCreateStmt,
-		walletGetStmt:          q.walletGetStmt,
-		walletMoveStmt:         q.walletMoveStmt,
-		workerCreateStmt:       q.workerCreateStmt,
-		workerGetStmt:          q.workerGetStmt,
-		workerHoldsStmt:        q.workerHoldsStmt,
-		workerSeenStmt:         q.workerSeenStmt,
-		workersOnlineStmt:      q.workersOnlineStmt,
-		workspaceCountStmt:     q.workspaceCountStmt,
-		workspaceCreateStmt:    q.workspaceCreateStmt,
-		workspaceGetStmt:       q.workspaceGetStmt,
-		workspaceLockStmt:      q.workspaceLockStmt,
-		workspaceProofPageStmt: q.workspaceProofPageStmt,
+		db:                           tx,
+		tx:                           tx,
+		accountKeyActiveStmt:         q.accountKeyActiveStmt,
+		accountKeyBySecretStmt:       q.accountKeyBySecretStmt,
+		accountKeyCreateStmt:         q.accountKeyCreateStmt,
+		accountKeyRevokeStmt:         q.accountKeyRevokeStmt,
+		accountKeyRevokeOfStmt:       q.accountKeyRevokeOfStmt,
+		accountKeyTouchStmt:          q.accountKeyTouchStmt,
+		accountKeysOfStmt:            q.accountKeysOfStmt,
+		agentKeyActiveStmt:           q.agentKeyActiveStmt,
+		agentKeyBySecretStmt:         q.agentKeyBySecretStmt,
+		agentKeyCreateStmt:           q.agentKeyCreateStmt,
+		agentKeyLimitStmt:            q.agentKeyLimitStmt,
+		agentKeyRevokeStmt:           q.agentKeyRevokeStmt,
+		agentKeyRevokeOfStmt:         q.agentKeyRevokeOfStmt,
+		agentKeyTouchStmt:            q.agentKeyTouchStmt,
+		agentKeysOfStmt:              q.agentKeysOfStmt,
+		auditAwaitingStmt:            q.auditAwaitingStmt,
+		auditBalancesStmt:            q.auditBalancesStmt,
+		auditBenchmarkCountsStmt:     q.auditBenchmarkCountsStmt,
+		auditBenchmarkGroupsStmt:     q.auditBenchmarkGroupsStmt,
+		auditBenchmarkTalliesStmt:    q.auditBenchmarkTalliesStmt,
+		auditFramesStmt:              q.auditFramesStmt,
+		auditJobMoneyStmt:            q.auditJobMoneyStmt,
+		auditLeasesStmt:              q.auditLeasesStmt,
+		auditPackagingStmt:           q.auditPackagingStmt,
+		auditReceiptsStmt:            q.auditReceiptsStmt,
+		auditUnbalancedStmt:          q.auditUnbalancedStmt,
+		benchmarkAboveStmt:           q.benchmarkAboveStmt,
+		benchmarkAdvanceStmt:         q.benchmarkAdvanceStmt,
+		benchmarkBucketsStmt:         q.benchmarkBucketsStmt,
+		benchmarkFacetAddStmt:        q.benchmarkFacetAddStmt,
+		benchmarkFacetFindStmt:       q.benchmarkFacetFindStmt,
+		benchmarkFacetsLikeStmt:      q.benchmarkFacetsLikeStmt,
+		benchmarkGroupAddStmt:        q.benchmarkGroupAddStmt,
+		benchmarkGroupCountStmt:      q.benchmarkGroupCountStmt,
+		benchmarkGroupFindStmt:       q.benchmarkGroupFindStmt,
+		benchmarkGroupGetStmt:        q.benchmarkGroupGetStmt,
+		benchmarkGroupsCommonStmt:    q.benchmarkGroupsCommonStmt,
+		benchmarkGroupsCountStmt:     q.benchmarkGroupsCountStmt,
+		benchmarkGroupsLikeStmt:      q.benchmarkGroupsLikeStmt,
+		benchmarkGroupsOfSlugStmt:    q.benchmarkGroupsOfSlugStmt,
+		benchmarkLatestStmt:          q.benchmarkLatestStmt,
+		benchmarkLatestOfStmt:        q.benchmarkLatestOfStmt,
+		benchmarkLockStmt:            q.benchmarkLockStmt,
+		benchmarkPostingAddStmt:      q.benchmarkPostingAddStmt,
+		benchmarkPostingsStmt:        q.benchmarkPostingsStmt,
+		benchmarkReceiptAddStmt:      q.benchmarkReceiptAddStmt,
+		benchmarkReceiptGetStmt:      q.benchmarkReceiptGetStmt,
+		benchmarkReceiptOfStmt:       q.benchmarkReceiptOfStmt,
+		benchmarkReceiptsAfterStmt:   q.benchmarkReceiptsAfterStmt,
+		benchmarkResultAddStmt:       q.benchmarkResultAddStmt,
+		benchmarkResultGetStmt:       q.benchmarkResultGetStmt,
+		benchmarkResultOfReceiptStmt: q.benchmarkResultOfReceiptStmt,
+		benchmarkTallyAddStmt:        q.benchmarkTallyAddStmt,
+		benchmarkTopStmt:             q.benchmarkTopStmt,
+		frameCreateStmt:              q.frameCreateStmt,
+		frameGetStmt:                 q.frameGetStmt,
+		framesOfStmt:                 q.framesOfStmt,
+		framesSinceStmt:              q.framesSinceStmt,
+		idempotencyFinishStmt:        q.idempotencyFinishStmt,
+		idempotencyForgetStmt:        q.idempotencyForgetStmt,
+		idempotencyFreeStmt:          q.idempotencyFreeStmt,
+		idempotencyGetStmt:           q.idempotencyGetStmt,
+		idempotencyHoldStmt:          q.idempotencyHoldStmt,
+		idempotencyKeepStmt:          q.idempotencyKeepStmt,
+		jobArtifactKeysStmt:          q.jobArtifactKeysStmt,
+		jobArtifactRemovedStmt:       q.jobArtifactRemovedStmt,
+		jobCancelledStmt:             q.jobCancelledStmt,
+		jobClaimedStmt:               q.jobClaimedStmt,
+		jobCompletedStmt:             q.jobCompletedStmt,
+		jobCreateStmt:                q.jobCreateStmt,
+		jobFailedStmt:                q.jobFailedStmt,
+		jobFrameDoneStmt:             q.jobFrameDoneStmt,
+		jobGetStmt:                   q.jobGetStmt,
+		jobIDsStmt:                   q.jobIDsStmt,
+		jobLockStmt:                  q.jobLockStmt,
+		jobMoveStmt:                  q.jobMoveStmt,
+		jobQueuePositionStmt:         q.jobQueuePositionStmt,
+		jobQueuedCountStmt:           q.jobQueuedCountStmt,
+		jobSpentByKeyStmt:            q.jobSpentByKeyStmt,
+		jobSubmittedStmt:             q.jobSubmittedStmt,
+		jobsLiveStmt:                 q.jobsLiveStmt,
+		jobsOfWorkspaceStmt:          q.jobsOfWorkspaceStmt,
+		leaseAddStmt:                 q.leaseAddStmt,
+		leaseAddSpanStmt:             q.leaseAddSpanStmt,
+		leaseBeatStmt:                q.leaseBeatStmt,
+		leaseClaimStmt:               q.leaseClaimStmt,
+		leaseClaimOfStmt:             q.leaseClaimOfStmt,
+		leaseCountWaitingStmt:        q.leaseCountWaitingStmt,
+		leaseDropStmt:                q.leaseDropStmt,
+		leaseFailStmt:                q.leaseFailStmt,
+		leaseFinishStmt:              q.leaseFinishStmt,
+		leaseGetStmt:                 q.leaseGetStmt,
+		leaseHeldOfStmt:              q.leaseHeldOfStmt,
+		leaseLapsedStmt:              q.leaseLapsedStmt,
+		leaseNextSubjectStmt:         q.leaseNextSubjectStmt,
+		leaseReleaseStmt:             q.leaseReleaseStmt,
+		ledgerAddStmt:                q.ledgerAddStmt,
+		ledgerGetStmt:                q.ledgerGetStmt,
+		ledgerLockStmt:               q.ledgerLockStmt,
+		ledgerOfWorkspaceStmt:        q.ledgerOfWorkspaceStmt,
+		ledgerPostStmt:               q.ledgerPostStmt,
+		ledgerRefundedStmt:           q.ledgerRefundedStmt,
+		logAdvanceStmt:               q.logAdvanceStmt,
+		logCountsStmt:                q.logCountsStmt,
+		logHeadStmt:                  q.logHeadStmt,
+		logLeafAddStmt:               q.logLeafAddStmt,
+		logLeavesStmt:                q.logLeavesStmt,
+		logLockStmt:                  q.logLockStmt,
+		logNameStmt:                  q.logNameStmt,
+		logNodeAddStmt:               q.logNodeAddStmt,
+		logNodesStmt:                 q.logNodesStmt,
+		loginCreateStmt:              q.loginCreateStmt,
+		loginPersonStmt:              q.loginPersonStmt,
+		nodeKeyBySecretStmt:          q.nodeKeyBySecretStmt,
+		nodeKeyCreateStmt:            q.nodeKeyCreateStmt,
+		nodeKeyRevokeStmt:            q.nodeKeyRevokeStmt,
+		nodeKeyRevokeNamedStmt:       q.nodeKeyRevokeNamedStmt,
+		nodeKeyTouchStmt:             q.nodeKeyTouchStmt,
+		nodeSigningKeyBindStmt:       q.nodeSigningKeyBindStmt,
+		nodeSigningKeyGetStmt:        q.nodeSigningKeyGetStmt,
+		personByEmailStmt:            q.personByEmailStmt,
+		personCreateStmt:             q.personCreateStmt,
+		quoteAcceptStmt:              q.quoteAcceptStmt,
+		quoteCreateStmt:              q.quoteCreateStmt,
+		quoteLatestStmt:              q.quoteLatestStmt,
+		quoteLockStmt:                q.quoteLockStmt,
+		rateArrivalStmt:              q.rateArrivalStmt,
+		rateForgetStmt:               q.rateForgetStmt,
+		rateKeyStmt:                  q.rateKeyStmt,
+		rateTakeStmt:                 q.rateTakeStmt,
+		receiptByJobStmt:             q.receiptByJobStmt,
+		receiptCreateStmt:            q.receiptCreateStmt,
+		receiptGetStmt:               q.receiptGetStmt,
+		sessionCreateStmt:            q.sessionCreateStmt,
+		sessionDeleteStmt:            q.sessionDeleteStmt,
+		sessionGetStmt:               q.sessionGetStmt,
+		sessionsEndStmt:              q.sessionsEndStmt,
+		signInLinkCreateStmt:         q.signInLinkCreateStmt,
+		signInLinkDeleteStmt:         q.signInLinkDeleteStmt,
+		signInLinkUseStmt:            q.signInLinkUseStmt,
+		signInLinksEndStmt:           q.signInLinksEndStmt,
+		signInLinksOfStmt:            q.signInLinksOfStmt,
+		signingKeyAddStmt:            q.signingKeyAddStmt,
+		signingKeyEndStmt:            q.signingKeyEndStmt,
+		signingKeysStmt:              q.signingKeysStmt,
+		uploadBlobKeysStmt:           q.uploadBlobKeysStmt,
+		uploadByIDStmt:               q.uploadByIDStmt,
+		uploadCreateStmt:             q.uploadCreateStmt,
+		uploadGetStmt:                q.uploadGetStmt,
+		uploadLiveJobsStmt:           q.uploadLiveJobsStmt,
+		uploadRemoveStmt:             q.uploadRemoveStmt,
+		walletCreateStmt:             q.walletCreateStmt,
+		walletGetStmt:                q.walletGetStmt,
+		walletMoveStmt:               q.walletMoveStmt,
+		workerCreateStmt:             q.workerCreateStmt,
+		workerGetStmt:                q.workerGetStmt,
+		workerHoldsStmt:              q.workerHoldsStmt,
+		workerSeenStmt:               q.workerSeenStmt,
+		workersOnlineStmt:            q.workersOnlineStmt,
+		workspaceCountStmt:           q.workspaceCountStmt,
+		workspaceCreateStmt:          q.workspaceCreateStmt,
+		workspaceGetStmt:             q.workspaceGetStmt,
+		workspaceLockStmt:            q.workspaceLockStmt,
+		workspaceProofPageStmt:       q.workspaceProofPageStmt,
 	}
 }

@@ -27,6 +27,53 @@ type AgentKey struct {
 	RevokedAt       int64
 }
 
+type BenchmarkGroup struct {
+	GroupID          int64
+	BenchmarkVersion string
+	SceneVersion     string
+	ScoringVersion   string
+	GpuSlug          string
+	GpuName          string
+	GpuVendor        string
+	Folded           string
+	VramGb           int64
+	Results          int64
+	Synthetic        int64
+	ScoreSum         int64
+	TimeSum          int64
+	UpdatedAt        int64
+}
+
+type BenchmarkReceipt struct {
+	ResultID       string
+	PayloadSha256  string
+	NodeKeyID      string
+	WorkerID       string
+	WorkerEnvelope string
+	Status         string
+	Reason         string
+	Detail         string
+	ReceiptID      string
+	Envelope       string
+	CreatedAt      int64
+}
+
+type BenchmarkResult struct {
+	Number     int64
+	ResultID   string
+	ReceiptID  string
+	BoardID    int64
+	GroupID    int64
+	DeviceName string
+	GpuName    string
+	GpuSlug    string
+	VramGb     int64
+	Score      int64
+	TimeMs     int64
+	Synthetic  int64
+	CreatedAt  int64
+}
+
 type Frame struct {
 	JobID          string
 	Frame          int64

@@ -36,6 +36,7 @@ import (
 	"svc.example/internal/fault"
 	"svc.example/internal/id"
 	"svc.example/internal/identity"
+	"svc.example/internal/leaderboard"
 	"svc.example/internal/lease"
 	"svc.example/internal/render"
 )
@@ -44,6 +45,7 @@ import (
 type Server struct {
 	DB    *db.DB
 	Jobs  *render.Jobs
+	Board *leaderboard.Board
 	Blobs blob.Store
 	// AllowSynthetic lets workers in that render nothing.
 	AllowSynthetic bool
@@ -68,6 +70,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farm.PathDeliver, s.route(s.deliver))
 	mux.Handle("POST "+farm.PathFail, s.route(s.fail))
 	mux.Handle("POST "+farm.PathRelease, s.route(s.release))
+	mux.Handle("POST "+farm.PathBenchmark, s.route(s.benchmark))
 	mux.Handle("GET "+farm.PathInput+"{job_id}", s.route(s.input))
 }
 

@@ -1,0 +1,158 @@
+package benchmark
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Name is how a GPU stands in tables and addresses.
+type Name struct {
+	Slug   string // lower case, "nvidia-geforce-rtx-4090"; "" when nothing is left of the name
+	Name   string // for people, "NVIDIA GeForce RTX 4090"
+	Vendor string // one of the table's, or Unknown
+}
+
+// Rewrite is a row of the table that names go through, from the first to the
+// last. Names that differ after it are different GPUs.
+type Rewrite struct {
+	Pattern string // regular expression, case ignored
+	By      string
+	Why     string
+}
+
+// Rewrites is the table.
+func Rewrites() []Rewrite {
+	return []Rewrite{
+		{`\((?:r|tm|c)\)|[®™©]`, " ", "Marks of trade are no part of the name."},
+		{`\((?:display|headless)\)`, " ", "Cycles says so of a GPU that a screen hangs on."},
+		{`\bnvidia corporation\b`, "NVIDIA", "One way to write the vendor."},
+		{`\badvanced micro devices,? inc\.?|\bATI\b`, "AMD", "One way to write the vendor."},
+		{`\bintel corporation\b`, "Intel", "One way to write the vendor."},
+		{`\bamd amd\b`, "AMD", "Some drivers write it twice."},
+		{`\(gpu - (\d+) cores?\)`, "$1-core", "Apple's chips are sold with more or fewer cores: they stay apart."},
+		{`\bwith max-q(?: design)?\b|\bmax-q design\b`, "Max-Q", "Max-Q is slower: it stays apart, under one name."},
+		{`\blaptop gpu\b|\(laptop\)|\(notebook\)`, "Laptop", "Laptop models are slower: they stay apart, under one name."},
+		{`\(mobile\)`, "Mobile", "So are mobile ones."},
+		{`\bada generation\b`, "Ada", "The workstation cards of that generation."},
+		{`\b(\d+) ?gi?b\b`, "${1}GB", "Memory in a name is part of it, written in one way."},
+		{`(\d\w*(?: xtx?| gre| pro)?) (?:graphics|series)$`, "$1", "Behind a model number it says nothing."},
+		{` gpu$`, "", "At the end it says nothing."},
+		{`[()\[\]{}]`, " ", "What brackets hold is part of the name, they are not."},
+	}
+}
+
+// Brand names the vendor of a GPU whose name leaves the vendor out, by the word
+// that it begins with.
+type Brand struct{ Word, Vendor string }
+
+// Brands is the table; vendors themselves stand in it too.
+func Brands() []Brand {
+	return []Brand{
+		{"NVIDIA", "NVIDIA"}, {"GeForce", "NVIDIA"}, {"Quadro", "NVIDIA"}, {"Tesla", "NVIDIA"}, {"TITAN", "NVIDIA"}, {"GRID", "NVIDIA"},
+		{"GTX", "NVIDIA"}, {"RTX", "NVIDIA"}, {"A100", "NVIDIA"}, {"H100", "NVIDIA"}, {"H200", "NVIDIA"}, {"L40S", "NVIDIA"},
+		{"AMD", "AMD"}, {"Radeon", "AMD"}, {"Instinct", "AMD"}, {"FirePro", "AMD"},
+		{"Intel", "Intel"}, {"Arc", "Intel"}, {"Iris", "Intel"}, {"UHD", "Intel"},
+		{"Apple", "Apple"},
+	}
+}
+
+// Variant is a model that is sold with several sizes of memory under one name;
+// its slug gets the size that is nearest to what the driver reports.
+type Variant struct {
+	Slug  string
+	Sizes []int // GB
+}
+
+// Variants is the table.
+func Variants() []Variant {
+	return []Variant{
+		{"nvidia-geforce-gtx-1060", []int{3, 6}},
+		{"nvidia-geforce-rtx-2060", []int{6, 12}},
+		{"nvidia-geforce-rtx-3050", []int{6, 8}},
+		{"nvidia-geforce-rtx-3060", []int{8, 12}},
+		{"nvidia-geforce-rtx-3080", []int{10, 12}},
+		{"nvidia-geforce-rtx-3080-laptop", []int{8, 16}},
+		{"nvidia-geforce-rtx-4060-ti", []int{8, 16}},
+		{"nvidia-geforce-rtx-5060-ti", []int{8, 16}},
+		{"amd-radeon-rx-470", []int{4, 8}},
+		{"amd-radeon-rx-480", []int{4, 8}},
+		{"amd-radeon-rx-570", []int{4, 8}},
+		{"amd-radeon-rx-580", []int{4, 8}},
+		{"amd-radeon-rx-5500-xt", []int{4, 8}},
+		{"amd-radeon-rx-9060-xt", []int{8, 16}},
+		{"intel-arc-a770", []int{8, 16}},
+	}
+}
+
+type rewriter struct {
+	pattern *regexp.Regexp
+	by      string
+}
+
+// compiled are the patterns of Rewrites, made once.
+var compiled = sync.OnceValue(func() (all []rewriter) {
+	for _, r := range Rewrites() {
+		all = append(all, rewriter{regexp.MustCompile(`(?i)` + r.Pattern), r.By})
+	}
+	return all
+})
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// NameOf gives a GPU, as Cycles names it, the name that it stands under. Memory
+// is in bytes; nil where it is not known.
+func NameOf(printed string, memory *int64) Name {
+	tidy := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	text := tidy(printed)
+	for _, r := range compiled() {
+		text = tidy(r.pattern.ReplaceAllString(text, r.by))
+	}
+	n := Name{Name: text, Vendor: Unknown}
+	first, _, _ := strings.Cut(text, " ")
+	for _, b := range Brands() {
+		// "A100-SXM4-80GB" begins with A100 as well.
+		if word, _, _ := strings.Cut(first, "-"); !strings.EqualFold(word, b.Word) {
+			continue
+		}
+		n.Vendor = b.Vendor
+		if strings.EqualFold(first, b.Vendor) {
+			text = tidy(text[len(first):])
+		}
+		n.Name = tidy(b.Vendor + " " + text)
+		break
+	}
+	n.Slug = slug(n.Name)
+	if i := slices.IndexFunc(Variants(), func(v Variant) bool { return v.Slug == n.Slug }); i >= 0 && memory != nil {
+		size := fmt.Sprintf(" %dGB", nearest(Variants()[i].Sizes, *memory))
+		n.Name += size
+		n.Slug = slug(n.Name)
+	}
+	return n
+}
+
+func slug(name string) string {
+	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+func nearest(sizes []int, memory int64) int {
+	off := func(size int) float64 { return math.Abs(float64(size) - float64(memory)/(1<<30)) }
+	return slices.MinFunc(sizes, func(a, b int) int {
+		if off(a) < off(b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// Gigabytes is memory as it is sold: drivers keep a little back.
+func Gigabytes(memory *int64) *int {
+	if memory == nil {
+		return nil
+	}
+	n := int(math.Round(float64(*memory) / (1 << 30)))
+	return &n
+}

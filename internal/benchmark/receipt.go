@@ -1,0 +1,112 @@
+// Package benchmark says what a benchmark run states, signs and reads that
+// statement, and judges whether it counts.
+//
+// What always holds:
+//   - A [Receipt] is signed by the worker that measured; a [Record] is the
+//     service's own signed statement about a receipt that it took. Both are
+//     in-toto Statements v1 in DSSE envelopes, signed with Ed25519 keys of
+//     package receipt, and the same content and key always give the same bytes.
+//   - Reading is strict: a document counts only if it says exactly what was
+//     written, and does not contradict itself.
+//   - A score is a whole number of thousandths, so that ties and ranks are exact.
+//   - Nothing here touches a database: a worker uses this package too.
+//
+// It leaves to others: rendering the scenes and comparing the pictures (svc
+// bench), keeping results and ranking them (leaderboard), and the workers' door
+// (farm).
+//
+// Start reading at [Receipt], then [Judge]; names.go is how GPUs are named.
+package benchmark
+
+import (
+	"math"
+	"time"
+)
+
+// The devices that a run can use.
+const (
+	GPU = "GPU"
+	CPU = "CPU"
+)
+
+// Unknown stands for a text that the worker could not find out.
+const Unknown = "unknown"
+
+// Receipt is what a worker states about one run. Every member is always present
+// on the wire; texts that are not known are "unknown", sizes null.
+type Receipt struct {
+	BenchmarkVersion string    `json:"benchmark_version"`
+	SceneVersion     string    `json:"scene_version"`
+	ScoringVersion   string    `json:"scoring_version"`
+	RenderDevice     string    `json:"render_device"` // GPU or CPU: what really rendered
+	GPUName          string    `json:"gpu_name"`      // as Cycles names it; "unknown" of a CPU run
+	GPUVendor        string    `json:"gpu_vendor"`
+	GPUMemoryBytes   *int64    `json:"gpu_memory_bytes"`
+	GPUDriver        string    `json:"gpu_driver"`
+	CPUName          string    `json:"cpu_name"`
+	RAMBytes         *int64    `json:"ram_bytes"`
+	OS               string    `json:"os"`
+	BlenderVersion   string    `json:"blender_version"`
+	BlenderBuildHash string    `json:"blender_build_hash"`
+	Synthetic        bool      `json:"synthetic"`      // nothing was rendered: a test of the service itself
+	Scenes           []Scene   `json:"scenes"`         // in the order of SceneNames
+	RenderSeconds    float64   `json:"render_seconds"` // timed, summed over the scenes
+	StartedAt        time.Time `json:"started_at"`     // by the worker's clock
+	CompletedAt      time.Time `json:"completed_at"`
+}
+
+// Scene is what was measured on one scene. A sample is one pass over the whole
+// picture.
+type Scene struct {
+	Scene            string  `json:"scene"`
+	Samples          int64   `json:"samples"`            // rendered while the clock ran, after the warm-up
+	RenderSeconds    float64 `json:"render_seconds"`     // on the clock
+	SamplesPerMinute float64 `json:"samples_per_minute"` // Rate(Samples, RenderSeconds)
+	// The picture that was compared, by the SHA-256 over its decoded pixels, and
+	// the reference it was compared with.
+	PixelSHA256     string `json:"pixel_sha256"`
+	ReferenceSHA256 string `json:"reference_sha256"`
+	// Difference is the root mean square over all channels of all pixels, each
+	// from 0 to 1.
+	Difference       float64 `json:"difference"`
+	MatchesReference bool    `json:"matches_reference"` // the worker's own verdict
+}
+
+// SceneNames are the scenes of contract.SceneVersion, in order.
+func SceneNames() []string { return []string{"geometry", "texture", "light"} }
+
+// Rate is samples per minute, to the thousandth.
+func Rate(samples int64, seconds float64) float64 {
+	return math.Round(float64(samples)*60/seconds*1000) / 1000
+}
+
+// Score is score-v1 in thousandths: samples per minute summed over the scenes.
+// Higher is better.
+func (r Receipt) Score() int64 {
+	sum := int64(0)
+	for _, s := range r.Scenes {
+		sum += int64(math.Round(s.SamplesPerMinute * 1000))
+	}
+	return sum
+}
+
+// DeviceName is the name of what rendered.
+func (r Receipt) DeviceName() string {
+	if r.RenderDevice == CPU {
+		return r.CPUName
+	}
+	return r.GPUName
+}
+
+// Record is the service's statement about a receipt that it took. It repeats the
+// receipt as the worker signed it.
+type Record struct {
+	ResultID    string    `json:"result_id"`
+	ReceiptID   string    `json:"receipt_id"`
+	Receipt     Receipt   `json:"receipt"`
+	WorkerKeyID string    `json:"worker_key_id"` // of the key that signed the receipt
+	GPUSlug     string    `json:"gpu_slug"`      // "unknown" of a CPU run
+	Score       float64   `json:"score"`
+	ReceivedAt  time.Time `json:"received_at"`
+	LogIndex    int64     `json:"log_index"` // leaf in the append-only log
+}

@@ -1,0 +1,47 @@
+package door
+
+import (
+	"net/http"
+
+	"svc.example/internal/benchmark"
+	"svc.example/internal/contract"
+	"svc.example/internal/farm"
+	"svc.example/internal/fault"
+	"svc.example/internal/identity"
+	"svc.example/internal/leaderboard"
+)
+
+// benchmark takes a benchmark receipt.
+func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farm.BenchmarkRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if len(req.Envelope) == 0 {
+		return nil, fault.Field("body.envelope", "is required")
+	}
+	worker, err := s.known(r.Context(), node, req.WorkerID)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.Board.Submit(r.Context(), leaderboard.Submission{
+		NodeKeyID: node.KeyID, WorkerID: worker.WorkerID, Envelope: req.Envelope, PublicKey: []byte(req.PublicKeyPEM),
+		Worker: benchmark.Worker{
+			Device: worker.Device, DeviceName: worker.DeviceName, BlenderVersion: worker.BlenderVersion,
+			Synthetic: worker.Renderer == contract.SyntheticRenderer,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := farm.BenchmarkReply{OK: true, ResultID: done.ResultID, Status: farm.BenchmarkAccepted}
+	if done.Reason != "" {
+		s.Log.Warn("benchmark receipt rejected", "worker_id", worker.WorkerID, "result_id", done.ResultID, "reason", done.Reason, "detail", done.Detail)
+		reason := string(done.Reason)
+		reply.Status, reply.Reason, reply.Detail = farm.BenchmarkRejected, &reason, &done.Detail
+		return reply, nil
+	}
+	page := s.Jobs.Links.PublicURL + leaderboard.ResultPage + done.ResultID
+	reply.ReceiptID, reply.PublicResultURL = &done.ReceiptID, &page
+	return reply, nil
+}
