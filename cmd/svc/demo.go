@@ -21,15 +21,17 @@ import (
 	"svc.example/internal/identity"
 	"svc.example/internal/quote"
 	"svc.example/internal/wallet"
+	"svc.example/internal/worker"
 )
 
 // demoCmd starts a service of its own in a temporary folder and has one file
 // rendered by it.
 type demoCmd struct {
 	blenderFlags
-	File   string     `arg:"" optional:"" type:"existingfile" help:"A .blend; without it, the demo scene."`
-	Frames frameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render; without it, the first three of the scene's."`
-	Out    string     `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
+	Sandbox string     `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is kept apart from this machine: required, by what there is, or not."`
+	File    string     `arg:"" optional:"" type:"existingfile" help:"A .blend; without it, the demo scene."`
+	Frames  frameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render; without it, the first three of the scene's."`
+	Out     string     `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
 }
 
 // demoFrames is how many frames are rendered when none are named.
@@ -43,10 +45,6 @@ func (c *demoCmd) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	renderer, err := c.renderer()
-	if err != nil {
-		return err
-	}
 	data, err := os.MkdirTemp("", "svc-demo-")
 	if err != nil {
 		return err
@@ -70,7 +68,11 @@ func (c *demoCmd) Run(k *kong.Context) error {
 	}
 	defer func() { _ = logFile.Close() }()
 	log := slog.New(slog.NewTextHandler(logFile, nil))
-	c.tellAllowances(k, renderer.Path)
+	renderer, err := c.renderer(ctx, sandboxFlags{Sandbox: c.Sandbox}, log)
+	if err != nil {
+		return err
+	}
+	c.tellAllowances(k, renderer)
 
 	listening := make(chan string, 1)
 	cfg := app.Config{
@@ -108,8 +110,9 @@ func (c *demoCmd) Run(k *kong.Context) error {
 
 // tellAllowances says what the demo was let off, since results then are not
 // what the product promises.
-func (c *demoCmd) tellAllowances(k *kong.Context, path string) {
-	fmt.Fprintf(k.Stdout, "blender   %s\n", path)
+func (c *demoCmd) tellAllowances(k *kong.Context, renderer worker.Blender) {
+	fmt.Fprintf(k.Stdout, "blender   %s\n", renderer.Path)
+	fmt.Fprintf(k.Stdout, "sandbox   %s\n", renderer.Sandbox.Report())
 	if c.AllowBlenderVersion {
 		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: this may be another Blender than the contract's; the receipt says which")
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"svc.example/internal/sandbox"
 )
 
 // program is the command line. Every flag is also an SVC_* environment
@@ -27,6 +29,9 @@ type program struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
+		os.Exit(sandbox.Exec(os.Args[2:])) // the inner half of a worker's sandbox
+	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,7 +15,6 @@ import (
 	"svc.example/internal/blender"
 	"svc.example/internal/db"
 	"svc.example/internal/identity"
-	"svc.example/internal/worker"
 )
 
 // store is where a command finds the house.
@@ -31,15 +31,10 @@ type blenderFlags struct {
 	Denoise             string `env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off switches the scenes' denoising off, and the receipt says so."`
 }
 
-// renderer finds the Blender that the flags mean.
-func (f blenderFlags) renderer() (worker.Blender, error) {
-	path, err := blender.Find(f.Blender, blender.DataHome())
-	return worker.Blender{Path: path}, err
-}
-
 type serveCmd struct {
 	store
 	blenderFlags
+	sandboxFlags
 	signInFlags
 	Listen     string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL  string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
@@ -60,7 +55,7 @@ func (c *serveCmd) Run(k *kong.Context) error {
 		return err
 	}
 	if c.Worker == "embedded" {
-		renderer, err := c.renderer()
+		renderer, err := c.renderer(ctx, c.sandboxFlags, slog.Default())
 		if err != nil {
 			return err
 		}

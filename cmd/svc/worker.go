@@ -17,6 +17,7 @@ import (
 
 type workerCmd struct {
 	blenderFlags
+	sandboxFlags
 	Server string `env:"SVC_SERVER" required:"" help:"Address of the service."`
 	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
@@ -33,9 +34,9 @@ type syntheticFlags struct {
 }
 
 // choose gives the renderer that the flags mean.
-func (c *workerCmd) choose() (worker.Renderer, error) {
+func (c *workerCmd) choose(ctx context.Context) (worker.Renderer, error) {
 	if c.Renderer == "blender" {
-		return c.renderer()
+		return c.renderer(ctx, c.sandboxFlags, slog.Default())
 	}
 	r := synthetic.Renderer{FrameTime: c.SyntheticFrameTime, Jitter: c.SyntheticJitter, Faults: c.SyntheticFault}
 	return r, r.Check()
@@ -47,7 +48,7 @@ func (c *workerCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	renderer, err := c.choose()
+	renderer, err := c.choose(ctx)
 	if err != nil {
 		return err
 	}

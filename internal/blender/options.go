@@ -46,6 +46,7 @@ type Info struct {
 	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
+	Sandbox   string       `json:"-"`          // what is in force around it, one line
 	// Synthetic says that this is no Blender at all; only package synthetic
 	// sets it.
 	Synthetic bool `json:"-"`

@@ -63,6 +63,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	if err := p.call(ctx, nil, "ready", &p.info); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	p.info.Sandbox = opts.Sandbox.Report().String()
 	return p, nil
 }
 

@@ -36,6 +36,7 @@ type RegisterRequest struct {
 	Device           string `json:"device"`             // "GPU" or "CPU"
 	DeviceName       string `json:"device_name"`
 	Denoise          string `json:"denoise"` // "keep" or "off"
+	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
 }
 
 // RegisterReply names the worker and the pace the server expects of it.

@@ -42,7 +42,34 @@ func findGroups() *groups {
 // findPlaces reads where this process's groups are, by controller; "memory/2" is
 // the unified hierarchy of version 2.
 func findPlaces(mountinfo, cgroup string) map[string]place {
-	member := map[string]string{} // controller, "" for version 2 -> path in its hierarchy
+	member := memberships(cgroup)
+	places := map[string]place{}
+	for line := range strings.Lines(mountinfo) {
+		left, right, ok := strings.Cut(line, " - ")
+		where, kind := strings.Fields(left), strings.Fields(right)
+		if !ok || len(where) < 5 || len(kind) < 3 {
+			continue
+		}
+		root, top := where[3], where[4]
+		switch kind[0] {
+		case "cgroup2":
+			if path, ok := member[""]; ok {
+				places["memory/2"] = place{version: 2, own: mounted(path, root, top), top: top}
+			}
+		case "cgroup":
+			for option := range strings.SplitSeq(kind[2], ",") {
+				if path, ok := member[option]; ok && option != "" {
+					places[option] = place{version: 1, own: mounted(path, root, top), top: top}
+				}
+			}
+		}
+	}
+	return places
+}
+
+// memberships reads which group this process is in, by controller; "" is version 2.
+func memberships(cgroup string) map[string]string {
+	member := map[string]string{}
 	for line := range strings.Lines(cgroup) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
@@ -52,35 +79,16 @@ func findPlaces(mountinfo, cgroup string) map[string]place {
 			member[controller] = parts[2]
 		}
 	}
-	places := map[string]place{}
-	for line := range strings.Lines(mountinfo) {
-		left, right, ok := strings.Cut(line, " - ")
-		where, kind := strings.Fields(left), strings.Fields(right)
-		if !ok || len(where) < 5 || len(kind) < 3 {
-			continue
-		}
-		root, top := where[3], where[4]
-		at := func(path string) string {
-			within, err := filepath.Rel(root, path)
-			if err != nil || within == ".." || strings.HasPrefix(within, "../") {
-				within = "." // of a namespace of its own: what is mounted is ours
-			}
-			return filepath.Join(top, within)
-		}
-		switch kind[0] {
-		case "cgroup2":
-			if path, ok := member[""]; ok {
-				places["memory/2"] = place{version: 2, own: at(path), top: top}
-			}
-		case "cgroup":
-			for option := range strings.SplitSeq(kind[2], ",") {
-				if path, ok := member[option]; ok && option != "" {
-					places[option] = place{version: 1, own: at(path), top: top}
-				}
-			}
-		}
+	return member
+}
+
+// mounted is where a group's path is in a mount of the groups below root at top.
+func mounted(path, root, top string) string {
+	within, err := filepath.Rel(root, path)
+	if err != nil || within == ".." || strings.HasPrefix(within, "../") {
+		within = "." // of a namespace of its own: what is mounted is ours
 	}
-	return places
+	return filepath.Join(top, within)
 }
 
 // ownGroup is where this process moves in a group that is its alone, so that

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
 	"svc.example/internal/farm"
+	"svc.example/internal/sandbox"
 )
 
 // Farm is what a worker needs of the server; *farm.Client is one.
@@ -40,7 +41,8 @@ type Session interface {
 
 // Blender is the Renderer over internal/blender.
 type Blender struct {
-	Path string // see blender.Find
+	Path    string           // see blender.Find
+	Sandbox *sandbox.Sandbox // nil starts it without one
 	// Silence ends a Blender that prints nothing for so long; 0: DefaultSilence.
 	Silence time.Duration
 }
@@ -51,7 +53,7 @@ const DefaultSilence = 15 * time.Minute
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Silence = b.Path, b.Silence
+	opts.Path, opts.Silence, opts.Sandbox = b.Path, b.Silence, b.Sandbox
 	if opts.Silence == 0 {
 		opts.Silence = DefaultSilence
 	}
@@ -143,6 +145,6 @@ func (c Config) admit(info blender.Info) (farm.RegisterRequest, error) {
 	}
 	return farm.RegisterRequest{
 		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Device: device, DeviceName: name, Denoise: string(c.Denoise),
+		Device: device, DeviceName: name, Denoise: string(c.Denoise), Sandbox: info.Sandbox,
 	}, nil
 }

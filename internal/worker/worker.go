@@ -61,7 +61,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
-		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "kept_results", len(w.out.keys))
+		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys))
 
 	wire, cut := outlive(ctx, w.cfg.Grace+DeliveryGrace)
 	defer cut()

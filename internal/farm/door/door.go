@@ -125,7 +125,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 		return nil, fmt.Errorf("register worker: %w", err)
 	}
 	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "renderer", renderer, "blender", req.BlenderVersion, "device", req.Device,
-		"device_name", req.DeviceName, "denoise", req.Denoise)
+		"device_name", req.DeviceName, "denoise", req.Denoise, "sandbox", clip(req.Sandbox))
 	return farm.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / 4,
