@@ -117,7 +117,7 @@ func (w *world) ask(op operation, k kind, secret string, elsewhere bool) (outcom
 		r.Header.Set("Origin", "https://elsewhere.example")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 	}
-	res, err := http.DefaultTransport.RoundTrip(r) // redirects are answers
+	res, err := checked{w.t}.RoundTrip(r) // redirects are answers
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func newBrowser(t *testing.T, base string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{t: t, base: base, client: &http.Client{Jar: jar}, from: http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {base}}}
+	return &browser{t: t, base: base, client: &http.Client{Jar: jar, Transport: checked{t}}, from: http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {base}}}
 }
 
 // signedIn gives the browser of a person who has opened a one-time link.

@@ -78,27 +78,48 @@ func operations(p *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete}, func(op *huma.Operation) bool { return op == nil })
 }
 
-// complete adds what can happen to every request.
+// complete adds what can happen to every request, and each status's codes.
 func complete(op *huma.Operation) {
 	if op.Security == nil {
 		op.Security = []map[string][]string{} // public, said so
 	}
-	delete(op.Responses, "422") // huma's own word for what is a 400 here
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
-		if op.Responses[strconv.Itoa(status)] == nil {
-			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status)}
+	pages := map[string]*huma.MediaType{} // by status
+	for status, r := range op.Responses {
+		if status >= "4" {
+			pages[status] = r.Content["text/html"]
+			delete(op.Responses, status)
 		}
 	}
-	for status, r := range op.Responses {
-		if status < "4" {
+	for _, code := range codesOf(op) {
+		number := fault.Lookup(code).Status
+		status := strconv.Itoa(number)
+		r := op.Responses[status]
+		if r == nil {
+			r = refusal(number)
+			if pages[status] != nil {
+				r.Content["text/html"] = pages[status]
+			}
+			op.Responses[status] = r
+			r.Description += ": " + string(code)
 			continue
 		}
-		r.Description = fmt.Sprintf("%s: %s", r.Description, strings.Join(codesOf(status), ", "))
-		r.Content = map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}}
-		if status == "429" {
-			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
-		}
+		r.Description += ", " + string(code)
 	}
+}
+
+// refusal describes an error status, whose body is the envelope.
+func refusal(status int) *huma.Response {
+	r := &huma.Response{
+		Description: http.StatusText(status),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}},
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		r.Headers = map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer.", Schema: &huma.Schema{Type: huma.TypeString}}}
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait, where waiting helps.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+	}
+	return r
 }
 
 // admitNull lets members be null that huma lists as nullable only by their type:
@@ -112,16 +133,6 @@ func admitNull(schema *huma.Schema) {
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}
-}
-
-// codesOf lists the API's error codes of a status.
-func codesOf(status string) (codes []string) {
-	for _, row := range fault.Table() {
-		if row.Door == fault.DoorAPI && strconv.Itoa(row.Status) == status {
-			codes = append(codes, string(row.Code))
-		}
-	}
-	return codes
 }
 
 // schemaName names a schema as the interface names the thing.

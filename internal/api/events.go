@@ -30,7 +30,6 @@ const writeTimeout = 30 * time.Second
 func (s *server) events(api huma.API, op huma.Operation) {
 	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame. " +
 		"`id` is a number that grows with every durable change: send it as Last-Event-ID to go on. The stream ends when the job has ended."
-	op.Errors = append(op.Errors, 400)
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}

@@ -58,7 +58,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			}
 			return out, nil
 		}))
-	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG", 400, 410)
+	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG")
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
 	huma.Register(api, preview, handled(s, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
 		picture, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)

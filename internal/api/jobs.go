@@ -79,10 +79,10 @@ func (s *server) jobs(api huma.API) {
 
 // op describes a route of a job; verb is its operation id with Job where the
 // job stands.
-func (d jobDoor) op(verb, method, path, summary string, errors ...int) huma.Operation {
+func (d jobDoor) op(verb, method, path, summary string) huma.Operation {
 	return huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
-		Security: []map[string][]string{{d.scheme: {}}}, Errors: append([]int{401, 404}, errors...), Middlewares: huma.Middlewares{noted, d.who},
+		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{noted, d.who},
 	}
 }
 
@@ -94,23 +94,23 @@ func (s *server) jobRoutes(api huma.API, d jobDoor) {
 			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
 		}))
-	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed", 400, 409)
+	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
 	cancel.Middlewares = append(cancel.Middlewares, s.once(api, byBody))
 	huma.Register(api, cancel,
 		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
 		}))
-	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is", 409, 410),
+	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
 		handled(s, func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
 			out := &downloadOutput{}
 			var err error
 			out.Body.Object, out.Body.Download, err = s.Jobs.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return out, err
 		}))
-	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt", 409),
+	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),
 		handled(s, s.receipt))
-	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job", 409),
+	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job"),
 		handled(s, s.proof))
 	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }

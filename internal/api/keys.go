@@ -102,25 +102,25 @@ var (
 // keys registers the management of keys, which only a person in a browser may
 // do: a key that leaks cannot make others (spec 5).
 func (s *server) keys(api huma.API) {
-	op := func(id, method, path, summary string, errors ...int) huma.Operation {
+	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Keys"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security: []map[string][]string{{sessionScheme: {}}}, Errors: append([]int{401, 403}, errors...),
+			Security:    []map[string][]string{{sessionScheme: {}}},
 			Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
 		}
 	}
 	create := func(id, path, summary string) huma.Operation {
-		o := op(id, http.MethodPost, path, summary, 400, 409, 413, 415)
+		o := op(id, http.MethodPost, path, summary)
 		o.DefaultStatus = http.StatusCreated
 		return o
 	}
 	huma.Register(api, op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the account keys"), handled(s, s.listAPIKeys))
 	huma.Register(api, create("createApiKey", "/v1/api-keys", "Make an account key; its secret is shown once"), handled(s, s.createAPIKey))
-	huma.Register(api, op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{key_id}", "Revoke an account key at once", 404),
+	huma.Register(api, op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{key_id}", "Revoke an account key at once"),
 		handled(s, s.revoke(identity.RevokeAccountKey)))
 	huma.Register(api, op("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), handled(s, s.listAgentKeys))
 	huma.Register(api, create("createAgentKey", "/v1/agent-keys", "Make an agent key; its secret is shown once"), handled(s, s.createAgentKey))
-	huma.Register(api, op("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once", 404),
+	huma.Register(api, op("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once"),
 		handled(s, s.revoke(identity.RevokeAgentKey)))
 }
 

@@ -30,7 +30,7 @@ type openIDStartOutput struct {
 }
 
 type openIDCallbackInput struct {
-	Accept  string `header:"Accept"`
+	Accept  string `header:"Accept" hidden:"true"`
 	Session string `cookie:"svc_session" hidden:"true"`
 	Flow    string `cookie:"svc_sign_in" hidden:"true"`
 	State   string `query:"state"`
@@ -43,14 +43,14 @@ func (s *server) openID(api huma.API) {
 	start := huma.Operation{
 		OperationID: "startOpenID", Method: http.MethodGet, Path: openIDPath + "/start", Tags: []string{"Session"},
 		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
-		DefaultStatus: http.StatusSeeOther, Errors: []int{404, 503}, Middlewares: huma.Middlewares{noted},
+		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
 	}
 	huma.Register(api, start, handled(s, s.startOpenID))
 	callback := huma.Operation{
 		OperationID: "finishOpenID", Method: http.MethodGet, Path: OpenIDCallbackPath, Tags: []string{"Session"},
 		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
-		Errors: []int{400, 404, 503}, Middlewares: huma.Middlewares{noted},
-		Responses: signedInResponses(api, http.StatusOK, 400, 404, 503),
+		Middlewares: huma.Middlewares{noted},
+		Responses:   signedInResponses(api, 400, 404, 503),
 	}
 	huma.Register(api, callback, handled(s, s.finishOpenID))
 }

@@ -50,18 +50,18 @@ type preflightOutput struct {
 
 // renders registers the older flow: preflight, upload with reservation, submit.
 func (s *server) renders(api huma.API) {
-	op := func(id, path, summary string, errors ...int) huma.Operation {
+	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Renders"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security: []map[string][]string{{accountScheme: {}}}, Errors: append([]int{400, 401, 409}, errors...),
+			Security: []map[string][]string{{accountScheme: {}}},
 		}
 	}
-	preflight := op("preflightRender", rendersPath+"/preflight", "Check a plan and see its price; locks nothing", 413, 415)
+	preflight := op("preflightRender", rendersPath+"/preflight", "Check a plan and see its price; locks nothing")
 	preflight.Security = nil // the published contract lists none
 	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
 	huma.Register(api, preflight, handled(s, s.preflight))
 
-	create := op("createRender", rendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds", 402, 404, 413, 415, 503)
+	create := op("createRender", rendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
 	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byGroup)}
@@ -82,14 +82,14 @@ func (s *server) renders(api huma.API) {
 		}},
 	}}
 
-	submit := op("submitRender", rendersPath+"/{job_id}/submit", "Send an uploaded render to the workers", 404, 503)
+	submit := op("submitRender", rendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
 	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
 	huma.Register(api, submit, handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 		o, err := s.Jobs.Submit(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 		return &objectOutput{o}, err
 	}))
 
-	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing", 413, 415)
+	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
 	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byHash)}
 	upload.Parameters = []*huma.Param{{
 		Name: idempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",

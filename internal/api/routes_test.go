@@ -48,7 +48,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 				continue
 			}
 			for _, status := range strings.Fields(c.statuses) {
-				if r.Responses[status] == nil {
+				if _, there := r.Responses[status]; !there {
 					t.Errorf("%s: %s is not described", c.route, status)
 				}
 			}
@@ -67,6 +67,21 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEveryOperationSaysItsCodes finds operations that codes.go does not know.
+func TestEveryOperationSaysItsCodes(t *testing.T) {
+	t.Parallel()
+	for path, methods := range describedBy(t, api.Document("")).Paths {
+		for _, op := range methods {
+			if _, there := op.Responses["429"]; !there {
+				t.Errorf("%s (%s) is described without its errors", op.OperationID, path)
+			}
+			if _, there := op.Responses["401"]; !there && len(op.Security) > 0 {
+				t.Errorf("%s takes credentials and is never 401: give it its codes in codes.go", op.OperationID)
+			}
+		}
+	}
 }
 
 // TestTheServedDocumentIsThePrintedOne reads both addresses of the document.

@@ -40,9 +40,11 @@ type described struct {
 }
 
 type route struct {
-	OperationID string                     `json:"operationId"`
-	Security    []map[string][]string      `json:"security"`
-	Responses   map[string]json.RawMessage `json:"responses"`
+	OperationID string                `json:"operationId"`
+	Security    []map[string][]string `json:"security"`
+	Responses   map[string]struct {
+		Description string
+	} `json:"responses"`
 }
 
 func describedBy(t *testing.T, document []byte) (d described) {

@@ -31,7 +31,7 @@ type askLinkInput struct {
 }
 
 type openLinkInput struct {
-	Accept  string `header:"Accept"`
+	Accept  string `header:"Accept" hidden:"true"`
 	Session string `cookie:"svc_session" hidden:"true"`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
@@ -55,20 +55,20 @@ type signOutOutput struct {
 
 // signIn registers the routes of a browser's session.
 func (s *server) signIn(api huma.API) {
-	op := func(id, method, path, summary string, errors []int, checks ...middleware) huma.Operation {
+	op := func(id, method, path, summary string, checks ...middleware) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Session"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Errors: errors, Middlewares: append(huma.Middlewares{noted}, checks...),
+			Middlewares: append(huma.Middlewares{noted}, checks...),
 		}
 	}
 	ours, signedIn := s.ownPages(api), s.sessionOnly(api)
 
-	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", []int{400, 403, 413, 415}, ours)
+	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", ours)
 	ask.DefaultStatus = http.StatusAccepted
 	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
 	huma.Register(api, ask, handled(s, s.askForLink))
 
-	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens", []int{400})
+	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens")
 	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
 	show.Responses = pageResponse("The page")
 	huma.Register(api, show, handled(s, func(_ context.Context, in *struct {
@@ -77,19 +77,25 @@ func (s *server) signIn(api huma.API) {
 		return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
 	}))
 
-	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", []int{400, 403, 413}, ours)
+	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", ours)
 	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
-	use.Responses = signedInResponses(api, http.StatusOK, http.StatusBadRequest)
+	use.Responses = signedInResponses(api, http.StatusBadRequest)
 	huma.Register(api, use, handled(s, s.useLink))
+	// Described only now: huma knows of the raw body only that it is one.
+	api.OpenAPI().Paths[use.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		"application/x-www-form-urlencoded": {Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"token"}, Properties: map[string]*huma.Schema{"token": {Type: huma.TypeString, Description: "From the link."}},
+		}},
+	}}
 
-	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", []int{401, 403}, signedIn)
+	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", signedIn)
 	who.Security = []map[string][]string{{sessionScheme: {}}}
 	huma.Register(api, who, handled(s, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
 		c := callerOf(ctx)
 		return privately(sessionBody{true, c.Email, c.WorkspaceID}, nil)
 	}))
 
-	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", []int{401, 403}, signedIn)
+	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
 	out.Security = who.Security
 	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
 		out := &signOutOutput{SetCookie: s.cookie("", time.Unix(1, 0))}

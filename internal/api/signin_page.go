@@ -69,15 +69,12 @@ func pageResponse(what string) map[string]*huma.Response {
 
 // signedInResponses describes what ends a sign-in: a page or JSON, whether it
 // went well or is one of the statuses refused.
-func signedInResponses(api huma.API, ok int, refused ...int) map[string]*huma.Response {
-	registry := api.OpenAPI().Components.Schemas
-	out := map[string]*huma.Response{strconv.Itoa(ok): {Description: "The session is open", Content: map[string]*huma.MediaType{
-		"text/html": htmlContent(), "application/json": {Schema: registry.Schema(reflect.TypeFor[sessionBody](), true, "SessionBody")},
+func signedInResponses(api huma.API, refused ...int) map[string]*huma.Response {
+	out := map[string]*huma.Response{"200": {Description: "The session is open", Content: map[string]*huma.MediaType{
+		"text/html": htmlContent(), "application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[sessionBody](), true, "SessionBody")},
 	}}}
-	for _, status := range refused {
-		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{
-			"text/html": htmlContent(), "application/json": {Schema: envelopeSchema(registry)},
-		}}
+	for _, status := range refused { // in JSON it is described with the others
+		out[strconv.Itoa(status)] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
 	}
 	return out
 }

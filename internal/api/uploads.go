@@ -55,7 +55,7 @@ func (s *server) uploads(api huma.API) {
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
 		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
-		Security:    security, Errors: []int{400, 401, 403, 413, 415}, Middlewares: huma.Middlewares{noted, s.agentOrSession(api)},
+		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api)},
 	}
 	huma.Register(api, inspect, handled(s, s.inspect))
 	// Described only now: described before, huma would read the body itself.
@@ -65,7 +65,7 @@ func (s *server) uploads(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: security, Errors: []int{400, 401, 403, 404, 409, 413, 415}, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
+		Security: security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
 	}, handled(s, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
 		i, err := s.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, in.UploadID, asked)
@@ -79,7 +79,7 @@ func (s *server) uploads(api huma.API) {
 		Summary:      "Start rendering at the locked price; reserves the funds",
 		Description:  "The only step that spends. Starting the same quote again returns the same job.",
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security:     security, Errors: []int{400, 401, 402, 403, 404, 409, 413, 415, 503}, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
+		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
 	}, handled(s, func(ctx context.Context, in *startInput) (*objectOutput, error) {
 		c := callerOf(ctx)
 		o, err := s.Jobs.Start(ctx, render.StartRequest{

@@ -80,12 +80,12 @@ type proofPagesOutput struct {
 func (s *server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
-		Summary: "The workspace's renders, newest first", Errors: []int{400, 401},
+		Summary:  "The workspace's renders, newest first",
 		Security: []map[string][]string{{accountScheme: {}}}, Middlewares: huma.Middlewares{noted, s.accountOnly(api)},
 	}, handled(s, s.listRenders))
-	own := func(id, path, summary string, errors ...int) huma.Operation {
+	own := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary, Errors: append([]int{401, 403}, errors...),
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
 			Security:    []map[string][]string{{accountScheme: {}}, {agentScheme: {}}, {sessionScheme: {}}},
 			Middlewares: huma.Middlewares{noted, s.anyCredential(api)},
 		}
@@ -93,7 +93,7 @@ func (s *server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "setProofPages", Method: http.MethodPut, Path: "/v1/workspace/proof-pages", Tags: []string{"Workspace"},
 		Summary: "Whether the workspace's receipts have public proof pages", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Errors: []int{400, 401, 403, 413, 415}, Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
+		Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
 	}, handled(s, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
 		out := &proofPagesOutput{}
 		out.Body.OK, out.Body.Shown = true, in.Body.Shown
@@ -102,7 +102,7 @@ func (s *server) workspace(api huma.API) {
 		})
 	}))
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), handled(s, s.wallet))
-	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first", 400), handled(s, s.transactions))
+	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), handled(s, s.transactions))
 }
 
 func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
