@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 // context ends or the server refuses for good.
 func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := &follower{client: c, jobID: jobID, lastID: after, yield: yield}
+		f := &follower{client: c, jobID: jobID, lastID: after, frame: numberOf(after), yield: yield}
 		if err := f.run(ctx); err != nil && !errors.Is(err, errDone) {
 			yield(Event{}, fmt.Errorf("follow job %s: %w", jobID, err))
 		}
@@ -55,6 +56,7 @@ type follower struct {
 	jobID  string
 	yield  func(Event, error) bool
 	lastID string // of the last event handed on
+	frame  uint64 // number of the last frame event handed on
 	seen   int    // events handed on from streams
 	read   *Job   // as last handed on
 }
@@ -81,7 +83,7 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := f.client.request(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "/events")})
+	req, err := f.client.request(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "/events?previews=false")})
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,8 @@ func (f *follower) stream(ctx context.Context) error {
 
 // hand passes one message on, unless it was passed on before.
 func (f *follower) hand(m message) error {
-	if !newer(m.id, f.lastID) {
+	number := numberOf(m.id)
+	if number < numberOf(f.lastID) || (m.kind == "frame" && number != 0 && number <= f.frame) {
 		return nil
 	}
 	event := Event{ID: m.id}
@@ -125,6 +128,9 @@ func (f *follower) hand(m message) error {
 	if m.id != "" {
 		f.lastID = m.id
 		f.seen++
+	}
+	if event.Frame != nil {
+		f.frame = number
 	}
 	return f.give(event)
 }
@@ -151,13 +157,13 @@ func (f *follower) give(event Event) error {
 	return nil
 }
 
-// newer compares ids, which count upwards within a job. An event without an id
-// is always new.
-func newer(id, last string) bool {
-	a, errA := strconv.ParseUint(id, 10, 64)
-	b, errB := strconv.ParseUint(last, 10, 64)
-	if errA != nil || errB != nil {
-		return true
+// numberOf is the number that an id begins with. It grows with the changes of a
+// job; events that tell its progress repeat it. 0 where there is none.
+func numberOf(id string) uint64 {
+	digits, _, _ := strings.Cut(id, ".")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0
 	}
-	return a > b
+	return n
 }

@@ -105,6 +105,7 @@ type Job struct {
 	FramesCompleted   int        `json:"frames_completed"`
 	ProgressPercent   float64    `json:"progress_percent"` // 0 to 100
 	ETASeconds        *float64   `json:"eta_seconds"`
+	ETARange          *ETARange  `json:"eta_range"`
 	RenderSeconds     float64    `json:"render_seconds"`
 	QuoteID           string     `json:"quote_id"`
 	UploadID          string     `json:"upload_id"`
@@ -126,6 +127,12 @@ type Job struct {
 	DownloadURL       string     `json:"download_url"`
 	ReceiptURL        string     `json:"receipt_url"`
 	ProofURL          string     `json:"proof_url"`
+}
+
+// ETARange is where Job.ETASeconds lies in eight cases of ten.
+type ETARange struct {
+	LowSeconds  float64 `json:"low_seconds"`
+	HighSeconds float64 `json:"high_seconds"`
 }
 
 // Terminal tells whether the job will never change again.

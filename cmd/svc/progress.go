@@ -23,6 +23,9 @@ type display interface {
 type meter interface {
 	// move tells how far the work is. A total below 1 is not known yet.
 	move(done, total int64)
+	// expect tells what is said of the time left, in place of the meter's own
+	// guess; "" leaves that to the meter.
+	expect(left string)
 	// end closes the meter, whether the work was finished or not.
 	end()
 }
@@ -31,15 +34,18 @@ type meter interface {
 type unit int
 
 const (
-	inBytes unit = iota
-	inFrames
+	inBytes  unit = iota
+	inFrames      // counted in frameParts
 )
+
+// frameParts is what one frame counts, so that a meter moves inside it.
+const frameParts = 1000
 
 func (u unit) text(n int64) string {
 	if u == inBytes {
 		return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 	}
-	return fmt.Sprint(n)
+	return fmt.Sprint(n / frameParts)
 }
 
 // newDisplay draws bars on a terminal and writes plain lines elsewhere.
@@ -61,6 +67,7 @@ type pace struct {
 	began     time.Time
 	from      int64
 	remaining time.Duration // 0 while unknown, and at the end
+	told      string        // by who knows better
 }
 
 func (p *pace) move(now time.Time, done, total int64) {
@@ -74,7 +81,12 @@ func (p *pace) move(now time.Time, done, total int64) {
 	}
 }
 
+func (p *pace) expect(left string) { p.told = left }
+
 func (p *pace) text() string {
+	if p.told != "" {
+		return p.told
+	}
 	if p.remaining <= 0 {
 		return ""
 	}
@@ -121,7 +133,7 @@ type bar struct {
 	owner *bars
 	bar   *mpb.Bar
 	left  chan string
-	pace  pace
+	pace
 	done  int64
 	total int64
 }
@@ -171,7 +183,7 @@ type line struct {
 	owner *lines
 	title string
 	unit  unit
-	pace  pace
+	pace
 	tenth int64     // of the last line
 	last  time.Time // of the last line, or of the beginning
 	said  int64     // done, as the last line told it

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc.example/client"
 )
 
 // clock is a time that tests move.
@@ -18,8 +20,8 @@ func logged(moves int64, apart time.Duration) []string {
 	c := &clock{}
 	m := newDisplay(&out, c.now).meter("frames", inFrames)
 	for i := range moves + 1 {
-		m.move(i, moves)
-		m.move(i, moves) // nothing new: no line
+		m.move(i*frameParts, moves*frameParts)
+		m.move(i*frameParts, moves*frameParts) // nothing new: no line
 		c.at = c.at.Add(apart)
 	}
 	m.end()
@@ -81,10 +83,10 @@ func TestBarReachesItsEndAndLinesStayWhole(t *testing.T) {
 	time := &clock{}
 	b := &bars{w: &out, now: time.now}
 	m := b.meter("frames", inFrames)
-	m.move(0, 3)
+	m.move(0, 3*frameParts)
 	b.say("waiting: %s", "no worker is online")
 	for i := range int64(4) {
-		m.move(i, 3)
+		m.move(i*frameParts, 3*frameParts)
 	}
 	m.end()
 	b.say("done")
@@ -95,7 +97,7 @@ func TestBarReachesItsEndAndLinesStayWhole(t *testing.T) {
 	}
 	// A meter that is given up must not hold the program.
 	m = b.meter("download", inBytes)
-	m.move(1, 3)
+	m.move(frameParts, 3*frameParts)
 	m.end()
 }
 
@@ -114,5 +116,38 @@ func TestFramesAreReadAsPeopleWriteThem(t *testing.T) {
 		if err := r.UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q was read as %+v", bad, r)
 		}
+	}
+}
+
+func TestWhatTheServiceSaysOfTheTimeLeftCountsMoreThanThePace(t *testing.T) {
+	t.Parallel()
+	eta := 200.4
+	job := &client.Job{FrameCount: 10, FramesCompleted: 3, ProgressPercent: 34.5, ETASeconds: &eta, ETARange: &client.ETARange{LowSeconds: 120, HighSeconds: 300}}
+	if got := leftText(job); got != "3m20s left (2m0s to 5m0s)" {
+		t.Error(got)
+	}
+	if got := leftText(&client.Job{}); got != "" {
+		t.Errorf("nothing is known, but it says %q", got)
+	}
+	var out strings.Builder
+	c := &clock{at: time.Unix(1000, 0)}
+	m := newDisplay(&out, c.now).meter("frames", inFrames)
+	m.expect(leftText(job))
+	c.at = c.at.Add(quietAtMost)
+	m.move(doneOf(job), 10*frameParts)
+	if got := out.String(); got != "frames: 3 of 10, 34 %, 3m20s left (2m0s to 5m0s)\n" {
+		t.Error(got)
+	}
+}
+
+func TestFramesUnderWayNeverCountAsDone(t *testing.T) {
+	t.Parallel()
+	for percent, want := range map[float64]int64{30: 3000, 34.5: 3450, 58: 3999, 0: 3000} {
+		if got := doneOf(&client.Job{FrameCount: 10, FramesCompleted: 3, ProgressPercent: percent}); got != want {
+			t.Errorf("at %v per cent: %d, want %d", percent, got, want)
+		}
+	}
+	if got := doneOf(&client.Job{FrameCount: 10, FramesCompleted: 10, ProgressPercent: 100}); got != 10000 {
+		t.Errorf("at the end: %d", got)
 	}
 }

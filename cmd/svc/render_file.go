@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"svc.example/client"
 	"svc.example/internal/receipt"
@@ -132,9 +133,10 @@ func follow(ctx context.Context, o renderOptions, jobID string) (*client.Job, er
 	job, err := o.client.Follow(ctx, jobID, func(e client.Event) {
 		switch {
 		case e.Frame != nil:
-			done = max(done, int64(e.Frame.FramesCompleted))
+			done = max(done, frameParts*int64(e.Frame.FramesCompleted))
 		case e.Job != nil:
-			done, total = max(done, int64(e.Job.FramesCompleted)), int64(e.Job.FrameCount)
+			done, total = max(done, doneOf(e.Job)), frameParts*int64(e.Job.FrameCount)
+			frames.expect(leftText(e.Job))
 			if now := waitingText(e.Job); now != waiting {
 				waiting = now
 				o.display.say("%s", now)
@@ -152,6 +154,30 @@ func follow(ctx context.Context, o renderOptions, jobID string) (*client.Job, er
 		return nil, &jobError{job}
 	}
 	return job, nil
+}
+
+// doneOf is how far a job is, in frameParts: its frames, and of those under way
+// what the service says, less than one.
+func doneOf(job *client.Job) int64 {
+	whole := frameParts * int64(job.FramesCompleted)
+	said := int64(job.ProgressPercent / 100 * frameParts * float64(job.FrameCount))
+	return min(max(whole, said), whole+frameParts-1, frameParts*int64(job.FrameCount))
+}
+
+// leftText tells when the job will be done, as far as the service can say.
+func leftText(job *client.Job) string {
+	if job.ETASeconds == nil {
+		return ""
+	}
+	text := inSeconds(*job.ETASeconds) + " left"
+	if r := job.ETARange; r != nil && inSeconds(r.LowSeconds) != inSeconds(r.HighSeconds) {
+		text += fmt.Sprintf(" (%s to %s)", inSeconds(r.LowSeconds), inSeconds(r.HighSeconds))
+	}
+	return text
+}
+
+func inSeconds(s float64) string {
+	return (time.Duration(s) * time.Second).String()
 }
 
 // waitingText tells what a job is about, in words.

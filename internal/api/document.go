@@ -123,13 +123,13 @@ func refusal(status int) *huma.Response {
 }
 
 // admitNull lets members be null that huma lists as nullable only by their type:
-// those of few values, and a job's failure.
+// those of few values, a job's failure and the range of its ETA.
 func admitNull(schema *huma.Schema) {
 	for name, member := range schema.Properties {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
 			member.Enum = append(member.Enum, nil)
-		case name == "failure" && member.Ref != "":
+		case (name == "failure" || name == "eta_range") && member.Ref != "":
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}

@@ -111,7 +111,7 @@ func (j *Jobs) Beat(ctx context.Context, holder string, held []lease.Ref, progre
 				return err
 			}
 			if jobID := subject(ref.ID); jobID != "" && progress[i] > 0 {
-				tx.Announce(topic(jobID))
+				tx.Announce(progressTopic(jobID))
 			}
 		}
 		return nil

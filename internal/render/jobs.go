@@ -44,6 +44,8 @@ type Jobs struct {
 	// LeaseLife is how long a frame stays with a worker that is not heard.
 	LeaseLife time.Duration
 	Log       *slog.Logger
+
+	feeds feeds // of the jobs that are watched here
 }
 
 // Queues of the lease engine that jobs use. The subject is the job id.
@@ -62,6 +64,10 @@ const (
 
 // topic is announced when something of a job changes that a watcher can see.
 func topic(jobID string) string { return "job:" + jobID }
+
+// progressTopic is announced when no more has changed than the progress inside
+// frames.
+func progressTopic(jobID string) string { return "progress:" + jobID }
 
 // find reads a job of a workspace; another workspace's is render_not_found.
 func find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (query.Job, error) {

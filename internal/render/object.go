@@ -39,7 +39,8 @@ type Object struct {
 	FrameCount        int            `json:"frame_count"`
 	FramesCompleted   int            `json:"frames_completed"`
 	ProgressPercent   float64        `json:"progress_percent" minimum:"0" maximum:"100"`
-	ETASeconds        *float64       `json:"eta_seconds" doc:"Seconds until completion, from the frames so far; null when unknown."`
+	ETASeconds        *float64       `json:"eta_seconds" doc:"Seconds until the last frame, from the frames so far; null when unknown."`
+	ETARange          *ETARange      `json:"eta_range" doc:"Where eta_seconds lies in eight cases of ten; null when unknown."`
 	RenderSeconds     float64        `json:"render_seconds" doc:"Sum over the frames rendered so far."`
 	QuoteID           string         `json:"quote_id"`
 	UploadID          string         `json:"upload_id"`
@@ -157,17 +158,8 @@ func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) er
 	if err != nil {
 		return fmt.Errorf("read leases: %w", err)
 	}
-	begun := 0.0
-	for _, l := range held {
-		begun += float64(l.Progress) / 1000
-	}
+	begun := float64(held.Progress) / 1000
 	o.ProgressPercent = percent(float64(job.FramesCompleted)+begun, job.FrameCount)
-	if job.FramesCompleted > 0 {
-		elapsed := tx.Time().Sub(db.Time(job.ClaimedAt)).Seconds()
-		left := float64(job.FrameCount) - float64(job.FramesCompleted) - begun
-		eta := math.Round(elapsed/(float64(job.FramesCompleted)+begun)*left*10) / 10
-		o.ETASeconds = &eta
-	}
 	if Status(job.Status) == Queued {
 		n, err := tx.JobQueuePosition(ctx, job.JobID)
 		if err != nil {
@@ -176,8 +168,8 @@ func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) er
 		position := int(n)
 		o.QueuePosition = &position
 	}
-	if len(held) > 0 {
-		return nil
+	if held.Held > 0 {
+		return expect(ctx, tx, job, begun, o)
 	}
 	online, err := tx.WorkersOnline(ctx, tx.Now-WorkerOnline.Microseconds())
 	if err != nil {
@@ -188,6 +180,23 @@ func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) er
 		reason = NoWorkerOnline
 	}
 	o.WaitingReason = &reason
+	return nil
+}
+
+// expect fills when the job will be done. Nobody can say it of one that waits.
+func expect(ctx context.Context, tx *db.Tx, job query.Job, begun float64, o *Object) error {
+	times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: job.JobID, Max: etaFrames})
+	if err != nil {
+		return fmt.Errorf("read the times of frames: %w", err)
+	}
+	accepted := make([]time.Time, 0, len(times))
+	for _, us := range times {
+		accepted = append(accepted, db.Time(us))
+	}
+	left := float64(job.FrameCount-job.FramesCompleted) - begun
+	if eta, span, ok := forecast(tx.Time(), db.Time(job.ClaimedAt), accepted, job.FramesCompleted, begun, left); ok {
+		o.ETASeconds, o.ETARange = &eta, &span
+	}
 	return nil
 }
 

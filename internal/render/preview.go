@@ -112,8 +112,14 @@ func (j *Jobs) Preview(ctx context.Context, workspaceID, jobID string, frame int
 	if err != nil {
 		return nil, err
 	}
+	return j.picture(ctx, job, f, previewSide)
+}
+
+// picture makes a JPEG of a frame whose longer side has at most side pixels.
+// Errors: those of Preview.
+func (j *Jobs) picture(ctx context.Context, job query.Job, f query.Frame, side int) ([]byte, error) {
 	if f.Width*f.Height > previewPixels {
-		return nil, fault.New(fault.FrameNotFound, "Frame %d has %d x %d pixels, too many for a preview.", frame, f.Width, f.Height)
+		return nil, fault.New(fault.FrameNotFound, "Frame %d has %d x %d pixels, too many for a preview.", f.Frame, f.Width, f.Height)
 	}
 	file, err := j.openFrame(ctx, job, f)
 	if err != nil {
@@ -125,10 +131,10 @@ func (j *Jobs) Preview(ctx context.Context, workspaceID, jobID string, frame int
 		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: of its kind none are made.", f.File)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("decode %s of %s: %w", f.File, jobID, err)
+		return nil, fmt.Errorf("decode %s of %s: %w", f.File, f.JobID, err)
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, shrink(picture, previewSide), &jpeg.Options{Quality: previewQuality}); err != nil {
+	if err := jpeg.Encode(&out, shrink(picture, side), &jpeg.Options{Quality: previewQuality}); err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
 	return out.Bytes(), nil
@@ -189,12 +195,16 @@ func shrink(from image.Image, side int) image.Image {
 	return to
 }
 
+// meanSide bounds how many pixels of a row or column a mean looks at: more are
+// not seen in a small picture.
+const meanSide = 4
+
 // mean is the mean colour of an area, over black where it is transparent: a JPEG
 // has no alpha.
 func mean(img image.Image, area image.Rectangle) color.Color {
 	var r, g, b, n uint64
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		for x := area.Min.X; x < area.Max.X; x++ {
+	for y := area.Min.Y; y < area.Max.Y; y += max(1, area.Dy()/meanSide) {
+		for x := area.Min.X; x < area.Max.X; x += max(1, area.Dx()/meanSide) {
 			cr, cg, cb, _ := img.At(x, y).RGBA()
 			r, g, b, n = r+uint64(cr), g+uint64(cg), b+uint64(cb), n+1
 		}

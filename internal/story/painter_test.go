@@ -34,6 +34,9 @@ func (p *painter) frames() []int {
 	return slices.Sorted(slices.Values(p.painted))
 }
 
+// progressKey is where before finds the function that is told the progress.
+type progressKey struct{}
+
 // Start implements worker.Renderer.
 func (p *painter) Start(_ context.Context, options blender.Options) (worker.Session, error) {
 	return &easel{painter: p, folder: options.Out}, nil
@@ -65,7 +68,7 @@ func (e *easel) Open(context.Context, string) (blender.Opened, error) {
 
 func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	if e.before != nil {
-		if err := e.before(ctx, frame); err != nil {
+		if err := e.before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {
 			return blender.Frame{}, err
 		}
 	}

@@ -87,5 +87,8 @@ SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' LIMIT CAST(@most AS bigint)
 ) AS counted;
 
--- name: LeaseHeldOf :many
-SELECT * FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';
+-- name: LeaseHeldOf :one
+-- How many pieces are held, and how far they are altogether, in parts of a
+-- thousand of one.
+SELECT count(*) AS held, CAST(coalesce(sum(progress), 0) AS bigint) AS progress
+FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';

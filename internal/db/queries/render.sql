@@ -101,6 +101,13 @@ SELECT * FROM frame WHERE job_id = @job_id ORDER BY frame;
 -- name: FramesSince :many
 SELECT * FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS bigint);
 
+-- name: FramesLatest :many
+-- The newest of those since, newest first.
+SELECT * FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+
+-- name: FrameTimes :many
+SELECT accepted_at FROM frame WHERE job_id = @job_id ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+
 -- name: ReceiptCreate :exec
 INSERT INTO receipt (receipt_id, job_id, workspace_id, key_id, envelope, created_at)
 VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @envelope, @created_at);

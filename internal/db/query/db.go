@@ -192,6 +192,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
 	}
+	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
+	}
+	if q.framesLatestStmt, err = db.PrepareContext(ctx, framesLatest); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesLatest: %w", err)
+	}
 	if q.framesOfStmt, err = db.PrepareContext(ctx, framesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesOf: %w", err)
 	}
@@ -799,6 +805,16 @@ func (q *Queries) Close() error {
 	if q.frameGetStmt != nil {
 		if cerr := q.frameGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
+		}
+	}
+	if q.frameTimesStmt != nil {
+		if cerr := q.frameTimesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameTimesStmt: %w", cerr)
+		}
+	}
+	if q.framesLatestStmt != nil {
+		if cerr := q.framesLatestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesLatestStmt: %w", cerr)
 		}
 	}
 	if q.framesOfStmt != nil {
@@ -1436,6 +1452,8 @@ type Queries struct {
 	benchmarkTopStmt             *sql.Stmt
 	frameCreateStmt              *sql.Stmt
 	frameGetStmt                 *sql.Stmt
+	frameTimesStmt               *sql.Stmt
+	framesLatestStmt             *sql.Stmt
 	framesOfStmt                 *sql.Stmt
 	framesSinceStmt              *sql.Stmt
 	idempotencyFinishStmt        *sql.Stmt
@@ -1606,6 +1624,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkTopStmt:             q.benchmarkTopStmt,
 		frameCreateStmt:              q.frameCreateStmt,
 		frameGetStmt:                 q.frameGetStmt,
+		frameTimesStmt:               q.frameTimesStmt,
+		framesLatestStmt:             q.framesLatestStmt,
 		framesOfStmt:                 q.framesOfStmt,
 		framesSinceStmt:              q.framesSinceStmt,
 		idempotencyFinishStmt:        q.idempotencyFinishStmt,

@@ -363,8 +363,9 @@ func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
 	return i, err
 }
 
-const leaseHeldOf = `-- name: LeaseHeldOf :many
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease WHERE queue = $1 AND subject = $2 AND state = 'held'
+const leaseHeldOf = `-- name: LeaseHeldOf :one
+SELECT count(*) AS held, CAST(coalesce(sum(progress), 0) AS bigint) AS progress
+FROM lease WHERE queue = $1 AND subject = $2 AND state = 'held'
 `
 
 type LeaseHeldOfParams struct {
@@ -372,41 +373,18 @@ type LeaseHeldOfParams struct {
 	Subject string
 }
 
-func (q *Queries) LeaseHeldOf(ctx context.Context, arg LeaseHeldOfParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseHeldOfStmt, leaseHeldOf, arg.Queue, arg.Subject)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Lease
-	for rows.Next() {
-		var i Lease
-		if err := rows.Scan(
-			&i.LeaseID,
-			&i.Queue,
-			&i.Subject,
-			&i.Item,
-			&i.State,
-			&i.DueAt,
-			&i.Attempt,
-			&i.Failures,
-			&i.Holder,
-			&i.LapsesAt,
-			&i.Progress,
-			&i.LastCode,
-			&i.LastError,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+type LeaseHeldOfRow struct {
+	Held     int64
+	Progress int64
+}
+
+// How many pieces are held, and how far they are altogether, in parts of a
+// thousand of one.
+func (q *Queries) LeaseHeldOf(ctx context.Context, arg LeaseHeldOfParams) (LeaseHeldOfRow, error) {
+	row := q.queryRow(ctx, q.leaseHeldOfStmt, leaseHeldOf, arg.Queue, arg.Subject)
+	var i LeaseHeldOfRow
+	err := row.Scan(&i.Held, &i.Progress)
+	return i, err
 }
 
 const leaseLapsed = `-- name: LeaseLapsed :many

@@ -268,6 +268,95 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 	return i, err
 }
 
+const frameTimes = `-- name: FrameTimes :many
+SELECT accepted_at FROM frame WHERE job_id = $1 ORDER BY seq DESC LIMIT CAST($2 AS bigint)
+`
+
+type FrameTimesParams struct {
+	JobID string
+	Max   int64
+}
+
+func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]int64, error) {
+	rows, err := q.query(ctx, q.frameTimesStmt, frameTimes, arg.JobID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var accepted_at int64
+		if err := rows.Scan(&accepted_at); err != nil {
+			return nil, err
+		}
+		items = append(items, accepted_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const framesLatest = `-- name: FramesLatest :many
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
+`
+
+type FramesLatestParams struct {
+	JobID string
+	Seq   int64
+	Max   int64
+}
+
+// The newest of those since, newest first.
+func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]Frame, error) {
+	rows, err := q.query(ctx, q.framesLatestStmt, framesLatest, arg.JobID, arg.Seq, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Frame
+	for rows.Next() {
+		var i Frame
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Seq,
+			&i.Ordinal,
+			&i.File,
+			&i.BlobKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.SizeBytes,
+			&i.Width,
+			&i.Height,
+			&i.RenderUs,
+			&i.WorkerID,
+			&i.Attempt,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Switched,
+			&i.Log,
+			&i.AcceptedAt,
+			&i.Renderer,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesOf = `-- name: FramesOf :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 ORDER BY frame
 `
