@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/fault"
+	"svc.example/internal/idempotency"
 )
 
 // document is the OpenAPI document, as it is served and printed.
@@ -83,6 +84,7 @@ func complete(op *huma.Operation) {
 	if op.Security == nil {
 		op.Security = []map[string][]string{} // public, said so
 	}
+	describeKey(op)
 	pages := map[string]*huma.MediaType{} // by status
 	for status, r := range op.Responses {
 		if status >= "4" {
@@ -105,6 +107,19 @@ func complete(op *huma.Operation) {
 		}
 		r.Description += ", " + string(code)
 	}
+}
+
+// describeKey describes the Idempotency-Key of an operation that takes one and
+// does not describe it itself.
+func describeKey(op *huma.Operation) {
+	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == idempotencyKey })
+	if described || !slices.Contains(codesOf(op), fault.IdempotencyKeyReused) {
+		return
+	}
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: idempotencyKey, In: "header", Description: "Repeating the request with it is safe: the answer is the first one's.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(idempotency.MaxKey)},
+	})
 }
 
 // refusal describes an error status, whose body is the envelope.
