@@ -125,7 +125,16 @@ func (p *Process) refusal(body json.RawMessage) error {
 		return fmt.Errorf("read Blender's reply %q: %w", "error", err)
 	}
 	message := withoutPaths(strings.Join(strings.Fields(said.Message), " "))
+	if most := p.opts.Sandbox.Limits().FileSize; most > 0 && wroteTooMuch(message) {
+		message += fmt.Sprintf(" (no file of a frame may be larger than %s here)", sandbox.Size(most))
+	}
 	return &Error{Code: said.Code, Message: message, Log: p.said.text(), Final: said.Final}
+}
+
+// wroteTooMuch finds what Blender and Cycles say of a file that met a limit, or a
+// full disk.
+func wroteTooMuch(message string) bool {
+	return strings.Contains(message, "File too large") || strings.Contains(message, "Error writing tile to file")
 }
 
 // ended explains a Blender that went away by itself.

@@ -54,9 +54,9 @@ func (p *Process) ending(waitErr error) Ending {
 	e.Hit = p.hit(e)
 	switch e.Hit {
 	case HitMemory:
-		e.Limit = size(p.limits.Memory)
+		e.Limit = Size(p.limits.Memory)
 		if !p.walled {
-			e.Limit = size(memory())
+			e.Limit = Size(memory())
 		}
 	case HitTasks:
 		e.Limit = fmt.Sprint(p.limits.Tasks)

@@ -75,18 +75,18 @@ func (s *Sandbox) describe(seen Sight, noBwrap error) Report {
 		r.Cgroup = s.groups.version
 	}
 	l := s.limits
-	r.Limits = append(r.Limits, "memory "+size(l.Memory))
+	r.Limits = append(r.Limits, "memory "+Size(l.Memory))
 	if s.groups != nil || s.rootless {
 		r.Limits = append(r.Limits, fmt.Sprintf("%d tasks", l.Tasks))
 	} else {
 		r.Lacking = append(r.Lacking, "a limit on tasks: no control group can be written, and root has no other")
 	}
-	r.Limits = append(r.Limits, "files of "+size(l.FileSize), fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
+	r.Limits = append(r.Limits, "files of "+Size(l.FileSize), fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
 	return r
 }
 
-// size writes bytes for people.
-func size(bytes int64) string {
+// Size writes bytes for people, "20.6 GiB".
+func Size(bytes int64) string {
 	for _, unit := range []struct {
 		name string
 		size int64

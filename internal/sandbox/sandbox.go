@@ -48,7 +48,7 @@ type Sandbox struct {
 	bwrap     string   // path of bubblewrap, "" where it is not used
 	unshare   []string // bubblewrap's arguments for the namespaces that work here
 	groups    *groups  // nil where no control groups can be written
-	rootless  bool     // the limit on tasks by user holds: not for the machine's root
+	rootless  bool     // the limit on tasks by user holds, which it does not for root
 	report    Report
 	tryPeriod time.Duration
 }
@@ -149,6 +149,14 @@ func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
 		return seen, fmt.Errorf("a trial ended with %s: %s", ending, lastLine(text))
 	}
 	return readSight(text)
+}
+
+// Limits are those in force; all 0 for a nil Sandbox.
+func (s *Sandbox) Limits() Limits {
+	if s == nil {
+		return Limits{}
+	}
+	return s.limits
 }
 
 // Report is what is in force; that of a nil Sandbox says so.

