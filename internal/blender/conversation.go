@@ -15,9 +15,11 @@ import (
 
 // command is one line to the driver.
 type command struct {
-	Command string `json:"command"`
-	File    string `json:"file,omitempty"`
-	Frame   *int   `json:"frame,omitempty"`
+	Command  string `json:"command"`
+	File     string `json:"file,omitempty"`
+	KeepData bool   `json:"keep_data"`
+	Frame    *int   `json:"frame,omitempty"`
+	Fresh    bool   `json:"fresh"`
 }
 
 // reply is one line from the driver.

@@ -4,6 +4,10 @@ One JSON object a line: commands come in on file descriptor 3, replies leave on
 4; standard output stays Blender's own. Commands: open, render. A reply named
 "error" refuses the command and leaves the process usable only for its end.
 
+Persistent data is what Blender calls keeping the scene inside Cycles from one
+frame to the next. With it a frame's pixels should be those without it; where
+they may not be, open says so (see data_doubts).
+
 Written for Blender 3.0 to 4.x (the contract is 4.1). Where those differ it is
 said at the place; 5.0 keeps the compositor's nodes elsewhere, which is handled,
 but nothing else of it is promised.
@@ -182,6 +186,28 @@ def settle_output(scene, switched):
             switched.add("file_output_muted")
 
 
+# Cycles keeps its meshes as they are when these change (seen in 3.4).
+UNNOTICED = ("render.use_simplify", "render.simplify_")
+
+SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "EXPLODE", "OCEAN", "PARTICLE_SYSTEM"}
+
+
+def data_doubts(scene):
+    """"unsafe" where kept data is known to give other pixels, "doubtful" where a
+    simulation without a cache may, else ""."""
+    animation = scene.animation_data
+    if animation is not None:
+        curves = list(animation.drivers)
+        if animation.action is not None:
+            curves.extend(getattr(animation.action, "fcurves", ()))
+        if any(curve.data_path.startswith(UNNOTICED) for curve in curves):
+            return "unsafe"
+    for thing in scene.objects:
+        if thing.rigid_body is not None or any(modifier.type in SIMULATED for modifier in thing.modifiers):
+            return "doubtful"
+    return ""
+
+
 def picture_size(scene):
     """Pixels of a frame, by the same truncations that Blender uses."""
     render = scene.render
@@ -202,6 +228,7 @@ class Driver:
     def __init__(self, settings, replies):
         self.settings, self.replies = settings, replies
         self.backend, self.device_name = "", ""
+        self.keeps = False  # whether the open scene's data is kept over frames
         self.said = 0
 
     def say(self, **reply):
@@ -226,8 +253,38 @@ class Driver:
             denoiser=bool(_cycles.with_openimagedenoise),
         )
 
+    def warm(self):
+        """Chooses the device and renders one small picture of the factory scene.
+
+        A process's first picture waits for the kernels to be loaded and for the
+        tables of the colour transform; here that happens before work comes. What
+        fails here fails again, and is then told, when a file is opened.
+        """
+        scene = bpy.context.scene
+        picture = os.path.join(bpy.app.tempdir, "warm_")
+        try:
+            self.choose_device()
+            scene.render.engine = "CYCLES"
+            self.settle_device(scene)
+            scene.cycles.samples = 1
+            scene.cycles.use_denoising = False
+            scene.render.resolution_x = scene.render.resolution_y = 8
+            scene.render.filepath = picture
+            scene.frame_end = scene.frame_start
+            bpy.ops.render.render(animation=True)
+            os.remove(scene.render.frame_path(frame=scene.frame_start))
+        except (Refusal, RuntimeError, OSError) as error:
+            print("The warming up failed:", error, file=sys.stderr)
+
+    def choose_device(self):
+        if not self.backend:
+            self.backend, self.device_name = enable_device(self.settings["device"])
+
+    def settle_device(self, scene):
+        scene.cycles.device = "CPU" if self.backend == "CPU" else "GPU"
+
     def open(self, command):
-        self.backend, self.device_name = enable_device(self.settings["device"])
+        self.choose_device()
         try:
             # load_ui decides which scene is the active one, as on the command line.
             bpy.ops.wm.open_mainfile(filepath=command["file"], load_ui=True, use_scripts=False)
@@ -239,8 +296,11 @@ class Driver:
         if scene.render.engine != "CYCLES":
             raise Refusal("blender_crashed", "the scene's engine is " + scene.render.engine + ", not CYCLES", final=True)
         switched = set()
+        doubts = {data_doubts(other) for other in rendered_scenes(scene)}
+        self.keeps = command["keep_data"] and "unsafe" not in doubts
         for other in rendered_scenes(scene):
-            other.cycles.device = "CPU" if self.backend == "CPU" else "GPU"
+            self.settle_device(other)
+        self.keep_data(scene, self.keeps)
         settle_denoising(scene, self.settings["denoise"], self.backend, switched)
         settle_output(scene, switched)
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
@@ -249,10 +309,18 @@ class Driver:
             scene=scene.name,
             format=scene.render.image_settings.file_format,
             switched=sorted(switched),
+            keeps_data=self.keeps,
+            doubtful="doubtful" in doubts,
         )
+
+    def keep_data(self, scene, kept):
+        for other in rendered_scenes(scene):
+            if other.render.use_persistent_data != kept:
+                other.render.use_persistent_data = kept  # off also frees what is kept
 
     def render(self, command):
         scene, number = bpy.context.scene, command["frame"]
+        self.keep_data(scene, self.keeps and not command["fresh"])
         path = scene.render.frame_path(frame=number)
         kept = scene.frame_start, scene.frame_end, scene.frame_step
         self.say(reply="frame_started", frame=number)
@@ -333,6 +401,7 @@ def serve():
         os.set_inheritable(inherited, False)
     commands = os.fdopen(3, "r", encoding="utf-8")
     driver = Driver(settings, os.fdopen(4, "w", encoding="utf-8"))
+    driver.warm()
     driver.ready()
     for line in commands:
         command = json.loads(line)

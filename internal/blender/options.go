@@ -38,6 +38,10 @@ type Options struct {
 	// Silence is how long a command may go without a line or a reply from
 	// Blender before it is ended as no_progress. 0: forever.
 	Silence time.Duration
+	// KeepData keeps the scene inside Cycles from one frame to the next (Blender's
+	// persistent data), except where that is known to change pixels. Geometry and
+	// textures are then taken over once instead of once a frame.
+	KeepData bool
 }
 
 // Info is what a process says of itself when it is ready.
@@ -86,6 +90,12 @@ type Opened struct {
 	// denoise_off, file_output_muted, movie_output_as_png, multiview_off
 	// (the scene's camera alone), stamp_names_off (no file or host name burnt in).
 	Switched []string `json:"switched"`
+	// KeepsData says whether data is kept over frames: Options.KeepData, and
+	// nothing in the scene that is known to go unnoticed then.
+	KeepsData bool `json:"keeps_data"`
+	// Doubtful says that the scene simulates something, whose kept data may
+	// differ from a fresh frame's.
+	Doubtful bool `json:"doubtful"`
 }
 
 // Frame is a rendered frame.

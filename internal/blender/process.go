@@ -92,7 +92,7 @@ func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
 	}
 	p.said.begin(nil)
 	var opened Opened
-	err := p.call(ctx, command{Command: "open", File: inside}, "opened", &opened)
+	err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened)
 	return opened, err
 }
 
@@ -100,7 +100,18 @@ func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
 // share of samples done, from 0 to 1, from another goroutine. Errors: *Error with
 // any of the failure codes. When ctx ends the process is ended.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
-	if frame < 0 {
+	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
+}
+
+// RenderFresh is Render without anything kept from earlier frames, for this frame
+// and those to come until Render is called again. Where Opened.KeepsData is false
+// it is the same.
+func (p *Process) RenderFresh(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
+	return p.render(ctx, command{Command: "render", Frame: &frame, Fresh: true}, progress)
+}
+
+func (p *Process) render(ctx context.Context, order command, progress func(float64)) (Frame, error) {
+	if frame := *order.Frame; frame < 0 {
 		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
 	}
 	p.said.begin(progress)
@@ -108,7 +119,7 @@ func (p *Process) Render(ctx context.Context, frame int, progress func(float64))
 		Frame
 		File string `json:"file"`
 	}
-	if err := p.call(ctx, command{Command: "render", Frame: &frame}, "frame_done", &done); err != nil {
+	if err := p.call(ctx, order, "frame_done", &done); err != nil {
 		return Frame{}, err
 	}
 	done.Started = p.started

@@ -66,6 +66,10 @@ func (e *easel) Open(context.Context, string) (blender.Opened, error) {
 	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}, nil
 }
 
+func (e *easel) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return e.Render(ctx, frame, progress)
+}
+
 func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	if e.before != nil {
 		if err := e.before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {

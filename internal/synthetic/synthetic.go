@@ -141,6 +141,11 @@ func (s *session) Open(_ context.Context, file string) (blender.Opened, error) {
 	return blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}, nil
 }
 
+// RenderFresh is Render: nothing is kept from frame to frame.
+func (s *session) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return s.Render(ctx, frame, progress)
+}
+
 // Render paints a frame.
 func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	began := time.Now()

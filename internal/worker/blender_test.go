@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,12 +13,17 @@ import (
 	"svc.example/internal/worker"
 )
 
-// lightScene makes the benchmark's light scene with the Blender at path.
-func lightScene(t *testing.T, path string) []byte {
+// sceneOf makes a scene with a committed script, which writes to a file, or to a
+// folder with the file inside.
+func sceneOf(t *testing.T, path, script, name string) []byte {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "light.blend")
+	target := t.TempDir()
+	file := filepath.Join(target, name)
+	if script != "render_tests.py" {
+		target = file
+	}
 	out, err := exec.Command(path, "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3",
-		"--python", "../../scripts/scenes/render_light.py", "--", file).CombinedOutput()
+		"--python", filepath.Join("../../scripts/scenes", script), "--", target).CombinedOutput()
 	if err != nil {
 		t.Fatalf("make the scene: %v\n%s", err, out)
 	}
@@ -34,7 +41,7 @@ func TestAWorkerRendersWithARealBlender(t *testing.T) {
 		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
 	}
 	s := newServer(0)
-	s.input = lightScene(t, path)
+	s.input = sceneOf(t, path, "render_light.py", "light.blend")
 	b := newBench(t, s, nil)
 	b.config.Renderer = worker.Blender{Path: path}
 	b.config.Device, b.config.AllowBlenderVersion = blender.CPU, true
@@ -59,5 +66,29 @@ func TestAWorkerRendersWithARealBlender(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(b.config.WorkDir, "processes")); err != nil || len(left) != 0 {
 		t.Errorf("processes left %v, %v", left, err)
+	}
+}
+
+func TestARealSceneThatKeptDataSpoilsGoesOnWithoutIt(t *testing.T) {
+	t.Parallel()
+	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+	if err != nil {
+		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
+	}
+	s := newServer(6)
+	s.input = sceneOf(t, path, "render_tests.py", "cloth.blend")
+	b := newBench(t, s, nil)
+	b.config.Renderer = worker.Blender{Path: path}
+	b.config.Device, b.config.AllowBlenderVersion = blender.CPU, true
+	stop := b.run()
+	b.untilDelivered(6)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range s.jobs[0].frames {
+		off := slices.Contains(f.done.Switched, "persistent_data_off")
+		if off != (f.number >= 3) || off != strings.Contains(f.done.Log, "persistent data gave other pixels in frame 4") || f.attempt != 1 {
+			t.Errorf("frame %d: attempt %d, switched %v", f.number, f.attempt, f.done.Switched)
+		}
 	}
 }

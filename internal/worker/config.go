@@ -36,6 +36,7 @@ type Session interface {
 	Info() blender.Info
 	Open(ctx context.Context, file string) (blender.Opened, error)
 	Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
+	RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
 	Close() error
 }
 

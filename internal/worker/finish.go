@@ -17,24 +17,19 @@ import (
 // maxMessage bounds a failure's message on the wire, in bytes.
 const maxMessage = 1000
 
-// finish takes a rendered picture out of Blender's way, then checks it, hashes it
-// and puts it into the outbox while the next frame renders.
-func (w *Worker) finish(t *task, a *act, f blender.Frame) {
-	path, err := w.out.claim(t.lease, f.Path)
-	if err != nil {
-		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "error", err)
-		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
-		return
-	}
+// finish checks and hashes a picture and puts it into the outbox while the next
+// frame renders.
+func (w *Worker) finish(s shot) {
 	w.finishing.Go(func() {
-		result, err := w.check(t, a, f, path)
+		t := s.task
+		result, err := w.check(s)
 		if err != nil {
-			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: f.Log})
+			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: s.frame.Log})
 			return
 		}
 		if t.ctx.Err() != nil {
 			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
-			_ = os.Remove(path) // else the next run removes it
+			_ = os.Remove(s.path) // else the next run removes it
 			return
 		}
 		if err := w.out.put(report{Frame: &result}); err != nil {
@@ -46,8 +41,9 @@ func (w *Worker) finish(t *task, a *act, f blender.Frame) {
 
 // check reads a picture once: it must decode whole and have the size that was
 // rendered.
-func (w *Worker) check(t *task, a *act, f blender.Frame, path string) (farm.FrameResult, error) {
-	file, err := os.Open(path)
+func (w *Worker) check(s shot) (farm.FrameResult, error) {
+	t, f := s.task, s.frame
+	file, err := os.Open(s.path)
 	if err != nil {
 		return farm.FrameResult{}, errors.New("the picture is gone")
 	}
@@ -69,13 +65,13 @@ func (w *Worker) check(t *task, a *act, f blender.Frame, path string) (farm.Fram
 	if f.Number != t.lease.Frame || in.n == 0 {
 		return farm.FrameResult{}, errors.New("the picture is not that of the leased frame")
 	}
-	info := a.Info()
+	info := s.act.Info()
 	return farm.FrameResult{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
 		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: picture.SHA256,
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Switched: append([]string{}, a.opened.Switched...), Log: f.Log,
+		Switched: s.switched, Log: f.Log,
 	}, nil
 }
 

@@ -38,10 +38,11 @@ func (t *task) advance(share float64) {
 	t.progress = max(t.progress, share)
 }
 
-func (t *task) begin() {
+func (t *task) begin() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.began = time.Now()
+	return t.began
 }
 
 func (t *task) held() farm.Held {

@@ -63,6 +63,9 @@ func (w *Worker) work(ctx, wire context.Context) {
 	var l line
 	defer func() { w.leave(wire, &l) }()
 	for ctx.Err() == nil {
+		if len(l.tasks) == 0 && l.waiting == 0 && l.asked == nil {
+			w.settle(ctx, wire) // no more of the job is in sight
+		}
 		if !w.fill(ctx, &l) {
 			return
 		}
@@ -71,10 +74,12 @@ func (w *Worker) work(ctx, wire context.Context) {
 		}
 		next := l.tasks[0]
 		l.tasks = l.tasks[1:]
-		begun := time.Now()
-		err := w.render(ctx, wire, next)
+		if a := w.stage.act; a != nil && a.job.JobID != next.job.JobID {
+			w.settle(ctx, wire)
+		}
+		took, err := w.render(ctx, wire, next)
 		if err == nil {
-			l.measure(time.Since(begun))
+			l.measure(took)
 		}
 		if errors.Is(err, errUnable) && w.rest(ctx, "render", restTry, err) != nil {
 			return
@@ -91,7 +96,7 @@ func (w *Worker) fill(ctx context.Context, l *line) bool {
 			if l.waiting == 0 {
 				w.stage.warm() // the next frame is likely another job's
 			}
-			w.ask(ctx, l, max(n, 1), pollLength)
+			w.ask(ctx, l, max(n, 1), w.patience())
 		case n > 0:
 			w.ask(ctx, l, n, 0)
 		}
@@ -111,6 +116,15 @@ func (w *Worker) fill(ctx context.Context, l *line) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// patience is how long the server may take to find a frame for a worker that has
+// none. While frames are held it is to answer at once.
+func (w *Worker) patience() time.Duration {
+	if a := w.stage.act; a != nil && len(a.guard.held) > 0 {
+		return 0
+	}
+	return pollLength
 }
 
 // ask asks for n frames, rather of the job whose file is open.
@@ -164,31 +178,35 @@ func (w *Worker) leave(wire context.Context, l *line) {
 	if l.asked != nil {
 		w.take(l, <-l.asked)
 	}
+	w.dropHeld(wire)
 	w.giveBack(wire, l.tasks...)
 }
 
-// render renders one frame and passes it on. The error is for the line's pace;
-// what it means to the lease has been seen to.
-func (w *Worker) render(ctx, wire context.Context, t *task) error {
+// render renders one frame and passes it on. took is Blender's time; what an error
+// means to the lease has been seen to.
+func (w *Worker) render(ctx, wire context.Context, t *task) (took time.Duration, err error) {
 	if t.ctx.Err() != nil {
-		return context.Cause(t.ctx)
+		return 0, context.Cause(t.ctx)
 	}
 	running, end := context.WithCancelCause(t.ctx)
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
 	defer stop()
-	a, err := w.onStage(running, t)
+	a, err := w.onStage(running, t.job)
 	if err == nil {
-		t.begin()
+		begun := t.begin()
 		var f blender.Frame
-		if f, err = a.Render(running, t.lease.Frame, t.advance); err == nil {
-			w.finish(t, a, f)
-			return nil
+		if f, err = a.shoot(running, t); err == nil {
+			took = time.Since(begun)
+			w.pass(ctx, wire, a, t, f)
+			return took, nil
 		}
+		w.keptDataFailed(a, err)
+		w.dropHeld(wire)
 		w.stage.clear()
 	}
 	w.giveUp(wire, t, context.Cause(running), err)
-	return err
+	return 0, err
 }
 
 // endSoon ends a running frame once the grace is over, or at once when it is

@@ -26,13 +26,18 @@ type painter struct {
 	fault     func(frame int) error // of a render; nil for a picture
 	cut       bool                  // pictures lack their end
 	small     bool                  // pictures are smaller than the scene says
+	keeps     bool                  // data is kept over frames
+	doubtful  bool                  // which the scene gives reason to watch
+	stale     func(frame int) bool  // whether kept data spoils a frame
+	broken    bool                  // a frame without kept data fails
 
 	mu      sync.Mutex
 	alive   int      // processes now
 	most    int      // processes at once
 	opens   []string // files opened, in order
 	began   []time.Time
-	stopped int // renders ended by their context
+	stopped int   // renders ended by their context
+	fresh   []int // frames rendered without kept data, in order
 }
 
 func newPainter() *painter {
@@ -92,10 +97,29 @@ func (p *painting) Open(_ context.Context, file string) (blender.Opened, error) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.opens = append(p.opens, string(content))
-	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}}, nil
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Doubtful: p.doubtful}, nil
+}
+
+// RenderFresh paints what a frame looks like in truth.
+func (p *painting) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	p.mu.Lock()
+	p.fresh = append(p.fresh, frame)
+	p.mu.Unlock()
+	if p.broken {
+		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "gone"}
+	}
+	return p.shoot(ctx, frame, frame, progress)
 }
 
 func (p *painting) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	if p.stale != nil && p.stale(frame) {
+		return p.shoot(ctx, frame, frame+1000, progress)
+	}
+	return p.shoot(ctx, frame, frame, progress)
+}
+
+// shoot renders a frame that looks like another one, or like itself.
+func (p *painting) shoot(ctx context.Context, frame, like int, progress func(float64)) (blender.Frame, error) {
 	p.mu.Lock()
 	p.began = append(p.began, time.Now())
 	p.mu.Unlock()
@@ -104,7 +128,9 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 		if err := rest(ctx, p.frameTime/steps); err != nil {
 			return blender.Frame{}, p.ended(err)
 		}
-		progress(float64(i+1) / steps)
+		if progress != nil {
+			progress(float64(i+1) / steps)
+		}
 	}
 	if p.fault != nil {
 		if err := p.fault(frame); err != nil {
@@ -112,7 +138,7 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 		}
 	}
 	path := filepath.Join(p.out, fmt.Sprintf("frame_%04d.png", frame))
-	if err := p.paint(path, frame); err != nil {
+	if err := p.paint(path, like); err != nil {
 		return blender.Frame{}, err
 	}
 	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(),

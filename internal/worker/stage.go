@@ -25,6 +25,8 @@ type act struct {
 	Session
 	job    farm.Job
 	opened blender.Opened
+	guard  guard
+	second Session // what the guard compares with; nil until it has
 }
 
 type started struct {
@@ -77,6 +79,9 @@ func (s *stage) clear() {
 	gone := s.act
 	s.act = nil
 	s.left.Go(func() { _ = gone.Close() }) // its folder is also emptied by the next run
+	if gone.second != nil {
+		s.left.Go(func() { _ = gone.second.Close() })
+	}
 }
 
 // close ends every process and returns when none is left.
@@ -92,14 +97,14 @@ func (s *stage) close() {
 	s.left.Wait()
 }
 
-// onStage returns a process with the task's file open: the one that has it open
+// onStage returns a process with the job's file open: the one that has it open
 // already, or the spare. Errors: fetch's, errUnable, those of Session.Open.
-func (w *Worker) onStage(ctx context.Context, t *task) (*act, error) {
-	if a := w.stage.act; a != nil && a.job.JobID == t.job.JobID {
+func (w *Worker) onStage(ctx context.Context, job farm.Job) (*act, error) {
+	if a := w.stage.act; a != nil && a.job.JobID == job.JobID {
 		return a, nil
 	}
 	w.stage.clear()
-	input, err := w.fetch(ctx, t.job)
+	input, err := w.fetch(ctx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +112,17 @@ func (w *Worker) onStage(ctx context.Context, t *task) (*act, error) {
 	if err != nil {
 		return nil, errors.Join(errUnable, err)
 	}
-	w.stage.act = &act{Session: session, job: t.job}
-	opened, err := session.Open(ctx, input)
-	if err != nil {
+	a := &act{Session: session, job: job}
+	w.stage.act = a
+	if a.opened, err = session.Open(ctx, input); err != nil {
 		w.stage.clear()
 		return nil, err
 	}
-	w.stage.act.opened = opened
-	w.log.Info("file opened", "job", t.job.JobID, "scene", opened.Scene, "switched", opened.Switched)
-	return w.stage.act, nil
+	a.guard = w.newGuard(a)
+	if a.guard.watched {
+		w.stage.warm() // the second process will be wanted soon
+	}
+	w.log.Info("file opened", "job", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
+		"keeps_data", a.opened.KeepsData && a.guard.note == "", "watched", a.guard.watched)
+	return a, nil
 }

@@ -25,6 +25,8 @@ type Worker struct {
 	held  holdings
 	stage *stage
 	input string // the job's file that was fetched last; of the goroutine that renders
+	// noData holds why data is not kept, by the file's hash; of that goroutine too.
+	noData map[string]string
 
 	finishing sync.WaitGroup // pictures that are checked while the next one renders
 
@@ -133,7 +135,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 
 func (w *Worker) startSession(ctx context.Context) (Session, error) {
 	return w.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise,
+		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true,
 	})
 }
 

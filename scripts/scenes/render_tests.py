@@ -88,6 +88,58 @@ scene = base(samples=100000)  # minutes, of which no test waits for the end
 scene.cycles.use_adaptive_sampling = False
 save("slow")
 
+# Most that can change from one frame to the next, each in its way: what kept data
+# (Blender's persistent data) has to notice.
+scene = base()
+cube = bpy.data.objects["Cube"]
+cube.shape_key_add(name="flat")
+high = cube.shape_key_add(name="high")
+high.data[0].co.z += 2
+surface = bpy.data.materials["orange"].node_tree.nodes["Principled BSDF"].inputs
+plane = bpy.data.objects["Plane"]
+sun = bpy.data.objects["Sun"]
+for owner, name, values in (
+    (high, "value", (0.0, 1.0)),
+    (surface["Roughness"], "default_value", (0.1, 0.9)),
+    (sun.data, "energy", (1.0, 6.0)),
+    (plane, "hide_render", (False, True)),
+    (scene.camera.data, "lens", (30, 70)),
+    (scene.cycles, "film_exposure", (1.0, 2.0)),
+):
+    for frame, value in zip((1, 4), values):
+        setattr(owner, name, value)
+        owner.keyframe_insert(name, frame=frame)
+surface["Metallic"].driver_add("default_value").driver.expression = "frame / 10"
+image = bpy.data.images.new("packed", 8, 8)
+image.pixels = [(i * 37 % 256) / 255 for i in range(256)]
+image.pack()
+texture = bpy.data.materials["orange"].node_tree.nodes.new("ShaderNodeTexImage")
+texture.image = image
+tree = bpy.data.materials["orange"].node_tree
+tree.links.new(texture.outputs["Color"], surface["Base Color"])
+bpy.ops.object.camera_add(location=(-6, -6, 5), rotation=(1.0, 0, -0.785))
+for frame, camera in ((1, scene.camera), (5, bpy.context.object)):
+    scene.timeline_markers.new(str(frame), frame=frame).camera = camera
+save("changing")
+
+# Two that kept data does spoil (3.4.1): meshes stay as they are when the scene is
+# simplified on a later frame, and a cloth without a cache is simulated on from the
+# frame before, where a frame alone has it as it was.
+scene = base()
+cube = bpy.data.objects["Cube"]
+cube.modifiers.new("smooth", "SUBSURF").render_levels = 3
+scene.render.simplify_subdivision_render = 0
+for frame, simple in ((1, False), (4, True), (6, False)):
+    scene.render.use_simplify = simple
+    scene.render.keyframe_insert("use_simplify", frame=frame)
+save("simplified")
+
+scene = base()
+bpy.data.objects["Cube"].animation_data_clear()
+bpy.data.objects["Cube"].modifiers.new("cloth", "CLOTH")
+scene.camera.animation_data_clear()
+save("cloth")
+
 scene = base()
 scene.render.resolution_percentage = 50
 scene.render.use_border = scene.render.use_crop_to_border = True
