@@ -52,7 +52,7 @@ type RegisterReply struct {
 type LeaseRequest struct {
 	WorkerID    string  `json:"worker_id"`
 	JobID       string  `json:"job_id,omitempty"` // the job whose file the worker has open: its frames are preferred
-	Max         int     `json:"max"`              // frames wanted, 1 or more
+	Max         int     `json:"max"`              // frames wanted, 1 or more; of another job than JobID only one comes
 	WaitSeconds float64 `json:"wait_seconds"`
 }
 
@@ -69,7 +69,7 @@ type Job struct {
 	Filename       string `json:"filename"`
 	InputSHA256    string `json:"input_sha256"`
 	InputSizeBytes int64  `json:"input_size_bytes"`
-	FramesWaiting  int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply; counted up to 100
+	FramesWaiting  int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
 }
 
 // Lease is the right to render one frame until it lapses. Attempt is the fence:

@@ -64,12 +64,17 @@ func of(r query.Lease) Lease {
 // Topic is announced whenever work of queue becomes ready.
 func Topic(queue string) string { return "lease:" + queue }
 
+// ID is the id of a piece of work.
+func ID(queue, subject string, item int64) string {
+	return fmt.Sprintf("%s:%s:%d", queue, subject, item)
+}
+
 // Add puts one piece of work into queue, due at once or at the given time. It
 // does nothing when the same piece is already there.
 func Add(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
 	tx.Announce(Topic(queue))
 	_, err := tx.LeaseAdd(ctx, query.LeaseAddParams{
-		LeaseID: fmt.Sprintf("%s:%s:%d", queue, subject, item),
+		LeaseID: ID(queue, subject, item),
 		Queue:   queue, Subject: subject, Item: item, DueAt: dueAt(tx, due),
 	})
 	if err != nil {
@@ -109,7 +114,8 @@ func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life
 	return claimed(rows, err)
 }
 
-// ClaimOf is Claim among the pieces of one subject.
+// ClaimOf is Claim among the pieces of one subject that holder has not failed
+// (failed_try, which the owner of a queue writes).
 func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject, holder string, limit int, life time.Duration) ([]Lease, error) {
 	rows, err := tx.LeaseClaimOf(ctx, query.LeaseClaimOfParams{
 		Queue: queue, Subject: subject, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(), Max: int64(limit),
@@ -132,17 +138,26 @@ func claimed(rows []query.Lease, err error) ([]Lease, error) {
 	return out, nil
 }
 
-// NextSubject is the subject whose waiting work came first; ok is false when
-// nothing of queue waits.
-func NextSubject(ctx context.Context, tx *db.Tx, queue string) (subject string, ok bool, err error) {
-	subject, err = tx.LeaseNextSubject(ctx, query.LeaseNextSubjectParams{Queue: queue, Now: tx.Now})
-	if db.Missing(err) {
-		return "", false, nil
-	}
+// ClaimOne gives holder one piece by its id, whatever holder did with it before.
+// No leases means that it does not wait, or is not due.
+func ClaimOne(ctx context.Context, tx *db.Tx, leaseID, holder string, life time.Duration) ([]Lease, error) {
+	rows, err := tx.LeaseClaimOne(ctx, query.LeaseClaimOneParams{
+		LeaseID: leaseID, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(),
+	})
+	return claimed(rows, err)
+}
+
+// Reopen puts a piece back that was finished by its claim number attempt; the
+// next claim counts on from there, so that a late report is still refused.
+func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt, failures int64) error {
+	tx.Announce(Topic(queue))
+	err := tx.LeaseReopen(ctx, query.LeaseReopenParams{
+		LeaseID: ID(queue, subject, item), Queue: queue, Subject: subject, Item: item, DueAt: tx.Now, Attempt: attempt, Failures: failures,
+	})
 	if err != nil {
-		return "", false, fmt.Errorf("next subject of %s: %w", queue, err)
+		return fmt.Errorf("reopen lease %s %s %d: %w", queue, subject, item, err)
 	}
-	return subject, true, nil
+	return nil
 }
 
 // Ref names a claim in a report: only the holder of that very attempt is heard.

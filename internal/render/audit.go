@@ -140,6 +140,13 @@ func (a *auditor) leases(ctx context.Context, tx *db.Tx) error {
 	for _, r := range rows {
 		a.breach("missing frames are leased out", r.JobID, "%s with %d of %d frames, but %d leases", r.Status, r.FramesCompleted, r.FrameCount, r.Leases)
 	}
+	turns, err := tx.AuditTurns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range turns {
+		a.breach("a job's turn says what waits", r.Party, "it says %d, there are %d", r.Waiting, r.Leases)
+	}
 	stuck, err := tx.AuditPackaging(ctx)
 	for _, jobID := range stuck {
 		a.breach("a job in packaging is packed", jobID, "no lease of queue %s", PackageQueue)

@@ -54,13 +54,8 @@ const (
 	PackageQueue = "package"
 )
 
-// Failure bounds.
-const (
-	// frameTries is how often a frame is tried before its job fails.
-	frameTries = 3
-	// packageTries is how often packing is tried before the job fails.
-	packageTries = 5
-)
+// packageTries is how often packing is tried before the job fails.
+const packageTries = 5
 
 // topic is announced when something of a job changes that a watcher can see.
 func topic(jobID string) string { return "job:" + jobID }

@@ -74,7 +74,7 @@ func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job query.Job) error {
 	if err := lease.Drop(ctx, tx, lease.ExpireQueue, submitWindow(job.JobID)); err != nil {
 		return err
 	}
-	return lease.AddSpan(ctx, tx, FrameQueue, job.JobID, job.FrameStart, job.FrameStep, job.FrameCount)
+	return enter(ctx, tx, job.WorkspaceID, job.JobID, job.FrameStart, job.FrameStep, job.FrameCount)
 }
 
 // submitWindow is the subject of the lease that ends a job's wait for Submit.

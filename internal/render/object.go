@@ -171,7 +171,7 @@ func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) er
 	if held.Held > 0 {
 		return expect(ctx, tx, job, begun, o)
 	}
-	online, err := tx.WorkersOnline(ctx, tx.Now-WorkerOnline.Microseconds())
+	online, err := tx.WorkersOnline(ctx, query.WorkersOnlineParams{Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now})
 	if err != nil {
 		return fmt.Errorf("count workers: %w", err)
 	}

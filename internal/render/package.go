@@ -38,11 +38,15 @@ type artifact struct {
 func (j *Jobs) Package(ctx context.Context, l lease.Lease) error {
 	var job query.Job
 	var frames []query.Frame
+	var failed []query.FailedTry
 	err := j.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if job, err = tx.JobGet(ctx, l.Subject); err != nil {
 			return fmt.Errorf("read job: %w", err)
 		}
-		frames, err = tx.FramesOf(ctx, l.Subject)
+		if frames, err = tx.FramesOf(ctx, l.Subject); err != nil {
+			return fmt.Errorf("read frames: %w", err)
+		}
+		failed, err = failedTries(ctx, tx, l.Subject)
 		return err
 	})
 	if err != nil {
@@ -51,7 +55,7 @@ func (j *Jobs) Package(ctx context.Context, l lease.Lease) error {
 	if l.Failures >= packageTries {
 		return j.giveUpPackaging(ctx, l)
 	}
-	packed, err := j.pack(ctx, job, frames, l.Attempt)
+	packed, err := j.pack(ctx, job, frames, renderLog(frames)+failureLog(failed), l.Attempt)
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", job.JobID, err)
 	}
@@ -78,7 +82,7 @@ func (j *Jobs) giveUpPackaging(ctx context.Context, l lease.Lease) error {
 
 // pack streams the frames into a ZIP blob. Entries are stored: deflating
 // pictures gains nothing.
-func (j *Jobs) pack(ctx context.Context, job query.Job, frames []query.Frame, attempt int64) (a artifact, err error) {
+func (j *Jobs) pack(ctx context.Context, job query.Job, frames []query.Frame, log string, attempt int64) (a artifact, err error) {
 	a = artifact{
 		key:      fmt.Sprintf("artifacts/%s-%d.zip", job.JobID, attempt),
 		filename: strings.TrimSuffix(job.Filename, path.Ext(job.Filename)) + "-" + job.JobID + contract.OutputExtension,
@@ -107,7 +111,7 @@ func (j *Jobs) pack(ctx context.Context, job query.Job, frames []query.Frame, at
 	if err := store(z, receipt.ManifestEntry, finished, strings.NewReader(string(manifest)+"\n")); err != nil {
 		return a, err
 	}
-	if err := store(z, receipt.RenderLogEntry, finished, strings.NewReader(renderLog(frames))); err != nil {
+	if err := store(z, receipt.RenderLogEntry, finished, strings.NewReader(log)); err != nil {
 		return a, err
 	}
 	if err := z.Close(); err != nil {

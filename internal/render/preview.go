@@ -63,7 +63,8 @@ func (j *Jobs) Frames(ctx context.Context, workspaceID, jobID string) (out []Fra
 	return out, err
 }
 
-// WriteLog writes what Blender said, in the order in which frames were accepted.
+// WriteLog writes what Blender said, in the order in which frames were accepted,
+// and behind it every try that failed.
 // Errors: render_not_found, and those of w.
 func (j *Jobs) WriteLog(ctx context.Context, workspaceID, jobID string, w io.Writer) error {
 	for seq := int64(0); ; {
@@ -83,10 +84,23 @@ func (j *Jobs) WriteLog(ctx context.Context, workspaceID, jobID string, w io.Wri
 			return err
 		}
 		if len(rows) < logBatch {
-			return nil
+			return j.writeFailures(ctx, jobID, w)
 		}
 		seq = rows[len(rows)-1].Seq
 	}
+}
+
+func (j *Jobs) writeFailures(ctx context.Context, jobID string, w io.Writer) error {
+	var tries []query.FailedTry
+	err := j.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		tries, err = failedTries(ctx, tx, jobID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, failureLog(tries))
+	return err
 }
 
 // logBatch is how many frames' logs, of 16 KiB at most, are in memory at once.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"svc.example/internal/db"
+	"svc.example/internal/db/query"
 )
 
 // QueueState says what a new job would meet.
@@ -23,7 +24,7 @@ func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
 // QueueState looks at the workers and the jobs that wait.
 func (j *Jobs) QueueState(ctx context.Context) (state QueueState, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		online, err := tx.WorkersOnline(ctx, tx.Now-WorkerOnline.Microseconds())
+		online, err := tx.WorkersOnline(ctx, query.WorkersOnlineParams{Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now})
 		if err != nil {
 			return fmt.Errorf("count workers: %w", err)
 		}

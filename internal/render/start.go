@@ -109,7 +109,7 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	if status == AwaitingSubmit {
 		return jobID, lease.Add(ctx, tx, lease.ExpireQueue, submitWindow(jobID), 0, tx.Time().Add(contract.SubmitWindow))
 	}
-	return jobID, lease.AddSpan(ctx, tx, FrameQueue, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
+	return jobID, enter(ctx, tx, r.WorkspaceID, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
 }
 
 func notAccepting() error {
@@ -210,6 +210,9 @@ func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job query.Job) error {
 		if err := lease.Drop(ctx, tx, queue, subject); err != nil {
 			return err
 		}
+	}
+	if err := leave(ctx, tx, job); err != nil {
+		return err
 	}
 	return clearFramesLater(ctx, tx, job.JobID)
 }

@@ -39,7 +39,6 @@ var moves = []move{
 	{AwaitingSubmit, Cancelled, "the caller cancels it, or it is not submitted for 24 hours (`submit_expired`)"},
 	{Queued, Rendering, "a worker claims a frame"},
 	{Queued, Cancelled, "the caller cancels it before any claim"},
-	{Queued, Failed, "it cannot be rendered"},
 	{Rendering, Packaging, "the last frame is accepted"},
 	{Rendering, Failed, "a frame failed for good"},
 	{Packaging, Completed, "artifact, receipt and capture are written, in one transaction"},

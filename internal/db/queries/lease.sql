@@ -17,12 +17,6 @@ FROM n
 WHERE true
 ON CONFLICT DO NOTHING; -- the id is made of queue, subject and item: either may meet first
 
--- name: LeaseNextSubject :one
-SELECT subject FROM lease
-WHERE queue = @queue AND state = 'waiting' AND due_at <= @now
-ORDER BY due_at, subject, item
-LIMIT 1;
-
 -- name: LeaseClaim :many
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
@@ -37,17 +31,30 @@ RETURNING *;
 
 -- name: LeaseClaimOf :many
 -- By item: a frame that failed comes again before the job goes on, so that a
--- file that no worker can render is found out by its first frames.
+-- file that no worker can render is found out by its first frames. What holder
+-- has failed before goes to others.
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
+    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
   ORDER BY l.item
   LIMIT CAST(@max AS bigint)
   FOR UPDATE SKIP LOCKED
 )
 RETURNING *;
+
+-- name: LeaseClaimOne :many
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id = @lease_id AND state = 'waiting' AND due_at <= @now
+RETURNING *;
+
+-- name: LeaseReopen :exec
+-- Finished work is to be done again; its attempts go on being counted.
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, failures)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @failures);
 
 -- name: LeaseBeat :execrows
 UPDATE lease SET lapses_at = @lapses_at, progress = @progress
@@ -80,12 +87,6 @@ SELECT * FROM lease WHERE lease_id = @lease_id;
 
 -- name: LeaseDrop :execrows
 DELETE FROM lease WHERE queue = @queue AND subject = @subject;
-
--- name: LeaseCountWaiting :one
--- Counted up to a bound: with many waiting, nobody asks how many exactly.
-SELECT count(*) FROM (
-  SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' LIMIT CAST(@most AS bigint)
-) AS counted;
 
 -- name: LeaseHeldOf :one
 -- How many pieces are held, and how far they are altogether, in parts of a

@@ -57,6 +57,12 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
 WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
 
+-- name: JobFrameUndone :one
+-- An accepted frame is rendered again.
+UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
+WHERE job_id = @job_id AND status = 'rendering'
+RETURNING *;
+
 -- name: JobCompleted :exec
 UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
   artifact_sha256 = @artifact_sha256, artifact_size = @artifact_size, render_device = @render_device, device_name = @device_name,
@@ -87,10 +93,23 @@ SELECT job_id, status FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
 
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank)
 ON CONFLICT (job_id, frame) DO NOTHING;
+
+-- name: FrameDelete :execrows
+DELETE FROM frame WHERE job_id = @job_id AND frame = @frame;
+
+-- name: FramesPartlyBlank :many
+-- Frames with blank rows, each with what its neighbours have; -1 for none.
+SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
+  CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST(@step AS bigint)), -1) AS bigint) AS blank_before,
+  CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST(@step AS bigint)), -1) AS bigint) AS blank_behind
+FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank ORDER BY f.frame;
+
+-- name: FrameFinding :execrows
+UPDATE frame SET finding = @finding WHERE job_id = @job_id AND frame = @frame;
 
 -- name: FrameGet :one
 SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
@@ -126,7 +145,8 @@ SELECT * FROM worker WHERE worker_id = @worker_id;
 UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
 
 -- name: WorkersOnline :one
-SELECT count(*) FROM worker WHERE seen_at >= @since;
+-- One that is set aside renders nothing.
+SELECT count(*) FROM worker WHERE seen_at >= @since AND aside_until <= @now;
 
 -- name: AuditFrames :many
 -- Jobs whose frame rows disagree with the job.

@@ -99,6 +99,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditReceiptsStmt, err = db.PrepareContext(ctx, auditReceipts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditReceipts: %w", err)
 	}
+	if q.auditTurnsStmt, err = db.PrepareContext(ctx, auditTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditTurns: %w", err)
+	}
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
 	}
@@ -186,11 +189,32 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
 	}
+	if q.failedTriesAlikeStmt, err = db.PrepareContext(ctx, failedTriesAlike); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesAlike: %w", err)
+	}
+	if q.failedTriesOfFrameStmt, err = db.PrepareContext(ctx, failedTriesOfFrame); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesOfFrame: %w", err)
+	}
+	if q.failedTriesOfJobStmt, err = db.PrepareContext(ctx, failedTriesOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesOfJob: %w", err)
+	}
+	if q.failedTryCreateStmt, err = db.PrepareContext(ctx, failedTryCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTryCreate: %w", err)
+	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
 	}
+	if q.frameDeleteStmt, err = db.PrepareContext(ctx, frameDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameDelete: %w", err)
+	}
+	if q.frameFindingStmt, err = db.PrepareContext(ctx, frameFinding); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameFinding: %w", err)
+	}
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
+	}
+	if q.frameLeftStmt, err = db.PrepareContext(ctx, frameLeft); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLeft: %w", err)
 	}
 	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
@@ -200,6 +224,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.framesOfStmt, err = db.PrepareContext(ctx, framesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesOf: %w", err)
+	}
+	if q.framesPartlyBlankStmt, err = db.PrepareContext(ctx, framesPartlyBlank); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesPartlyBlank: %w", err)
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
@@ -246,11 +273,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobFrameDoneStmt, err = db.PrepareContext(ctx, jobFrameDone); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFrameDone: %w", err)
 	}
+	if q.jobFrameUndoneStmt, err = db.PrepareContext(ctx, jobFrameUndone); err != nil {
+		return nil, fmt.Errorf("error preparing query JobFrameUndone: %w", err)
+	}
 	if q.jobGetStmt, err = db.PrepareContext(ctx, jobGet); err != nil {
 		return nil, fmt.Errorf("error preparing query JobGet: %w", err)
 	}
 	if q.jobIDsStmt, err = db.PrepareContext(ctx, jobIDs); err != nil {
 		return nil, fmt.Errorf("error preparing query JobIDs: %w", err)
+	}
+	if q.jobLeftStmt, err = db.PrepareContext(ctx, jobLeft); err != nil {
+		return nil, fmt.Errorf("error preparing query JobLeft: %w", err)
 	}
 	if q.jobLockStmt, err = db.PrepareContext(ctx, jobLock); err != nil {
 		return nil, fmt.Errorf("error preparing query JobLock: %w", err)
@@ -291,8 +324,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseClaimOfStmt, err = db.PrepareContext(ctx, leaseClaimOf); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseClaimOf: %w", err)
 	}
-	if q.leaseCountWaitingStmt, err = db.PrepareContext(ctx, leaseCountWaiting); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseCountWaiting: %w", err)
+	if q.leaseClaimOneStmt, err = db.PrepareContext(ctx, leaseClaimOne); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseClaimOne: %w", err)
 	}
 	if q.leaseDropStmt, err = db.PrepareContext(ctx, leaseDrop); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseDrop: %w", err)
@@ -312,11 +345,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
 	}
-	if q.leaseNextSubjectStmt, err = db.PrepareContext(ctx, leaseNextSubject); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseNextSubject: %w", err)
-	}
 	if q.leaseReleaseStmt, err = db.PrepareContext(ctx, leaseRelease); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseRelease: %w", err)
+	}
+	if q.leaseReopenStmt, err = db.PrepareContext(ctx, leaseReopen); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseReopen: %w", err)
 	}
 	if q.ledgerAddStmt, err = db.PrepareContext(ctx, ledgerAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerAdd: %w", err)
@@ -389,6 +422,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nodeSigningKeyGetStmt, err = db.PrepareContext(ctx, nodeSigningKeyGet); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeyGet: %w", err)
+	}
+	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
+		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
 	}
 	if q.personByEmailStmt, err = db.PrepareContext(ctx, personByEmail); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByEmail: %w", err)
@@ -465,6 +501,30 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
 	}
+	if q.turnAnyWaitingStmt, err = db.PrepareContext(ctx, turnAnyWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnAnyWaiting: %w", err)
+	}
+	if q.turnDeleteStmt, err = db.PrepareContext(ctx, turnDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnDelete: %w", err)
+	}
+	if q.turnEnterStmt, err = db.PrepareContext(ctx, turnEnter); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnEnter: %w", err)
+	}
+	if q.turnLockStmt, err = db.PrepareContext(ctx, turnLock); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnLock: %w", err)
+	}
+	if q.turnMoveStmt, err = db.PrepareContext(ctx, turnMove); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnMove: %w", err)
+	}
+	if q.turnNextStmt, err = db.PrepareContext(ctx, turnNext); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnNext: %w", err)
+	}
+	if q.turnNowStmt, err = db.PrepareContext(ctx, turnNow); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnNow: %w", err)
+	}
+	if q.turnOfJobStmt, err = db.PrepareContext(ctx, turnOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnOfJob: %w", err)
+	}
 	if q.uploadBlobKeysStmt, err = db.PrepareContext(ctx, uploadBlobKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadBlobKeys: %w", err)
 	}
@@ -501,11 +561,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerHoldsStmt, err = db.PrepareContext(ctx, workerHolds); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerHolds: %w", err)
 	}
+	if q.workerLockStmt, err = db.PrepareContext(ctx, workerLock); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerLock: %w", err)
+	}
 	if q.workerSeenStmt, err = db.PrepareContext(ctx, workerSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSeen: %w", err)
 	}
+	if q.workerStandsStmt, err = db.PrepareContext(ctx, workerStands); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerStands: %w", err)
+	}
+	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
+	}
 	if q.workersOnlineStmt, err = db.PrepareContext(ctx, workersOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOnline: %w", err)
+	}
+	if q.workersSeenStmt, err = db.PrepareContext(ctx, workersSeen); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersSeen: %w", err)
 	}
 	if q.workspaceCountStmt, err = db.PrepareContext(ctx, workspaceCount); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceCount: %w", err)
@@ -650,6 +722,11 @@ func (q *Queries) Close() error {
 	if q.auditReceiptsStmt != nil {
 		if cerr := q.auditReceiptsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditReceiptsStmt: %w", cerr)
+		}
+	}
+	if q.auditTurnsStmt != nil {
+		if cerr := q.auditTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditTurnsStmt: %w", cerr)
 		}
 	}
 	if q.auditUnbalancedStmt != nil {
@@ -797,14 +874,49 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
 		}
 	}
+	if q.failedTriesAlikeStmt != nil {
+		if cerr := q.failedTriesAlikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesAlikeStmt: %w", cerr)
+		}
+	}
+	if q.failedTriesOfFrameStmt != nil {
+		if cerr := q.failedTriesOfFrameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesOfFrameStmt: %w", cerr)
+		}
+	}
+	if q.failedTriesOfJobStmt != nil {
+		if cerr := q.failedTriesOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesOfJobStmt: %w", cerr)
+		}
+	}
+	if q.failedTryCreateStmt != nil {
+		if cerr := q.failedTryCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTryCreateStmt: %w", cerr)
+		}
+	}
 	if q.frameCreateStmt != nil {
 		if cerr := q.frameCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameCreateStmt: %w", cerr)
 		}
 	}
+	if q.frameDeleteStmt != nil {
+		if cerr := q.frameDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameDeleteStmt: %w", cerr)
+		}
+	}
+	if q.frameFindingStmt != nil {
+		if cerr := q.frameFindingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameFindingStmt: %w", cerr)
+		}
+	}
 	if q.frameGetStmt != nil {
 		if cerr := q.frameGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
+		}
+	}
+	if q.frameLeftStmt != nil {
+		if cerr := q.frameLeftStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLeftStmt: %w", cerr)
 		}
 	}
 	if q.frameTimesStmt != nil {
@@ -820,6 +932,11 @@ func (q *Queries) Close() error {
 	if q.framesOfStmt != nil {
 		if cerr := q.framesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesOfStmt: %w", cerr)
+		}
+	}
+	if q.framesPartlyBlankStmt != nil {
+		if cerr := q.framesPartlyBlankStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesPartlyBlankStmt: %w", cerr)
 		}
 	}
 	if q.framesSinceStmt != nil {
@@ -897,6 +1014,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobFrameDoneStmt: %w", cerr)
 		}
 	}
+	if q.jobFrameUndoneStmt != nil {
+		if cerr := q.jobFrameUndoneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobFrameUndoneStmt: %w", cerr)
+		}
+	}
 	if q.jobGetStmt != nil {
 		if cerr := q.jobGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobGetStmt: %w", cerr)
@@ -905,6 +1027,11 @@ func (q *Queries) Close() error {
 	if q.jobIDsStmt != nil {
 		if cerr := q.jobIDsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobIDsStmt: %w", cerr)
+		}
+	}
+	if q.jobLeftStmt != nil {
+		if cerr := q.jobLeftStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobLeftStmt: %w", cerr)
 		}
 	}
 	if q.jobLockStmt != nil {
@@ -972,9 +1099,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseClaimOfStmt: %w", cerr)
 		}
 	}
-	if q.leaseCountWaitingStmt != nil {
-		if cerr := q.leaseCountWaitingStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseCountWaitingStmt: %w", cerr)
+	if q.leaseClaimOneStmt != nil {
+		if cerr := q.leaseClaimOneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseClaimOneStmt: %w", cerr)
 		}
 	}
 	if q.leaseDropStmt != nil {
@@ -1007,14 +1134,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseLapsedStmt: %w", cerr)
 		}
 	}
-	if q.leaseNextSubjectStmt != nil {
-		if cerr := q.leaseNextSubjectStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseNextSubjectStmt: %w", cerr)
-		}
-	}
 	if q.leaseReleaseStmt != nil {
 		if cerr := q.leaseReleaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseReleaseStmt: %w", cerr)
+		}
+	}
+	if q.leaseReopenStmt != nil {
+		if cerr := q.leaseReopenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseReopenStmt: %w", cerr)
 		}
 	}
 	if q.ledgerAddStmt != nil {
@@ -1135,6 +1262,11 @@ func (q *Queries) Close() error {
 	if q.nodeSigningKeyGetStmt != nil {
 		if cerr := q.nodeSigningKeyGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeSigningKeyGetStmt: %w", cerr)
+		}
+	}
+	if q.othersForStmt != nil {
+		if cerr := q.othersForStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
 		}
 	}
 	if q.personByEmailStmt != nil {
@@ -1262,6 +1394,46 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signingKeysStmt: %w", cerr)
 		}
 	}
+	if q.turnAnyWaitingStmt != nil {
+		if cerr := q.turnAnyWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnAnyWaitingStmt: %w", cerr)
+		}
+	}
+	if q.turnDeleteStmt != nil {
+		if cerr := q.turnDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnDeleteStmt: %w", cerr)
+		}
+	}
+	if q.turnEnterStmt != nil {
+		if cerr := q.turnEnterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnEnterStmt: %w", cerr)
+		}
+	}
+	if q.turnLockStmt != nil {
+		if cerr := q.turnLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnLockStmt: %w", cerr)
+		}
+	}
+	if q.turnMoveStmt != nil {
+		if cerr := q.turnMoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnMoveStmt: %w", cerr)
+		}
+	}
+	if q.turnNextStmt != nil {
+		if cerr := q.turnNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnNextStmt: %w", cerr)
+		}
+	}
+	if q.turnNowStmt != nil {
+		if cerr := q.turnNowStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnNowStmt: %w", cerr)
+		}
+	}
+	if q.turnOfJobStmt != nil {
+		if cerr := q.turnOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnOfJobStmt: %w", cerr)
+		}
+	}
 	if q.uploadBlobKeysStmt != nil {
 		if cerr := q.uploadBlobKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadBlobKeysStmt: %w", cerr)
@@ -1322,14 +1494,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerHoldsStmt: %w", cerr)
 		}
 	}
+	if q.workerLockStmt != nil {
+		if cerr := q.workerLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerLockStmt: %w", cerr)
+		}
+	}
 	if q.workerSeenStmt != nil {
 		if cerr := q.workerSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerSeenStmt: %w", cerr)
 		}
 	}
+	if q.workerStandsStmt != nil {
+		if cerr := q.workerStandsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerStandsStmt: %w", cerr)
+		}
+	}
+	if q.workersHoldStmt != nil {
+		if cerr := q.workersHoldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersHoldStmt: %w", cerr)
+		}
+	}
 	if q.workersOnlineStmt != nil {
 		if cerr := q.workersOnlineStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersOnlineStmt: %w", cerr)
+		}
+	}
+	if q.workersSeenStmt != nil {
+		if cerr := q.workersSeenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersSeenStmt: %w", cerr)
 		}
 	}
 	if q.workspaceCountStmt != nil {
@@ -1421,6 +1613,7 @@ type Queries struct {
 	auditLeasesStmt              *sql.Stmt
 	auditPackagingStmt           *sql.Stmt
 	auditReceiptsStmt            *sql.Stmt
+	auditTurnsStmt               *sql.Stmt
 	auditUnbalancedStmt          *sql.Stmt
 	benchmarkAboveStmt           *sql.Stmt
 	benchmarkAdvanceStmt         *sql.Stmt
@@ -1450,11 +1643,19 @@ type Queries struct {
 	benchmarkResultOfReceiptStmt *sql.Stmt
 	benchmarkTallyAddStmt        *sql.Stmt
 	benchmarkTopStmt             *sql.Stmt
+	failedTriesAlikeStmt         *sql.Stmt
+	failedTriesOfFrameStmt       *sql.Stmt
+	failedTriesOfJobStmt         *sql.Stmt
+	failedTryCreateStmt          *sql.Stmt
 	frameCreateStmt              *sql.Stmt
+	frameDeleteStmt              *sql.Stmt
+	frameFindingStmt             *sql.Stmt
 	frameGetStmt                 *sql.Stmt
+	frameLeftStmt                *sql.Stmt
 	frameTimesStmt               *sql.Stmt
 	framesLatestStmt             *sql.Stmt
 	framesOfStmt                 *sql.Stmt
+	framesPartlyBlankStmt        *sql.Stmt
 	framesSinceStmt              *sql.Stmt
 	idempotencyFinishStmt        *sql.Stmt
 	idempotencyForgetStmt        *sql.Stmt
@@ -1470,8 +1671,10 @@ type Queries struct {
 	jobCreateStmt                *sql.Stmt
 	jobFailedStmt                *sql.Stmt
 	jobFrameDoneStmt             *sql.Stmt
+	jobFrameUndoneStmt           *sql.Stmt
 	jobGetStmt                   *sql.Stmt
 	jobIDsStmt                   *sql.Stmt
+	jobLeftStmt                  *sql.Stmt
 	jobLockStmt                  *sql.Stmt
 	jobMoveStmt                  *sql.Stmt
 	jobQueuePositionStmt         *sql.Stmt
@@ -1485,15 +1688,15 @@ type Queries struct {
 	leaseBeatStmt                *sql.Stmt
 	leaseClaimStmt               *sql.Stmt
 	leaseClaimOfStmt             *sql.Stmt
-	leaseCountWaitingStmt        *sql.Stmt
+	leaseClaimOneStmt            *sql.Stmt
 	leaseDropStmt                *sql.Stmt
 	leaseFailStmt                *sql.Stmt
 	leaseFinishStmt              *sql.Stmt
 	leaseGetStmt                 *sql.Stmt
 	leaseHeldOfStmt              *sql.Stmt
 	leaseLapsedStmt              *sql.Stmt
-	leaseNextSubjectStmt         *sql.Stmt
 	leaseReleaseStmt             *sql.Stmt
+	leaseReopenStmt              *sql.Stmt
 	ledgerAddStmt                *sql.Stmt
 	ledgerGetStmt                *sql.Stmt
 	ledgerLockStmt               *sql.Stmt
@@ -1518,6 +1721,7 @@ type Queries struct {
 	nodeKeyTouchStmt             *sql.Stmt
 	nodeSigningKeyBindStmt       *sql.Stmt
 	nodeSigningKeyGetStmt        *sql.Stmt
+	othersForStmt                *sql.Stmt
 	personByEmailStmt            *sql.Stmt
 	personCreateStmt             *sql.Stmt
 	quoteAcceptStmt              *sql.Stmt
@@ -1543,6 +1747,14 @@ type Queries struct {
 	signingKeyAddStmt            *sql.Stmt
 	signingKeyEndStmt            *sql.Stmt
 	signingKeysStmt              *sql.Stmt
+	turnAnyWaitingStmt           *sql.Stmt
+	turnDeleteStmt               *sql.Stmt
+	turnEnterStmt                *sql.Stmt
+	turnLockStmt                 *sql.Stmt
+	turnMoveStmt                 *sql.Stmt
+	turnNextStmt                 *sql.Stmt
+	turnNowStmt                  *sql.Stmt
+	turnOfJobStmt                *sql.Stmt
 	uploadBlobKeysStmt           *sql.Stmt
 	uploadByIDStmt               *sql.Stmt
 	uploadCreateStmt             *sql.Stmt
@@ -1555,8 +1767,12 @@ type Queries struct {
 	workerCreateStmt             *sql.Stmt
 	workerGetStmt                *sql.Stmt
 	workerHoldsStmt              *sql.Stmt
+	workerLockStmt               *sql.Stmt
 	workerSeenStmt               *sql.Stmt
+	workerStandsStmt             *sql.Stmt
+	workersHoldStmt              *sql.Stmt
 	workersOnlineStmt            *sql.Stmt
+	workersSeenStmt              *sql.Stmt
 	workspaceCountStmt           *sql.Stmt
 	workspaceCreateStmt          *sql.Stmt
 	workspaceGetStmt             *sql.Stmt
@@ -1593,6 +1809,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditLeasesStmt:              q.auditLeasesStmt,
 		auditPackagingStmt:           q.auditPackagingStmt,
 		auditReceiptsStmt:            q.auditReceiptsStmt,
+		auditTurnsStmt:               q.auditTurnsStmt,
 		auditUnbalancedStmt:          q.auditUnbalancedStmt,
 		benchmarkAboveStmt:           q.benchmarkAboveStmt,
 		benchmarkAdvanceStmt:         q.benchmarkAdvanceStmt,
@@ -1622,11 +1839,19 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultOfReceiptStmt: q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:        q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:             q.benchmarkTopStmt,
+		failedTriesAlikeStmt:         q.failedTriesAlikeStmt,
+		failedTriesOfFrameStmt:       q.failedTriesOfFrameStmt,
+		failedTriesOfJobStmt:         q.failedTriesOfJobStmt,
+		failedTryCreateStmt:          q.failedTryCreateStmt,
 		frameCreateStmt:              q.frameCreateStmt,
+		frameDeleteStmt:              q.frameDeleteStmt,
+		frameFindingStmt:             q.frameFindingStmt,
 		frameGetStmt:                 q.frameGetStmt,
+		frameLeftStmt:                q.frameLeftStmt,
 		frameTimesStmt:               q.frameTimesStmt,
 		framesLatestStmt:             q.framesLatestStmt,
 		framesOfStmt:                 q.framesOfStmt,
+		framesPartlyBlankStmt:        q.framesPartlyBlankStmt,
 		framesSinceStmt:              q.framesSinceStmt,
 		idempotencyFinishStmt:        q.idempotencyFinishStmt,
 		idempotencyForgetStmt:        q.idempotencyForgetStmt,
@@ -1642,8 +1867,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobCreateStmt:                q.jobCreateStmt,
 		jobFailedStmt:                q.jobFailedStmt,
 		jobFrameDoneStmt:             q.jobFrameDoneStmt,
+		jobFrameUndoneStmt:           q.jobFrameUndoneStmt,
 		jobGetStmt:                   q.jobGetStmt,
 		jobIDsStmt:                   q.jobIDsStmt,
+		jobLeftStmt:                  q.jobLeftStmt,
 		jobLockStmt:                  q.jobLockStmt,
 		jobMoveStmt:                  q.jobMoveStmt,
 		jobQueuePositionStmt:         q.jobQueuePositionStmt,
@@ -1657,15 +1884,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseBeatStmt:                q.leaseBeatStmt,
 		leaseClaimStmt:               q.leaseClaimStmt,
 		leaseClaimOfStmt:             q.leaseClaimOfStmt,
-		leaseCountWaitingStmt:        q.leaseCountWaitingStmt,
+		leaseClaimOneStmt:            q.leaseClaimOneStmt,
 		leaseDropStmt:                q.leaseDropStmt,
 		leaseFailStmt:                q.leaseFailStmt,
 		leaseFinishStmt:              q.leaseFinishStmt,
 		leaseGetStmt:                 q.leaseGetStmt,
 		leaseHeldOfStmt:              q.leaseHeldOfStmt,
 		leaseLapsedStmt:              q.leaseLapsedStmt,
-		leaseNextSubjectStmt:         q.leaseNextSubjectStmt,
 		leaseReleaseStmt:             q.leaseReleaseStmt,
+		leaseReopenStmt:              q.leaseReopenStmt,
 		ledgerAddStmt:                q.ledgerAddStmt,
 		ledgerGetStmt:                q.ledgerGetStmt,
 		ledgerLockStmt:               q.ledgerLockStmt,
@@ -1690,6 +1917,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeKeyTouchStmt:             q.nodeKeyTouchStmt,
 		nodeSigningKeyBindStmt:       q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:        q.nodeSigningKeyGetStmt,
+		othersForStmt:                q.othersForStmt,
 		personByEmailStmt:            q.personByEmailStmt,
 		personCreateStmt:             q.personCreateStmt,
 		quoteAcceptStmt:              q.quoteAcceptStmt,
@@ -1715,6 +1943,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signingKeyAddStmt:            q.signingKeyAddStmt,
 		signingKeyEndStmt:            q.signingKeyEndStmt,
 		signingKeysStmt:              q.signingKeysStmt,
+		turnAnyWaitingStmt:           q.turnAnyWaitingStmt,
+		turnDeleteStmt:               q.turnDeleteStmt,
+		turnEnterStmt:                q.turnEnterStmt,
+		turnLockStmt:                 q.turnLockStmt,
+		turnMoveStmt:                 q.turnMoveStmt,
+		turnNextStmt:                 q.turnNextStmt,
+		turnNowStmt:                  q.turnNowStmt,
+		turnOfJobStmt:                q.turnOfJobStmt,
 		uploadBlobKeysStmt:           q.uploadBlobKeysStmt,
 		uploadByIDStmt:               q.uploadByIDStmt,
 		uploadCreateStmt:             q.uploadCreateStmt,
@@ -1727,8 +1963,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerCreateStmt:             q.workerCreateStmt,
 		workerGetStmt:                q.workerGetStmt,
 		workerHoldsStmt:              q.workerHoldsStmt,
+		workerLockStmt:               q.workerLockStmt,
 		workerSeenStmt:               q.workerSeenStmt,
+		workerStandsStmt:             q.workerStandsStmt,
+		workersHoldStmt:              q.workersHoldStmt,
 		workersOnlineStmt:            q.workersOnlineStmt,
+		workersSeenStmt:              q.workersSeenStmt,
 		workspaceCountStmt:           q.workspaceCountStmt,
 		workspaceCreateStmt:          q.workspaceCreateStmt,
 		workspaceGetStmt:             q.workspaceGetStmt,

@@ -106,6 +106,7 @@ func (q *Queries) LeaseBeat(ctx context.Context, arg LeaseBeatParams) (int64, er
 }
 
 const leaseClaim = `-- name: LeaseClaim :many
+
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
 WHERE lease_id IN (
@@ -126,6 +127,7 @@ type LeaseClaimParams struct {
 	Max      int64
 }
 
+// the id is made of queue, subject and item: either may meet first
 func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimStmt, leaseClaim,
 		arg.Holder,
@@ -175,6 +177,7 @@ SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND l.due_at <= $5
+    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
   ORDER BY l.item
   LIMIT CAST($6 AS bigint)
   FOR UPDATE SKIP LOCKED
@@ -192,7 +195,8 @@ type LeaseClaimOfParams struct {
 }
 
 // By item: a frame that failed comes again before the job goes on, so that a
-// file that no worker can render is found out by its first frames.
+// file that no worker can render is found out by its first frames. What holder
+// has failed before goes to others.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
 		arg.Holder,
@@ -237,24 +241,60 @@ func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]L
 	return items, nil
 }
 
-const leaseCountWaiting = `-- name: LeaseCountWaiting :one
-SELECT count(*) FROM (
-  SELECT l.lease_id FROM lease l WHERE l.queue = $1 AND l.subject = $2 AND l.state = 'waiting' LIMIT CAST($3 AS bigint)
-) AS counted
+const leaseClaimOne = `-- name: LeaseClaimOne :many
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+WHERE lease_id = $3 AND state = 'waiting' AND due_at <= $4
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
 `
 
-type LeaseCountWaitingParams struct {
-	Queue   string
-	Subject string
-	Most    int64
+type LeaseClaimOneParams struct {
+	Holder   string
+	LapsesAt int64
+	LeaseID  string
+	Now      int64
 }
 
-// Counted up to a bound: with many waiting, nobody asks how many exactly.
-func (q *Queries) LeaseCountWaiting(ctx context.Context, arg LeaseCountWaitingParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseCountWaitingStmt, leaseCountWaiting, arg.Queue, arg.Subject, arg.Most)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+func (q *Queries) LeaseClaimOne(ctx context.Context, arg LeaseClaimOneParams) ([]Lease, error) {
+	rows, err := q.query(ctx, q.leaseClaimOneStmt, leaseClaimOne,
+		arg.Holder,
+		arg.LapsesAt,
+		arg.LeaseID,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Lease
+	for rows.Next() {
+		var i Lease
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Queue,
+			&i.Subject,
+			&i.Item,
+			&i.State,
+			&i.DueAt,
+			&i.Attempt,
+			&i.Failures,
+			&i.Holder,
+			&i.LapsesAt,
+			&i.Progress,
+			&i.LastCode,
+			&i.LastError,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const leaseDrop = `-- name: LeaseDrop :execrows
@@ -431,27 +471,6 @@ func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
 	return items, nil
 }
 
-const leaseNextSubject = `-- name: LeaseNextSubject :one
-
-SELECT subject FROM lease
-WHERE queue = $1 AND state = 'waiting' AND due_at <= $2
-ORDER BY due_at, subject, item
-LIMIT 1
-`
-
-type LeaseNextSubjectParams struct {
-	Queue string
-	Now   int64
-}
-
-// the id is made of queue, subject and item: either may meet first
-func (q *Queries) LeaseNextSubject(ctx context.Context, arg LeaseNextSubjectParams) (string, error) {
-	row := q.queryRow(ctx, q.leaseNextSubjectStmt, leaseNextSubject, arg.Queue, arg.Now)
-	var subject string
-	err := row.Scan(&subject)
-	return subject, err
-}
-
 const leaseRelease = `-- name: LeaseRelease :execrows
 UPDATE lease
 SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
@@ -470,4 +489,33 @@ func (q *Queries) LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const leaseReopen = `-- name: LeaseReopen :exec
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, failures)
+VALUES ($1, $2, $3, $4, 'waiting', $5, $6, $7)
+`
+
+type LeaseReopenParams struct {
+	LeaseID  string
+	Queue    string
+	Subject  string
+	Item     int64
+	DueAt    int64
+	Attempt  int64
+	Failures int64
+}
+
+// Finished work is to be done again; its attempts go on being counted.
+func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error {
+	_, err := q.exec(ctx, q.leaseReopenStmt, leaseReopen,
+		arg.LeaseID,
+		arg.Queue,
+		arg.Subject,
+		arg.Item,
+		arg.DueAt,
+		arg.Attempt,
+		arg.Failures,
+	)
+	return err
 }

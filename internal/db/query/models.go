@@ -74,6 +74,20 @@ type BenchmarkResult struct {
 	CreatedAt  int64
 }
 
+type FailedTry struct {
+	LeaseID     string
+	Attempt     int64
+	Subject     string
+	Item        int64
+	Holder      string
+	Code        string
+	Message     string
+	Log         string
+	Lacks       int64
+	PixelSha256 string
+	FailedAt    int64
+}
+
 type Frame struct {
 	JobID          string
 	Frame          int64
@@ -96,6 +110,8 @@ type Frame struct {
 	Switched       string
 	Log            string
 	AcceptedAt     int64
+	Finding        string
+	Blank          int64
 	Renderer       string
 }
 
@@ -244,6 +260,14 @@ type SigningKey struct {
 	ValidTo   int64
 }
 
+type Turn struct {
+	Party     string
+	Within    string
+	Waiting   int64
+	ServedUs  int64
+	CountedUs int64
+}
+
 type Upload struct {
 	UploadID    string
 	WorkspaceID string
@@ -273,6 +297,9 @@ type Worker struct {
 	Denoise        string
 	RegisteredAt   int64
 	SeenAt         int64
+	Strikes        int64
+	Asides         int64
+	AsideUntil     int64
 	Renderer       string
 }
 

@@ -167,9 +167,9 @@ func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error)
 
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22)
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -196,6 +196,8 @@ type FrameCreateParams struct {
 	Switched       string
 	Log            string
 	AcceptedAt     int64
+	Finding        string
+	Blank          int64
 }
 
 func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64, error) {
@@ -222,6 +224,8 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.Switched,
 		arg.Log,
 		arg.AcceptedAt,
+		arg.Finding,
+		arg.Blank,
 	)
 	if err != nil {
 		return 0, err
@@ -229,8 +233,43 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 	return result.RowsAffected()
 }
 
+const frameDelete = `-- name: FrameDelete :execrows
+DELETE FROM frame WHERE job_id = $1 AND frame = $2
+`
+
+type FrameDeleteParams struct {
+	JobID string
+	Frame int64
+}
+
+func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64, error) {
+	result, err := q.exec(ctx, q.frameDeleteStmt, frameDelete, arg.JobID, arg.Frame)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const frameFinding = `-- name: FrameFinding :execrows
+UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3
+`
+
+type FrameFindingParams struct {
+	Finding string
+	JobID   string
+	Frame   int64
+}
+
+func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (int64, error) {
+	result, err := q.exec(ctx, q.frameFindingStmt, frameFinding, arg.Finding, arg.JobID, arg.Frame)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -263,6 +302,8 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.Switched,
 		&i.Log,
 		&i.AcceptedAt,
+		&i.Finding,
+		&i.Blank,
 		&i.Renderer,
 	)
 	return i, err
@@ -301,7 +342,7 @@ func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]int64
 }
 
 const framesLatest = `-- name: FramesLatest :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
 type FramesLatestParams struct {
@@ -342,6 +383,8 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 			&i.Switched,
 			&i.Log,
 			&i.AcceptedAt,
+			&i.Finding,
+			&i.Blank,
 			&i.Renderer,
 		); err != nil {
 			return nil, err
@@ -358,7 +401,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 }
 
 const framesOf = `-- name: FramesOf :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 ORDER BY frame
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
 func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
@@ -392,6 +435,8 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 			&i.Switched,
 			&i.Log,
 			&i.AcceptedAt,
+			&i.Finding,
+			&i.Blank,
 			&i.Renderer,
 		); err != nil {
 			return nil, err
@@ -407,8 +452,67 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]Frame, error) {
 	return items, nil
 }
 
+const framesPartlyBlank = `-- name: FramesPartlyBlank :many
+SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
+  CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST($1 AS bigint)), -1) AS bigint) AS blank_before,
+  CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST($1 AS bigint)), -1) AS bigint) AS blank_behind
+FROM frame f WHERE f.job_id = $2 AND f.blank >= $3 ORDER BY f.frame
+`
+
+type FramesPartlyBlankParams struct {
+	Step  int64
+	JobID string
+	Blank int64
+}
+
+type FramesPartlyBlankRow struct {
+	Frame       int64
+	Blank       int64
+	WorkerID    string
+	Attempt     int64
+	PixelSha256 string
+	RenderUs    int64
+	Finding     string
+	BlankBefore int64
+	BlankBehind int64
+}
+
+// Frames with blank rows, each with what its neighbours have; -1 for none.
+func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankParams) ([]FramesPartlyBlankRow, error) {
+	rows, err := q.query(ctx, q.framesPartlyBlankStmt, framesPartlyBlank, arg.Step, arg.JobID, arg.Blank)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesPartlyBlankRow
+	for rows.Next() {
+		var i FramesPartlyBlankRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.Blank,
+			&i.WorkerID,
+			&i.Attempt,
+			&i.PixelSha256,
+			&i.RenderUs,
+			&i.Finding,
+			&i.BlankBefore,
+			&i.BlankBehind,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesSince = `-- name: FramesSince :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
 type FramesSinceParams struct {
@@ -448,6 +552,8 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.Switched,
 			&i.Log,
 			&i.AcceptedAt,
+			&i.Finding,
+			&i.Blank,
 			&i.Renderer,
 		); err != nil {
 			return nil, err
@@ -675,6 +781,67 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		arg.Now,
 		arg.JobID,
 	)
+	var i Job
+	err := row.Scan(
+		&i.JobID,
+		&i.WorkspaceID,
+		&i.KeyID,
+		&i.Flow,
+		&i.Status,
+		&i.Seq,
+		&i.UploadID,
+		&i.QuoteID,
+		&i.Filename,
+		&i.InputSha256,
+		&i.InputSizeBytes,
+		&i.InputKey,
+		&i.FrameStart,
+		&i.FrameEnd,
+		&i.FrameStep,
+		&i.FrameCount,
+		&i.FramesCompleted,
+		&i.RenderUs,
+		&i.PricingVersion,
+		&i.PriceCents,
+		&i.ChargedCents,
+		&i.RenderDevice,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.FailureCode,
+		&i.FailureMessage,
+		&i.CancelReason,
+		&i.ArtifactKey,
+		&i.ArtifactFilename,
+		&i.ArtifactSha256,
+		&i.ArtifactSize,
+		&i.ArtifactRemovedAt,
+		&i.CreatedAt,
+		&i.SubmittedAt,
+		&i.ClaimedAt,
+		&i.CompletedAt,
+		&i.FailedAt,
+		&i.CancelledAt,
+		&i.UpdatedAt,
+		&i.Renderer,
+	)
+	return i, err
+}
+
+const jobFrameUndone = `-- name: JobFrameUndone :one
+UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
+WHERE job_id = $3 AND status = 'rendering'
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
+`
+
+type JobFrameUndoneParams struct {
+	RenderUs int64
+	Now      int64
+	JobID    string
+}
+
+// An accepted frame is rendered again.
+func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) (Job, error) {
+	row := q.queryRow(ctx, q.jobFrameUndoneStmt, jobFrameUndone, arg.RenderUs, arg.Now, arg.JobID)
 	var i Job
 	err := row.Scan(
 		&i.JobID,
@@ -1254,7 +1421,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, renderer FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1271,6 +1438,9 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Denoise,
 		&i.RegisteredAt,
 		&i.SeenAt,
+		&i.Strikes,
+		&i.Asides,
+		&i.AsideUntil,
 		&i.Renderer,
 	)
 	return i, err
@@ -1308,11 +1478,17 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 }
 
 const workersOnline = `-- name: WorkersOnline :one
-SELECT count(*) FROM worker WHERE seen_at >= $1
+SELECT count(*) FROM worker WHERE seen_at >= $1 AND aside_until <= $2
 `
 
-func (q *Queries) WorkersOnline(ctx context.Context, since int64) (int64, error) {
-	row := q.queryRow(ctx, q.workersOnlineStmt, workersOnline, since)
+type WorkersOnlineParams struct {
+	Since int64
+	Now   int64
+}
+
+// One that is set aside renders nothing.
+func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (int64, error) {
+	row := q.queryRow(ctx, q.workersOnlineStmt, workersOnline, arg.Since, arg.Now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -256,9 +256,10 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	if fault.Lookup(code).Door != fault.DoorJob {
 		return nil, fault.Field("body.code", "is not a failure code")
 	}
-	s.Log.Warn("worker reports a failed frame", "worker_id", req.WorkerID, "lease_id", req.LeaseID, "code", code, "message", clip(req.Message), "log", clip(req.Log))
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
-	return farm.OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{Code: code, Message: clip(req.Message), Final: req.Final})
+	return farm.OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{
+		Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final,
+	})
 }
 
 func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {

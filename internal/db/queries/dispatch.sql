@@ -1,0 +1,134 @@
+-- name: TurnLock :one
+SELECT * FROM turn WHERE party = @party FOR UPDATE;
+
+-- name: TurnNow :one
+-- Where a newcomer of within begins: beside the one who is served next, or, when
+-- nobody waits, beside the one who was served most.
+SELECT CAST(coalesce(
+  (SELECT min(t.served_us) FROM turn t WHERE t.within = @within AND t.waiting > 0),
+  (SELECT max(t.served_us) FROM turn t WHERE t.within = @within),
+  0) AS bigint) AS served_us;
+
+-- name: TurnEnter :exec
+-- A party gets work. One that had none waiting has saved up no claim meanwhile.
+INSERT INTO turn (party, within, waiting, served_us)
+VALUES (@party, @within, @waiting, CAST(@served_us AS bigint))
+ON CONFLICT (party) DO UPDATE SET
+  served_us = CASE WHEN turn.waiting = 0 AND turn.served_us < excluded.served_us THEN excluded.served_us ELSE turn.served_us END,
+  waiting = turn.waiting + excluded.waiting;
+
+-- name: TurnMove :execrows
+-- The one statement that changes what waits and what was served.
+UPDATE turn SET waiting = waiting + CAST(@waiting AS bigint), served_us = served_us + CAST(@served_us AS bigint),
+  counted_us = counted_us + CAST(@counted_us AS bigint)
+WHERE party = @party;
+
+-- name: TurnDelete :exec
+DELETE FROM turn WHERE party = @party;
+
+-- name: TurnAnyWaiting :one
+SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiting > 0 LIMIT 1) AS waits;
+
+-- name: TurnNext :one
+-- The job that holder renders next: of the workspace that was served least among
+-- those with a frame for it, the job that was served least. A frame is for holder
+-- when it is due and holder has not failed it, nor lacks what its job needs.
+SELECT j.party AS job_id, w.party AS workspace_id, j.served_us AS job_served_us, w.served_us AS workspace_served_us
+FROM turn w JOIN turn j ON j.party = (
+  SELECT t.party FROM turn t
+  WHERE t.within = w.party AND t.waiting > 0
+    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = t.party AND f.lacks = 1)
+    AND EXISTS (
+      SELECT 1 FROM lease l
+      WHERE l.queue = 'frame' AND l.subject = t.party AND l.state = 'waiting' AND l.due_at <= @now
+        AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item))
+  ORDER BY t.served_us, t.party
+  LIMIT 1)
+WHERE w.within = '' AND w.waiting > 0
+ORDER BY w.served_us, w.party
+LIMIT 1;
+
+-- name: TurnOfJob :one
+-- How far a job is ahead of its workspace's next one; none when it has no frame
+-- for holder.
+SELECT j.party AS job_id, w.party AS workspace_id, w.served_us AS workspace_served_us,
+  CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
+FROM turn j JOIN turn w ON w.party = j.within
+WHERE j.party = @job_id AND j.waiting > 0
+  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = j.party AND f.lacks = 1)
+  AND EXISTS (
+    SELECT 1 FROM lease l
+    WHERE l.queue = 'frame' AND l.subject = j.party AND l.state = 'waiting' AND l.due_at <= @now
+      AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item));
+
+-- name: FrameLeft :one
+-- A frame that holder failed before and that nobody else is there for.
+SELECT l.lease_id, l.subject FROM failed_try f JOIN lease l ON l.lease_id = f.lease_id
+WHERE f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
+  AND NOT EXISTS (
+    SELECT 1 FROM worker o
+    WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
+      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.lacks = 1)))
+LIMIT 1;
+
+-- name: JobLeft :one
+-- A job that holder lacks something for and that nobody else is there for.
+SELECT f.subject FROM failed_try f JOIN turn t ON t.party = f.subject
+WHERE f.holder = @holder AND f.lacks = 1 AND t.waiting > 0
+  AND NOT EXISTS (
+    SELECT 1 FROM worker o
+    WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
+      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.lacks = 1))
+LIMIT 1;
+
+-- name: OthersFor :one
+-- Whether a worker is there, besides holder, that has neither failed this frame
+-- nor lacks what its job needs.
+SELECT count(*) FROM (
+  SELECT o.worker_id FROM worker o
+  WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
+    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.lacks = 1))
+  LIMIT 1) AS others;
+
+-- name: FailedTryCreate :exec
+INSERT INTO failed_try (lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at)
+VALUES (@lease_id, @attempt, @subject, @item, @holder, @code, @message, @log, @lacks, @pixel_sha256, @failed_at)
+ON CONFLICT (lease_id, attempt) DO NOTHING;
+
+-- name: FailedTriesOfFrame :many
+SELECT * FROM failed_try WHERE lease_id = @lease_id ORDER BY attempt;
+
+-- name: FailedTriesOfJob :many
+SELECT * FROM failed_try WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);
+
+-- name: FailedTriesAlike :one
+SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = @job_id AND code = @code;
+
+-- name: WorkerStands :execrows
+UPDATE worker SET strikes = @strikes, asides = @asides, aside_until = @aside_until WHERE worker_id = @worker_id;
+
+-- name: WorkerLock :one
+SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
+
+-- name: WorkersSeen :many
+SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LIMIT 1000;
+
+-- name: WorkersHold :many
+SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
+
+-- name: AuditTurns :many
+-- Turns that do not say what waits.
+SELECT t.party, t.waiting, count(l.lease_id) AS leases
+FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
+WHERE t.within <> ''
+GROUP BY t.party, t.waiting
+HAVING count(l.lease_id) <> t.waiting
+UNION ALL
+SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
+FROM turn w LEFT JOIN turn j ON j.within = w.party
+WHERE w.within = ''
+GROUP BY w.party, w.waiting
+HAVING coalesce(sum(j.waiting), 0) <> w.waiting
+UNION ALL
+SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
+WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);

@@ -1,0 +1,7 @@
+package render
+
+// For the tests beside this package.
+const (
+	Stay         = stay
+	UnknownFrame = unknownFrame
+)
