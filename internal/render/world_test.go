@@ -128,7 +128,7 @@ func (w *world) worker(t tb) (workerID string) {
 			return err
 		}
 		return tx.WorkerCreate(ctx, query.WorkerCreateParams{
-			WorkerID: workerID, KeyID: key.KeyID, Name: "test", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
+			WorkerID: workerID, KeyID: key.KeyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
 		})
 	})
 	return workerID
@@ -177,7 +177,7 @@ func (w *world) wantNothing(worker string) {
 func picture(l lease.Lease, took time.Duration) render.Picture {
 	return render.Picture{
 		Lease: l.Ref(), JobID: l.Subject, Frame: int(l.Item), File: fmt.Sprintf("frame_%04d.png", l.Item), BlobKey: fmt.Sprintf("frames/%s/%d", l.Subject, l.Item),
-		SHA256: "00", PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), SizeBytes: 1, Width: 8, Height: 6, RenderTime: took, Device: "GPU",
+		SHA256: "00", PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), SizeBytes: 1, Width: 8, Height: 6, RenderTime: took, Renderer: "blender", Device: "GPU",
 	}
 }
 
