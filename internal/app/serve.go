@@ -64,10 +64,8 @@ func (a *App) Serve(ctx context.Context) error {
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
-	(&door.Server{DB: a.DB, Jobs: jobs, Board: a.Board(), Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}).Routes(mux)
-	if a.Config.AllowSynthetic {
-		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
-	}
+	workers := a.workersDoor(jobs)
+	workers.Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -84,6 +82,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
 		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
 		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
+		workers.Call,
 		a.reaper(jobs),
 		a.sweeper(jobs),
 	} {
@@ -124,6 +123,13 @@ func (a *App) Serve(ctx context.Context) error {
 	stopWork()
 	background.Wait()
 	return err
+}
+
+func (a *App) workersDoor(jobs *render.Jobs) *door.Server {
+	if a.Config.AllowSynthetic {
+		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
+	}
+	return &door.Server{DB: a.DB, Jobs: jobs, Board: a.Board(), Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
 }
 
 // prepareLog publishes the keys that sign here and names the log.

@@ -160,6 +160,15 @@ func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt
 	return nil
 }
 
+// CountDue counts the pieces of queue that wait and are due, up to most.
+func CountDue(ctx context.Context, tx *db.Tx, queue string, most int) (int, error) {
+	n, err := tx.LeaseCountDue(ctx, query.LeaseCountDueParams{Queue: queue, Now: tx.Now, Most: int64(most)})
+	if err != nil {
+		return 0, fmt.Errorf("count due leases of %s: %w", queue, err)
+	}
+	return int(n), nil
+}
+
 // Ref names a claim in a report: only the holder of that very attempt is heard.
 type Ref struct {
 	ID      string

@@ -88,6 +88,11 @@ SELECT * FROM lease WHERE lease_id = @lease_id;
 -- name: LeaseDrop :execrows
 DELETE FROM lease WHERE queue = @queue AND subject = @subject;
 
+-- name: LeaseCountDue :one
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.state = 'waiting' AND l.due_at <= @now LIMIT CAST(@most AS bigint)
+) AS counted;
+
 -- name: LeaseHeldOf :one
 -- How many pieces are held, and how far they are altogether, in parts of a
 -- thousand of one.

@@ -327,6 +327,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseClaimOneStmt, err = db.PrepareContext(ctx, leaseClaimOne); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseClaimOne: %w", err)
 	}
+	if q.leaseCountDueStmt, err = db.PrepareContext(ctx, leaseCountDue); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseCountDue: %w", err)
+	}
 	if q.leaseDropStmt, err = db.PrepareContext(ctx, leaseDrop); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseDrop: %w", err)
 	}
@@ -1104,6 +1107,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseClaimOneStmt: %w", cerr)
 		}
 	}
+	if q.leaseCountDueStmt != nil {
+		if cerr := q.leaseCountDueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseCountDueStmt: %w", cerr)
+		}
+	}
 	if q.leaseDropStmt != nil {
 		if cerr := q.leaseDropStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseDropStmt: %w", cerr)
@@ -1689,6 +1697,7 @@ type Queries struct {
 	leaseClaimStmt               *sql.Stmt
 	leaseClaimOfStmt             *sql.Stmt
 	leaseClaimOneStmt            *sql.Stmt
+	leaseCountDueStmt            *sql.Stmt
 	leaseDropStmt                *sql.Stmt
 	leaseFailStmt                *sql.Stmt
 	leaseFinishStmt              *sql.Stmt
@@ -1885,6 +1894,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseClaimStmt:               q.leaseClaimStmt,
 		leaseClaimOfStmt:             q.leaseClaimOfStmt,
 		leaseClaimOneStmt:            q.leaseClaimOneStmt,
+		leaseCountDueStmt:            q.leaseCountDueStmt,
 		leaseDropStmt:                q.leaseDropStmt,
 		leaseFailStmt:                q.leaseFailStmt,
 		leaseFinishStmt:              q.leaseFinishStmt,

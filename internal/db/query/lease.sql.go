@@ -297,6 +297,25 @@ func (q *Queries) LeaseClaimOne(ctx context.Context, arg LeaseClaimOneParams) ([
 	return items, nil
 }
 
+const leaseCountDue = `-- name: LeaseCountDue :one
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l WHERE l.queue = $1 AND l.state = 'waiting' AND l.due_at <= $2 LIMIT CAST($3 AS bigint)
+) AS counted
+`
+
+type LeaseCountDueParams struct {
+	Queue string
+	Now   int64
+	Most  int64
+}
+
+func (q *Queries) LeaseCountDue(ctx context.Context, arg LeaseCountDueParams) (int64, error) {
+	row := q.queryRow(ctx, q.leaseCountDueStmt, leaseCountDue, arg.Queue, arg.Now, arg.Most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const leaseDrop = `-- name: LeaseDrop :execrows
 DELETE FROM lease WHERE queue = $1 AND subject = $2
 `

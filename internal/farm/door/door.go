@@ -50,6 +50,8 @@ type Server struct {
 	// AllowSynthetic lets workers in that render nothing.
 	AllowSynthetic bool
 	Log            *slog.Logger
+
+	hall *hall
 }
 
 // Bounds on what a worker may ask and send.
@@ -62,8 +64,9 @@ const (
 	seenEvery    = 10 * time.Second
 )
 
-// Routes adds the door's routes to mux.
+// Routes adds the door's routes to mux. Call must run for workers to wait there.
 func (s *Server) Routes(mux *http.ServeMux) {
+	s.hall = newHall()
 	mux.Handle("POST "+farm.PathRegister, s.route(s.register))
 	mux.Handle("POST "+farm.PathLease, s.route(s.lease))
 	mux.Handle("POST "+farm.PathHeartbeat, s.route(s.heartbeat))
@@ -183,14 +186,11 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	if _, err := s.known(ctx, node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	wake, stop := s.DB.Listen(lease.Topic(render.FrameQueue))
-	defer stop()
 	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
 	over := time.NewTimer(wait)
 	defer over.Stop()
-	// Work that was put off becomes due without an announcement.
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	guest := s.hall.enter()
+	defer s.hall.leave(guest)
 	for {
 		work, err := s.Jobs.Claim(ctx, req.WorkerID, req.JobID, req.Max)
 		if err != nil {
@@ -204,8 +204,7 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 			return nil, ctx.Err()
 		case <-over.C:
 			return farm.LeaseReply{OK: true, Leases: []farm.Lease{}}, nil
-		case <-wake:
-		case <-look.C:
+		case <-s.hall.wait(guest):
 		}
 	}
 }
