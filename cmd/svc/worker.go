@@ -22,6 +22,7 @@ type workerCmd struct {
 	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder; one worker at a time."`
+	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Bound on the job files kept there; 20 GiB, or a quarter of the free disk, when not given."`
 	syntheticFlags
 }
 
@@ -59,7 +60,7 @@ func (c *workerCmd) Run() error {
 		}
 	}
 	return worker.New(worker.Config{
-		Farm: farm.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, Name: name, Log: slog.Default(),
+		Farm: farm.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)
 }

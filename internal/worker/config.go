@@ -78,6 +78,10 @@ type Config struct {
 	// AllowBlenderVersion lets a Blender of another version than the contract's in.
 	AllowBlenderVersion bool
 
+	// CacheBytes bounds the job files kept in WorkDir; 0: 20 GiB, or a quarter of
+	// what the disk has free at the start where that is less.
+	CacheBytes int64
+
 	// Grace is how long a running frame may go on when Run is told to stop; 6 s
 	// when 0. Results then have DeliveryGrace more to leave.
 	Grace time.Duration

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 
 	"svc.example/internal/farm"
 )
@@ -21,40 +19,40 @@ var errDamaged = errors.New("the job's file arrived damaged")
 // damagedTries is how often a damaged file is asked for again.
 const damagedTries = 3
 
-// fetch gets a job's file into the work folder and checks it by its hash; the one
-// fetched last is kept and not asked for again. A server that is not there is
+// fetch returns where a job's file lies: in the cache, into which it is received
+// and checked by its hash when it is not there yet. A server that is not there is
 // waited for. Errors: refused, errDamaged, errUnable, ctx's.
 func (w *Worker) fetch(ctx context.Context, job farm.Job) (path string, err error) {
-	path = filepath.Join(w.dirs.inputs, url.PathEscape(job.InputSHA256)+".blend")
-	if w.input == path {
+	if !isSum(job.InputSHA256) {
+		return "", fmt.Errorf("fetch the file of job %s: %w: %q is no SHA-256", job.JobID, errDamaged, job.InputSHA256)
+	}
+	path, ok, err := w.inputs.find(job.InputSHA256)
+	if err == nil && !ok {
+		err = w.inputs.room(job.InputSizeBytes)
+	}
+	if err != nil {
+		return "", errors.Join(errUnable, err)
+	}
+	if ok {
 		return path, nil
 	}
-	w.forgetInput()
+	part := w.inputs.path("part")
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
-			return w.download(ctx, workerID, job, path)
+			return w.download(ctx, workerID, job, part)
 		})
 		if !errors.Is(err, errDamaged) {
 			break
 		}
 	}
-	w.input = path
 	if err != nil {
-		w.forgetInput()
+		_ = os.Remove(part) // else the next file overwrites it
 		return "", fmt.Errorf("fetch the file of job %s: %w", job.JobID, err)
 	}
+	if path, err = w.inputs.add(part, job.InputSHA256, job.InputSizeBytes); err != nil {
+		return "", errors.Join(errUnable, err)
+	}
 	return path, nil
-}
-
-// forgetInput removes the kept file.
-func (w *Worker) forgetInput() {
-	if w.input == "" {
-		return
-	}
-	if err := os.Remove(w.input); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.log.Error("a job's file stays in the work folder", "error", err)
-	}
-	w.input = ""
 }
 
 func (w *Worker) download(ctx context.Context, workerID string, job farm.Job, path string) error {

@@ -15,6 +15,13 @@ const (
 	aheadTime  = 3 * time.Second
 	aheadMost  = 16
 	pollLength = 20 * time.Second // of a long poll
+	// While the last frame of the line renders, the next one is asked for so long
+	// before its end, by the pace: late enough that an idle worker finds it first.
+	askLead = 500 * time.Millisecond
+	// A worker that renders on the CPU starts the spare when it has been idle for so
+	// long: the start would take the cores from the last frame's way to its caller.
+	// One with a GPU starts it beside the last frame.
+	spareDelay = 300 * time.Millisecond
 )
 
 // errUnable says that this machine, not the frame, is at fault: no process could be
@@ -31,6 +38,7 @@ type line struct {
 	job     string      // of the newest answer
 	waiting int         // frames of that job that nobody held then
 	pace    time.Duration
+	ended   chan struct{} // closed when the running frame has ended
 }
 
 type answer struct {
@@ -77,7 +85,15 @@ func (w *Worker) work(ctx, wire context.Context) {
 		if a := w.stage.act; a != nil && a.job.JobID != next.job.JobID {
 			w.settle(ctx, wire)
 		}
+		if l.waiting == 0 && len(l.tasks) == 0 && w.cfg.Device == blender.GPU {
+			w.stage.warm() // beside the last frame in sight
+		}
+		l.ended = make(chan struct{})
+		if len(l.tasks) == 0 && l.asked == nil && l.waiting > 0 && l.pace > 0 {
+			w.ask(ctx, &l, 1, 0, max(l.pace-askLead, 0))
+		}
 		took, err := w.render(ctx, wire, next)
+		close(l.ended)
 		if err == nil {
 			l.measure(took)
 		}
@@ -93,12 +109,9 @@ func (w *Worker) fill(ctx context.Context, l *line) bool {
 	if l.asked == nil {
 		switch n := l.wants(); {
 		case len(l.tasks) == 0:
-			if l.waiting == 0 {
-				w.stage.warm() // the next frame is likely another job's
-			}
-			w.ask(ctx, l, max(n, 1), w.patience())
+			w.ask(ctx, l, max(n, 1), w.patience(), 0)
 		case n > 0:
-			w.ask(ctx, l, n, 0)
+			w.ask(ctx, l, n, 0, 0)
 		}
 	}
 	if len(l.tasks) > 0 {
@@ -109,12 +122,20 @@ func (w *Worker) fill(ctx context.Context, l *line) bool {
 		}
 		return true
 	}
-	select {
-	case got := <-l.asked:
-		w.take(l, got)
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
+	calm := time.NewTimer(spareDelay)
+	defer calm.Stop()
+	for {
+		select {
+		case got := <-l.asked:
+			w.take(l, got)
+			return ctx.Err() == nil
+		case <-calm.C:
+			if l.waiting == 0 {
+				w.stage.warm() // the next frame is likely another job's
+			}
+		case <-ctx.Done():
+			return false
+		}
 	}
 }
 
@@ -127,15 +148,25 @@ func (w *Worker) patience() time.Duration {
 	return pollLength
 }
 
-// ask asks for n frames, rather of the job whose file is open.
-func (w *Worker) ask(ctx context.Context, l *line, n int, wait time.Duration) {
+// ask asks for n frames, rather of the job whose file is open: after a delay, or
+// as soon as the running frame has ended.
+func (w *Worker) ask(ctx context.Context, l *line, n int, wait, delay time.Duration) {
 	req := farm.LeaseRequest{Max: n, WaitSeconds: wait.Seconds()}
 	if w.stage.act != nil {
 		req.JobID = w.stage.act.job.JobID
 	}
-	asked := make(chan answer, 1)
+	asked, ended := make(chan answer, 1), l.ended
 	l.asked = asked
 	go func() {
+		if delay > 0 {
+			later := time.NewTimer(delay)
+			select {
+			case <-later.C:
+			case <-ended:
+			case <-ctx.Done():
+			}
+			later.Stop()
+		}
 		got := answer{waited: wait > 0}
 		got.err = w.persist(ctx, "lease", func(workerID string) (err error) {
 			req.WorkerID = workerID
@@ -159,7 +190,6 @@ func (w *Worker) take(l *line, got answer) {
 		l.waiting = 0
 		if got.waited {
 			w.stage.clear() // nothing came for a whole poll: free what the file takes
-			w.forgetInput()
 		}
 		return
 	}

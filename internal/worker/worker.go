@@ -17,14 +17,14 @@ import (
 
 // Worker renders what a farm leases to it. Make one with New; Run it once.
 type Worker struct {
-	cfg   Config
-	log   *slog.Logger
-	self  farm.RegisterRequest
-	dirs  folders
-	out   *outbox
-	held  holdings
-	stage *stage
-	input string // the job's file that was fetched last; of the goroutine that renders
+	cfg    Config
+	log    *slog.Logger
+	self   farm.RegisterRequest
+	dirs   folders
+	out    *outbox
+	held   holdings
+	stage  *stage
+	inputs *cache // of the goroutine that renders
 	// noData holds why data is not kept, by the file's hash; of that goroutine too.
 	noData map[string]string
 
@@ -36,7 +36,7 @@ type Worker struct {
 }
 
 // folders are the parts of the work folder.
-type folders struct{ inputs, pictures, processes, outbox string }
+type folders struct{ pictures, processes, outbox string }
 
 // New makes a worker; nothing starts before Run.
 func New(cfg Config) *Worker {
@@ -100,14 +100,14 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 }
 
 // prepareFolders makes the work folder its own, empties what an earlier run left
-// but for the outbox, and returns what frees it.
+// but for the outbox and the kept files, and returns what frees it.
 func (w *Worker) prepareFolders() (unlock func(), err error) {
 	home, err := filepath.Abs(w.cfg.WorkDir) // Blender has another current folder
 	if err != nil {
 		return nil, fmt.Errorf("find the work folder: %w", err)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	w.dirs = folders{in("inputs"), in("pictures"), in("processes"), in("outbox")}
+	w.dirs = folders{in("pictures"), in("processes"), in("outbox")}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
@@ -120,13 +120,16 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		unlock()
 		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
 	}
-	for _, dir := range []string{w.dirs.inputs, w.dirs.pictures, w.dirs.processes} {
+	for _, dir := range []string{w.dirs.pictures, w.dirs.processes} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			unlock()
 			return nil, fmt.Errorf("empty the work folder: %w", err)
 		}
 	}
-	if w.out, err = openOutbox(w.dirs.outbox); err != nil {
+	if w.out, err = openOutbox(w.dirs.outbox); err == nil {
+		w.inputs, err = openCache(in("inputs"), w.cfg.CacheBytes)
+	}
+	if err != nil {
 		unlock()
 		return nil, err
 	}

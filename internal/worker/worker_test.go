@@ -130,6 +130,41 @@ func TestShortFramesFollowWithoutWaitingForTheNetwork(t *testing.T) {
 	})
 }
 
+func TestLongFramesFollowWithoutWaitingForTheNetwork(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(10), newPainter()
+		p.frameTime = 20 * time.Second
+		b := newBench(t, s, p)
+		b.config.Farm = slow{s, 200 * time.Millisecond}
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(10)
+		for i := 2; i < len(p.began); i++ {
+			if gap := p.began[i].Sub(p.began[i-1]) - p.frameTime; gap > 10*time.Millisecond {
+				t.Errorf("between frames %d and %d is a gap of %s", i, i+1, gap)
+			}
+		}
+	})
+}
+
+func TestALongFrameIsLeftToAnIdleWorker(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(3)
+		busy, idle := newPainter(), newPainter()
+		busy.frameTime, idle.frameTime = 20*time.Second, 20*time.Second
+		b1, b2 := newBench(t, s, busy), newBench(t, s, idle)
+		stop1 := b1.run()
+		defer stop1()
+		time.Sleep(31 * time.Second) // in the middle of the second frame, the third is left
+		stop2 := b2.run()
+		defer stop2()
+		b1.untilDelivered(3)
+		if len(idle.began) != 1 {
+			t.Errorf("the idle worker rendered %d frames, the busy one %d", len(idle.began), len(busy.began))
+		}
+	})
+}
+
 func TestTwoWorkersShareAJob(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(20)
@@ -341,6 +376,28 @@ func TestADamagedInputNeverReachesBlender(t *testing.T) {
 		b.until(func() bool { return len(s.fails) == 1 })
 		if len(p.opens) != 0 || !strings.Contains(s.fails[0].Message, "damaged") {
 			t.Errorf("opened %v, failure %+v", p.opens, s.fails[0])
+		}
+	})
+}
+
+func TestAFileIsFetchedOnceOverJobsAndRestarts(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(1)
+		b := newBench(t, s, newPainter())
+		stop := b.run()
+		b.untilDelivered(1)
+		time.Sleep(time.Hour) // of the bubble: long polls that bring nothing
+		s.add("JOB-2", 1)
+		b.untilDelivered(2)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s.add("JOB-3", 1)
+		stop = b.run()
+		defer stop()
+		b.untilDelivered(3)
+		if s.inputs != 1 {
+			t.Errorf("the file was fetched %d times", s.inputs)
 		}
 	})
 }

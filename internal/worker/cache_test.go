@@ -1,0 +1,154 @@
+package worker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// keep adds a file of the content to the cache, as a fetch does.
+func keep(t interface{ Fatal(...any) }, c *cache, content string) (sum string) {
+	raw := sha256.Sum256([]byte(content))
+	sum = hex.EncodeToString(raw[:])
+	part := c.path("part")
+	if err := c.room(int64(len(content))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(part, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.add(part, sum, int64(len(content))); err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func reopen(t interface{ Fatal(...any) }, c *cache) *cache {
+	again, err := openCache(c.dir, c.limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+func has(t interface{ Fatal(...any) }, c *cache, sum string) bool {
+	path, ok, err := c.find(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok {
+		if got, err := sumOf(path); err != nil || got != sum {
+			t.Fatal("a found file is not the one asked for", got, err)
+		}
+	}
+	return ok
+}
+
+// Against a list that is used as a cache should be: whatever is done, the same
+// files are there, within the limit.
+func TestTheCacheKeepsWhatWasUsedLast(t *testing.T) {
+	t.Parallel()
+	contents := []string{"a", "bb", "ccc", "dddd", "eeeee", "ffffff"}
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "cache-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		c, err := openCache(dir, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var model []string // contents, the one used longest ago first
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			content := rapid.SampledFrom(contents).Draw(t, "content")
+			raw := sha256.Sum256([]byte(content))
+			found := has(t, c, hex.EncodeToString(raw[:]))
+			if found != slices.Contains(model, content) {
+				t.Fatalf("%q is there: %v; want %v", content, found, model)
+			}
+			if !found {
+				keep(t, c, content)
+			}
+			model = append(slices.DeleteFunc(model, func(other string) bool { return other == content }), content)
+			for len(model) > 1 && len(join(model)) > 10 {
+				model = model[1:]
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != len(model) {
+				t.Fatalf("%d files on disk, want %v, %v", len(left), model, err)
+			}
+			if rapid.Bool().Draw(t, "restart") {
+				c = reopen(t, c)
+			}
+		}
+	})
+}
+
+func join(all []string) (one string) {
+	for _, s := range all {
+		one += s
+	}
+	return one
+}
+
+func TestAKeptFileIsHashedAgainAfterARestart(t *testing.T) {
+	t.Parallel()
+	c, err := openCache(t.TempDir(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, bad := keep(t, c, "a scene"), keep(t, c, "another")
+	if err := os.WriteFile(c.path(bad), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = reopen(t, c)
+	if !has(t, c, good) || has(t, c, bad) || has(t, c, bad) {
+		t.Error("a file that has changed was found, or a good one was not")
+	}
+	if _, err := os.Stat(c.path(bad)); err == nil {
+		t.Error("the changed file is still there")
+	}
+}
+
+func TestACacheHoldsOnlyWholeFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"part", "readme", hex.EncodeToString(make([]byte, 31))} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, hex.EncodeToString(make([]byte, 32))), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := openCache(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 || len(c.files) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	if c.limit <= 0 || c.limit > defaultCache {
+		t.Errorf("the limit is %d", c.limit)
+	}
+}
+
+func TestAFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	c, err := openCache(t.TempDir(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := keep(t, c, "a scene")
+	if err := os.Remove(c.path(sum)); err != nil {
+		t.Fatal(err)
+	}
+	if has(t, c, sum) {
+		t.Error("a file that is gone was found")
+	}
+}
