@@ -75,9 +75,9 @@ func (a *App) Jobs(publicURL string) *render.Jobs {
 	}
 }
 
-// Board gives the leaderboard of this house.
-func (a *App) Board() *leaderboard.Board {
-	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, AllowSynthetic: a.Config.AllowSynthetic}
+// Board gives the leaderboard of this house, with links under publicURL.
+func (a *App) Board(publicURL string) *leaderboard.Board {
+	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, PublicURL: publicURL, AllowSynthetic: a.Config.AllowSynthetic}
 }
 
 // openRing takes the operator's key, or those in the folder.

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/identity"
 	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
+	"svc.example/internal/leaderboard"
 	"svc.example/internal/lease"
 	"svc.example/internal/proof"
 	"svc.example/internal/ratelimit"
@@ -64,7 +65,7 @@ func (a *App) Serve(ctx context.Context) error {
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
-	workers := a.workersDoor(jobs)
+	workers := a.workersDoor(jobs, a.Board(public))
 	workers.Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.
@@ -125,11 +126,11 @@ func (a *App) Serve(ctx context.Context) error {
 	return err
 }
 
-func (a *App) workersDoor(jobs *render.Jobs) *door.Server {
+func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *door.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &door.Server{DB: a.DB, Jobs: jobs, Board: a.Board(), Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
+	return &door.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
 }
 
 // prepareLog publishes the keys that sign here and names the log.

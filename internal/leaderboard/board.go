@@ -54,6 +54,8 @@ func versionsOf(r benchmark.Receipt) Versions {
 type Board struct {
 	DB   *db.DB
 	Keys *signing.Ring
+	// PublicURL is what links begin with.
+	PublicURL string
 	// AllowSynthetic takes receipts of workers that render nothing; they are
 	// marked wherever they are shown.
 	AllowSynthetic bool

@@ -131,7 +131,7 @@ func TestResultsThatComeAtOnceAreAllCounted(t *testing.T) {
 		var senders sync.WaitGroup
 		for i := range int64(12) {
 			senders.Go(func() {
-				if _, err := h.Submit(context.Background(), leaderboardtest.Run([]string{"NVIDIA GeForce RTX 4090", "AMD Radeon RX 7900 XTX"}[i%2], 24, 5000+i%3, time.Now())); err != nil {
+				if _, err := h.Submit(context.Background(), leaderboardtest.Run([]string{"NVIDIA GeForce RTX 4090", "AMD Radeon RX 7900 XTX"}[i%2], 24, float64(5000+i%3), time.Now())); err != nil {
 					t.Error(err)
 				}
 			})

@@ -53,10 +53,13 @@ CREATE TABLE benchmark_group (
   results           bigint NOT NULL DEFAULT 0,
   synthetic         bigint NOT NULL DEFAULT 0, -- of the results
   score_sum         bigint NOT NULL DEFAULT 0, -- thousandths
+  score_top         bigint NOT NULL DEFAULT 0,
   time_sum          bigint NOT NULL DEFAULT 0, -- milliseconds
+  time_best         bigint NOT NULL DEFAULT 0,
   updated_at        bigint NOT NULL DEFAULT 0,
   UNIQUE (benchmark_version, scene_version, scoring_version, gpu_slug)
 );
+CREATE INDEX benchmark_group_by_results ON benchmark_group (benchmark_version, scene_version, scoring_version, results DESC, gpu_slug);
 CREATE INDEX benchmark_group_by_slug ON benchmark_group (gpu_slug);
 
 -- How many results of a group have a value in a bucket. A bucket of level l holds

@@ -53,6 +53,8 @@ VALUES (@group_id, @benchmark_version, @scene_version, @scoring_version, @gpu_sl
 
 -- name: BenchmarkGroupCount :exec
 UPDATE benchmark_group SET results = results + 1, synthetic = synthetic + @synthetic, score_sum = score_sum + @score, time_sum = time_sum + @time_ms,
+  score_top = CASE WHEN results = 0 OR score_top < @score THEN @score ELSE score_top END,
+  time_best = CASE WHEN results = 0 OR time_best > @time_ms THEN @time_ms ELSE time_best END,
   vram_gb = CASE WHEN CAST(@vram_gb AS bigint) > 0 THEN @vram_gb ELSE vram_gb END, updated_at = @now
 WHERE group_id = @group_id;
 
@@ -136,8 +138,8 @@ LEFT JOIN (
   SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic FROM benchmark_result b WHERE b.group_id > 0
   UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic FROM benchmark_result s WHERE s.group_id > 0
 ) AS r ON r.group_id = g.group_id
-GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic
-HAVING count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
+GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic, g.score_top, g.time_best
+HAVING coalesce(max(r.score), 0) <> g.score_top OR coalesce(min(r.time_ms), 0) <> g.time_best OR count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
   OR coalesce(sum(r.synthetic), 0) <> g.synthetic;
 
 -- name: AuditBenchmarkTallies :many

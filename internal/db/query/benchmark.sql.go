@@ -41,8 +41,8 @@ LEFT JOIN (
   SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic FROM benchmark_result b WHERE b.group_id > 0
   UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic FROM benchmark_result s WHERE s.group_id > 0
 ) AS r ON r.group_id = g.group_id
-GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic
-HAVING count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
+GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic, g.score_top, g.time_best
+HAVING coalesce(max(r.score), 0) <> g.score_top OR coalesce(min(r.time_ms), 0) <> g.time_best OR count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
   OR coalesce(sum(r.synthetic), 0) <> g.synthetic
 `
 
@@ -349,6 +349,8 @@ func (q *Queries) BenchmarkGroupAdd(ctx context.Context, arg BenchmarkGroupAddPa
 
 const benchmarkGroupCount = `-- name: BenchmarkGroupCount :exec
 UPDATE benchmark_group SET results = results + 1, synthetic = synthetic + $1, score_sum = score_sum + $2, time_sum = time_sum + $3,
+  score_top = CASE WHEN results = 0 OR score_top < $2 THEN $2 ELSE score_top END,
+  time_best = CASE WHEN results = 0 OR time_best > $3 THEN $3 ELSE time_best END,
   vram_gb = CASE WHEN CAST($4 AS bigint) > 0 THEN $4 ELSE vram_gb END, updated_at = $5
 WHERE group_id = $6
 `
@@ -375,7 +377,7 @@ func (q *Queries) BenchmarkGroupCount(ctx context.Context, arg BenchmarkGroupCou
 }
 
 const benchmarkGroupFind = `-- name: BenchmarkGroupFind :one
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, time_sum, updated_at FROM benchmark_group
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
 WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug = $4
 `
 
@@ -407,14 +409,16 @@ func (q *Queries) BenchmarkGroupFind(ctx context.Context, arg BenchmarkGroupFind
 		&i.Results,
 		&i.Synthetic,
 		&i.ScoreSum,
+		&i.ScoreTop,
 		&i.TimeSum,
+		&i.TimeBest,
 		&i.UpdatedAt,
 	)
 	return i, err
 }
 
 const benchmarkGroupGet = `-- name: BenchmarkGroupGet :one
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, time_sum, updated_at FROM benchmark_group WHERE group_id = $1
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group WHERE group_id = $1
 `
 
 func (q *Queries) BenchmarkGroupGet(ctx context.Context, groupID int64) (BenchmarkGroup, error) {
@@ -433,14 +437,16 @@ func (q *Queries) BenchmarkGroupGet(ctx context.Context, groupID int64) (Benchma
 		&i.Results,
 		&i.Synthetic,
 		&i.ScoreSum,
+		&i.ScoreTop,
 		&i.TimeSum,
+		&i.TimeBest,
 		&i.UpdatedAt,
 	)
 	return i, err
 }
 
 const benchmarkGroupsCommon = `-- name: BenchmarkGroupsCommon :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, time_sum, updated_at FROM benchmark_group
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
 WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> ''
 ORDER BY results DESC, gpu_slug LIMIT $4
 `
@@ -480,7 +486,9 @@ func (q *Queries) BenchmarkGroupsCommon(ctx context.Context, arg BenchmarkGroups
 			&i.Results,
 			&i.Synthetic,
 			&i.ScoreSum,
+			&i.ScoreTop,
 			&i.TimeSum,
+			&i.TimeBest,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
@@ -515,7 +523,7 @@ func (q *Queries) BenchmarkGroupsCount(ctx context.Context, arg BenchmarkGroupsC
 }
 
 const benchmarkGroupsLike = `-- name: BenchmarkGroupsLike :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, time_sum, updated_at FROM benchmark_group
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
 WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> ''
   AND folded LIKE CAST($4 AS text) ESCAPE '\' AND folded LIKE CAST($5 AS text) ESCAPE '\' AND folded LIKE CAST($6 AS text) ESCAPE '\' AND folded LIKE CAST($7 AS text) ESCAPE '\'
 ORDER BY results DESC, gpu_slug LIMIT $8
@@ -563,7 +571,9 @@ func (q *Queries) BenchmarkGroupsLike(ctx context.Context, arg BenchmarkGroupsLi
 			&i.Results,
 			&i.Synthetic,
 			&i.ScoreSum,
+			&i.ScoreTop,
 			&i.TimeSum,
+			&i.TimeBest,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
@@ -580,7 +590,7 @@ func (q *Queries) BenchmarkGroupsLike(ctx context.Context, arg BenchmarkGroupsLi
 }
 
 const benchmarkGroupsOfSlug = `-- name: BenchmarkGroupsOfSlug :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, time_sum, updated_at FROM benchmark_group WHERE gpu_slug = $1 ORDER BY updated_at DESC
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group WHERE gpu_slug = $1 ORDER BY updated_at DESC
 `
 
 func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]BenchmarkGroup, error) {
@@ -605,7 +615,9 @@ func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]
 			&i.Results,
 			&i.Synthetic,
 			&i.ScoreSum,
+			&i.ScoreTop,
 			&i.TimeSum,
+			&i.TimeBest,
 			&i.UpdatedAt,
 		); err != nil {
 			return nil, err

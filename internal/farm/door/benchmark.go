@@ -41,7 +41,7 @@ func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity
 		reply.Status, reply.Reason, reply.Detail = farm.BenchmarkRejected, &reason, &done.Detail
 		return reply, nil
 	}
-	page := s.Jobs.Links.PublicURL + leaderboard.ResultPage + done.ResultID
+	page := s.Board.PublicURL + leaderboard.ResultPage + done.ResultID
 	reply.ReceiptID, reply.PublicResultURL = &done.ReceiptID, &page
 	return reply, nil
 }

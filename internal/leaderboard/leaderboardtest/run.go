@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"math"
 	"time"
 
 	"svc.example/internal/benchmark"
@@ -19,37 +20,43 @@ import (
 	"svc.example/internal/receipt"
 )
 
-// Run is a synthetic receipt of a GPU with a memory in GB (0 = unknown) whose
-// score is the number of samples per minute given, at least 3.
-func Run(gpu string, gb int64, score int64, ended time.Time) benchmark.Receipt {
+// Run is a synthetic receipt of a GPU with a memory in GB (0 = unknown) and a
+// score of at least 3, to the thousandth. Whole scores take a minute a scene.
+func Run(gpu string, gb int64, score float64, ended time.Time) benchmark.Receipt {
 	r := benchmark.Receipt{
 		BenchmarkVersion: contract.BenchmarkVersion, SceneVersion: contract.SceneVersion, ScoringVersion: contract.ScoringVersion,
 		RenderDevice: benchmark.GPU, GPUName: gpu, GPUVendor: benchmark.NameOf(gpu, nil).Vendor, GPUDriver: "550.54.14",
 		CPUName: "AMD Ryzen 9 7950X", OS: "Debian 12, Linux 6.1", BlenderVersion: contract.BlenderVersion, BlenderBuildHash: "40a5e739e270",
-		Synthetic: true, StartedAt: ended.Add(-4 * time.Minute), CompletedAt: ended,
+		Synthetic: true, CompletedAt: ended,
 	}
 	if gb > 0 {
 		bytes := gb << 30
 		r.GPUMemoryBytes = &bytes
 	}
+	// So many samples in a thousand minutes are so many thousandths a minute.
+	samples, seconds := int64(math.Round(score*1000)), 60000.0
+	if samples%1000 == 0 {
+		samples, seconds = samples/1000, 60
+	}
 	for i, name := range benchmark.SceneNames() {
-		samples := score / 3
+		part := samples / 3
 		if i == 0 {
-			samples = score - 2*(score/3)
+			part = samples - 2*(samples/3)
 		}
 		r.Scenes = append(r.Scenes, benchmark.Scene{
-			Scene: name, Samples: samples, RenderSeconds: 60, SamplesPerMinute: benchmark.Rate(samples, 60),
+			Scene: name, Samples: part, RenderSeconds: seconds, SamplesPerMinute: benchmark.Rate(part, seconds),
 			PixelSHA256: hash(i), ReferenceSHA256: hash(i + 8), Difference: 0.001, MatchesReference: true,
 		})
-		r.RenderSeconds += 60
+		r.RenderSeconds += seconds
 	}
+	r.StartedAt = ended.Add(-time.Duration(r.RenderSeconds+30) * time.Second)
 	return r
 }
 
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
 // CPURun is a run of a CPU.
-func CPURun(cpu string, score int64, ended time.Time) benchmark.Receipt {
+func CPURun(cpu string, score float64, ended time.Time) benchmark.Receipt {
 	r := Run(benchmark.Unknown, 0, score, ended)
 	r.RenderDevice, r.CPUName, r.GPUVendor, r.GPUDriver = benchmark.CPU, cpu, benchmark.Unknown, benchmark.Unknown
 	return r
