@@ -2,14 +2,21 @@ package coverage
 
 // leaderboard is spec 4.6.
 func leaderboard() []Rule {
+	const (
+		told   = "api.TestTheLeaderboardTellsWhatReceiptsSay"
+		order  = "leaderboard.TestOrderIsExactWhateverTheResults"
+		search = "api.TestSearchFindsByPublicMembersAndNothingElse"
+		empty  = "api.TestAnEmptyLeaderboardSaysSo"
+	)
 	return []Rule{
-		beingBuilt("4.6", "The best results, by score").lines("GET /node/v1/leaderboard/top"),
-		beingBuilt("4.6", "The summary of all").lines("GET /node/v1/leaderboard/stats"),
-		beingBuilt("4.6", "One result, in the shape of a receipt").lines("GET /node/v1/leaderboard/result/<result_id>", "Result"),
-		beingBuilt("4.6", "One GPU: figures, newest results, percentiles when there are enough samples").lines("GET /node/v1/leaderboard/gpu/<gpu_slug>", "GPU"),
-		beingBuilt("4.6", "Two GPUs side by side").lines("GET /node/v1/leaderboard/compare/<gpu_a>/<gpu_b>"),
-		beingBuilt("4.6", "Results and GPUs by public receipt members").lines("GET /node/v1/leaderboard/search?q=<query>", "Search"),
-		beingBuilt("4.6", "The newest results: 25 unless asked otherwise, at most 100").lines("GET /node/v1/leaderboard/latest?limit=<n>"),
-		beingBuilt("4.6", "All comes from stored receipts; what is unknown is null or the word unknown; nothing stored is empty lists and zero counts"),
+		shown("4.6", "The best results, by score", told, order).lines("GET /node/v1/leaderboard/top"),
+		shown("4.6", "The summary of all", told, order).lines("GET /node/v1/leaderboard/stats"),
+		shown("4.6", "One result, in the shape of a receipt", told, order).lines("GET /node/v1/leaderboard/result/<result_id>", "Result"),
+		shown("4.6", "One GPU: figures, newest results, percentiles when there are enough samples", told, order).lines("GET /node/v1/leaderboard/gpu/<gpu_slug>", "GPU"),
+		shown("4.6", "Two GPUs side by side", told).lines("GET /node/v1/leaderboard/compare/<gpu_a>/<gpu_b>"),
+		shown("4.6", "Results and GPUs by public receipt members", search).lines("GET /node/v1/leaderboard/search?q=<query>", "Search"),
+		shown("4.6", "The newest results: 25 unless asked otherwise, at most 100", told, empty).lines("GET /node/v1/leaderboard/latest?limit=<n>"),
+		shown("4.6", "All comes from stored receipts; what is unknown is null or the word unknown; nothing stored is empty lists and zero counts",
+			empty, told, "leaderboard.TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere"),
 	}
 }

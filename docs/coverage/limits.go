@@ -12,7 +12,7 @@ func limits() []Rule {
 			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestABurstFromManyProcessesIsCountedOnce", "app.TestEachDoorHasItsOwnCount").lines("rate"),
 		beingBuilt("8", "The bounds of a webhook's address and secret").lines("webhook_url", "webhook_secret"),
 		shown("8", "A key's name has 1 to 80 characters", "api.TestKeyNamesAreBounded", "identity.TestNamesAndNumbersOfKeysAreBounded").lines("key name"),
-		beingBuilt("8", "The newest results are 25, at most 100").lines("newest benchmark results"),
+		shown("8", "The newest results are 25, at most 100", "api.TestTheLeaderboardTellsWhatReceiptsSay", "api.TestAnEmptyLeaderboardSaysSo").lines("newest benchmark results"),
 		shown("8", "A completed frame costs 1 cent, and what is not completed costs nothing",
 			"api.TestTheOlderFlowLeadsToTheSameResults", "story.TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack").lines("price"),
 	}

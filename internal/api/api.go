@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
+	"svc.example/internal/leaderboard"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/render"
 )
@@ -33,6 +34,7 @@ import (
 type Rooms struct {
 	DB        *db.DB
 	Jobs      *render.Jobs
+	Board     *leaderboard.Board
 	Intake    *intake.Intake
 	Blobs     blob.Store
 	PublicURL string
@@ -77,6 +79,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	s.jobs(api)
 	s.workspace(api)
 	s.results(api)
+	s.leaderboard(api)
 	describeDocument(api.OpenAPI())
 	document := finish(api.OpenAPI())
 	mux.Handle("GET /docs", reference(api.OpenAPI()))

@@ -71,6 +71,10 @@ func operationCodes() map[string][]fault.Code {
 		"listRenderFrames": job, "getRenderFramePreview": all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired}), "getRenderLog": job,
 		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired}),
 
+		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,
+		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),
+		"compareLeaderboardGPUs": all(bad, codes{fault.GPUNotFound}),
+
 		"listRenders": all(key, bad), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": createKey, "revokeAgentKey": revokeKey,

@@ -70,6 +70,7 @@ func tags() []*huma.Tag {
 		{Name: "Workspace", Description: "The workspace's renders and its wallet."},
 		{Name: "Results", Description: "Downloads by signed links."},
 		{Name: "Proof", Description: "Keys and records that receipts are checked with."},
+		{Name: "Leaderboard", Description: "Which GPU renders how fast, from signed benchmark receipts. Public."},
 		{Name: "Keys", Description: "A person's keys for programs; with a browser session."},
 		{Name: "Session", Description: "Signing in and out of a browser session."},
 	}
@@ -138,13 +139,13 @@ func refusal(status int) *huma.Response {
 }
 
 // admitNull lets members be null that huma lists as nullable only by their type:
-// those of few values, a job's failure and the range of its ETA.
+// those of few values, a job's failure, the range of its ETA, a GPU's percentiles.
 func admitNull(schema *huma.Schema) {
 	for name, member := range schema.Properties {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
 			member.Enum = append(member.Enum, nil)
-		case (name == "failure" || name == "eta_range") && member.Ref != "":
+		case (name == "failure" || name == "eta_range" || name == "percentile_distribution") && member.Ref != "":
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}
@@ -168,6 +169,10 @@ func publishedNames() map[string]string {
 		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
 		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "SigningKeysOutputBody": "SigningKeys",
 		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "AskLinkInputBody": "LinkRequest",
+		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
+		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest",
+		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",
+		"Versions": "BenchmarkVersions", "Distribution": "PercentileDistribution",
 		"LimitsBodyAvailabilityStruct": "LimitsAvailability", "LimitsBodyRateLimitStruct": "RateLimit",
 	}
 }

@@ -40,6 +40,13 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"POST /node/v1/uploads/{upload_id}/start", "agentKey session", "200 400 401 402 409"},
 			{"GET /node/v1/jobs/{job_id}", "agentKey", "200 401 404"},
 			{"POST /v1/uploads", "accountKey", "200 400 401 413"},
+			{"GET /node/v1/leaderboard/top", "", "200 304"},
+			{"GET /node/v1/leaderboard/stats", "", "200 304"},
+			{"GET /node/v1/leaderboard/result/{result_id}", "", "200 304 404"},
+			{"GET /node/v1/leaderboard/gpu/{gpu_slug}", "", "200 304 404"},
+			{"GET /node/v1/leaderboard/compare/{gpu_a}/{gpu_b}", "", "200 304 404"},
+			{"GET /node/v1/leaderboard/search", "", "200 304"},
+			{"GET /node/v1/leaderboard/latest", "", "200 304 400"},
 		} {
 			method, path, _ := strings.Cut(c.route, " ")
 			r, there := d.Paths[path][strings.ToLower(method)]
@@ -61,7 +68,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			if !slices.Equal(takes, strings.Fields(c.takes)) {
 				t.Errorf("%s takes %v, want %s", c.route, takes, c.takes)
 			}
-			filled := strings.NewReplacer("{job_id}", "JOB-0", "{upload_id}", s.upload, "{key_id}", "key_"+strings.Repeat("0", 32)).Replace(path)
+			filled := strings.NewReplacer("{job_id}", "JOB-0", "{upload_id}", s.upload, "{key_id}", "key_"+strings.Repeat("0", 32), "{result_id}", "BMR-0", "{gpu_slug}", "x", "{gpu_a}", "x", "{gpu_b}", "y").Replace(path)
 			if a := s.call(method, filled, "", body{}); a.code() == fault.RouteNotFound || a.code() == fault.MethodNotAllowed {
 				t.Errorf("%s is not served: %d %s", c.route, a.status, a.code())
 			}

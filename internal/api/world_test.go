@@ -53,7 +53,9 @@ func newWorld(t *testing.T, url string) *world {
 	t.Helper()
 	skew := &atomic.Int64{}
 	s := start(t, url, func(c *app.Config) { c.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
-	w := &world{service: s, path: map[string]string{"n": "1"}}
+	w := &world{service: s, path: map[string]string{
+		"n": "1", "result_id": "BMR-0", "gpu_slug": "nvidia-t4", "gpu_a": "nvidia-t4", "gpu_b": "nvidia-l4",
+	}}
 	inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
 	w.path["upload_id"] = inspected.text("upload_id")
 	terms := jsonBody(`{"quote_id":"` + inspected.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1"}`)

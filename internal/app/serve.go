@@ -62,7 +62,7 @@ func (a *App) Serve(ctx context.Context) error {
 	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: a.Board(public), Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	workers := a.workersDoor(jobs, a.Board(public))

@@ -35,29 +35,29 @@ const Unknown = "unknown"
 // Receipt is what a worker states about one run. Every member is always present
 // on the wire; texts that are not known are "unknown", sizes null.
 type Receipt struct {
-	BenchmarkVersion string    `json:"benchmark_version"`
-	SceneVersion     string    `json:"scene_version"`
-	ScoringVersion   string    `json:"scoring_version"`
-	RenderDevice     string    `json:"render_device"` // GPU or CPU: what really rendered
-	GPUName          string    `json:"gpu_name"`      // as Cycles names it; "unknown" of a CPU run
-	GPUVendor        string    `json:"gpu_vendor"`
-	GPUMemoryBytes   *int64    `json:"gpu_memory_bytes"`
-	GPUDriver        string    `json:"gpu_driver"`
-	CPUName          string    `json:"cpu_name"`
-	RAMBytes         *int64    `json:"ram_bytes"`
-	OS               string    `json:"os"`
-	BlenderVersion   string    `json:"blender_version"`
-	BlenderBuildHash string    `json:"blender_build_hash"`
-	Synthetic        bool      `json:"synthetic"`      // nothing was rendered: a test of the service itself
-	Scenes           []Scene   `json:"scenes"`         // in the order of SceneNames
-	RenderSeconds    float64   `json:"render_seconds"` // timed, summed over the scenes
-	StartedAt        time.Time `json:"started_at"`     // by the worker's clock
-	CompletedAt      time.Time `json:"completed_at"`
+	BenchmarkVersion string     `json:"benchmark_version"`
+	SceneVersion     string     `json:"scene_version"`
+	ScoringVersion   string     `json:"scoring_version"`
+	RenderDevice     string     `json:"render_device"` // GPU or CPU: what really rendered
+	GPUName          string     `json:"gpu_name"`      // as Cycles names it; "unknown" of a CPU run
+	GPUVendor        string     `json:"gpu_vendor"`
+	GPUMemoryBytes   *int64     `json:"gpu_memory_bytes"`
+	GPUDriver        string     `json:"gpu_driver"`
+	CPUName          string     `json:"cpu_name"`
+	RAMBytes         *int64     `json:"ram_bytes"`
+	OS               string     `json:"os"`
+	BlenderVersion   string     `json:"blender_version"`
+	BlenderBuildHash string     `json:"blender_build_hash"`
+	Synthetic        bool       `json:"synthetic"`      // nothing was rendered: a test of the service itself
+	Scenes           []SceneRun `json:"scenes"`         // in the order of SceneNames
+	RenderSeconds    float64    `json:"render_seconds"` // timed, summed over the scenes
+	StartedAt        time.Time  `json:"started_at"`     // by the worker's clock
+	CompletedAt      time.Time  `json:"completed_at"`
 }
 
-// Scene is what was measured on one scene. A sample is one pass over the whole
+// SceneRun is what was measured on one scene. A sample is one pass over the whole
 // picture.
-type Scene struct {
+type SceneRun struct {
 	Scene            string  `json:"scene"`
 	Samples          int64   `json:"samples"`            // rendered while the clock ran, after the warm-up
 	RenderSeconds    float64 `json:"render_seconds"`     // on the clock

@@ -184,7 +184,7 @@ func (r Receipt) consistent() error {
 	return nil
 }
 
-func (s Scene) consistent() error {
+func (s SceneRun) consistent() error {
 	switch {
 	case s.Scene == "" || len(s.Scene) > maxText || !plain(s.Scene):
 		return errors.New("it has no proper name")

@@ -42,7 +42,7 @@ func run() benchmark.Receipt {
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 6789, time.FixedZone("x", 3600)), CompletedAt: time.Date(2026, 1, 2, 3, 9, 5, 0, time.FixedZone("x", 3600)),
 	}
 	for _, name := range benchmark.SceneNames() {
-		r.Scenes = append(r.Scenes, benchmark.Scene{
+		r.Scenes = append(r.Scenes, benchmark.SceneRun{
 			Scene: name, Samples: 1234, RenderSeconds: 30.25, SamplesPerMinute: benchmark.Rate(1234, 30.25),
 			PixelSHA256: strings.Repeat("a", 64), ReferenceSHA256: strings.Repeat("b", 64), Difference: 0.004, MatchesReference: true,
 		})

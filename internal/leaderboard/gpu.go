@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
@@ -85,7 +86,7 @@ func versionsOfGroup(g query.BenchmarkGroup) Versions {
 }
 
 // gpuLatest is how many results a GPU shows.
-const gpuLatest = 25
+const gpuLatest = contract.LatestDefault
 
 // GPU reads one GPU. Error: gpu_not_found.
 func (b *Board) GPU(ctx context.Context, slug string) (g GPU, err error) {

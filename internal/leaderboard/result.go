@@ -16,23 +16,23 @@ import (
 // Result is one result with all that its receipt says (spec 4.6).
 type Result struct {
 	Row
-	GPUVendor        string            `json:"gpu_vendor"`
-	GPUMemoryBytes   *int64            `json:"gpu_memory_bytes"`
-	GPUDriver        string            `json:"gpu_driver"`
-	CPUName          string            `json:"cpu_name"`
-	RAMBytes         *int64            `json:"ram_bytes"`
-	OS               string            `json:"os"`
-	BlenderVersion   string            `json:"blender_version"`
-	BlenderBuildHash string            `json:"blender_build_hash"`
-	Scenes           []benchmark.Scene `json:"scenes"`
-	StartedAt        time.Time         `json:"started_at" doc:"By the worker's clock."`
-	CompletedAt      time.Time         `json:"completed_at" doc:"By the worker's clock."`
-	Global           Place             `json:"global" doc:"Among all GPUs' results under equal versions."`
-	WithinGPU        Place             `json:"within_gpu" doc:"Among the results of the same GPU under equal versions."`
-	WorkerKeyID      string            `json:"worker_key_id" doc:"Of the key that signed the worker's receipt."`
-	LogIndex         int64             `json:"log_index" doc:"Leaf of the service's record in the log of receipts."`
-	Envelope         json.RawMessage   `json:"envelope" doc:"The service's record of the result, signed (DSSE, in-toto)."`
-	WorkerEnvelope   json.RawMessage   `json:"worker_envelope" doc:"The worker's receipt, signed (DSSE, in-toto)."`
+	GPUVendor        string               `json:"gpu_vendor"`
+	GPUMemoryBytes   *int64               `json:"gpu_memory_bytes"`
+	GPUDriver        string               `json:"gpu_driver"`
+	CPUName          string               `json:"cpu_name"`
+	RAMBytes         *int64               `json:"ram_bytes"`
+	OS               string               `json:"os"`
+	BlenderVersion   string               `json:"blender_version"`
+	BlenderBuildHash string               `json:"blender_build_hash"`
+	Scenes           []benchmark.SceneRun `json:"scenes"`
+	StartedAt        time.Time            `json:"started_at" doc:"By the worker's clock."`
+	CompletedAt      time.Time            `json:"completed_at" doc:"By the worker's clock."`
+	Global           Place                `json:"global" doc:"Among all GPUs' results under equal versions."`
+	WithinGPU        Place                `json:"within_gpu" doc:"Among the results of the same GPU under equal versions."`
+	WorkerKeyID      string               `json:"worker_key_id" doc:"Of the key that signed the worker's receipt."`
+	LogIndex         int64                `json:"log_index" doc:"Leaf of the service's record in the log of receipts."`
+	Envelope         json.RawMessage      `json:"envelope" doc:"The service's record of the result, signed (DSSE, in-toto)."`
+	WorkerEnvelope   json.RawMessage      `json:"worker_envelope" doc:"The worker's receipt, signed (DSSE, in-toto)."`
 }
 
 // Result reads one result. A result whose signatures do not hold is not shown.

@@ -43,7 +43,7 @@ func Run(gpu string, gb int64, score float64, ended time.Time) benchmark.Receipt
 		if i == 0 {
 			part = samples - 2*(samples/3)
 		}
-		r.Scenes = append(r.Scenes, benchmark.Scene{
+		r.Scenes = append(r.Scenes, benchmark.SceneRun{
 			Scene: name, Samples: part, RenderSeconds: seconds, SamplesPerMinute: benchmark.Rate(part, seconds),
 			PixelSHA256: hash(i), ReferenceSHA256: hash(i + 8), Difference: 0.001, MatchesReference: true,
 		})
