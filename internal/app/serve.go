@@ -59,13 +59,14 @@ func (a *App) Serve(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	jobs := a.Jobs(public)
+	board := a.Board(public)
 	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: a.Board(public), Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
-	workers := a.workersDoor(jobs, a.Board(public))
+	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
 
 	// What starts, in this order, and stops in the reverse.
