@@ -421,15 +421,6 @@ func TestAnEndedContextEndsTheProcess(t *testing.T) {
 	}
 }
 
-func TestASilentBlenderMakesNoProgress(t *testing.T) {
-	t.Parallel()
-	p, _ := open(t, "slow", blender.Options{})
-	p.SetSilence(time.Second)
-	pid := p.PID()
-	err := whileRendering(t.Context(), p, func() { _ = syscall.Kill(pid, syscall.SIGSTOP) })
-	failure(t, err, blender.NoProgress)
-}
-
 func TestInfoIsWhatTheCommandLineSays(t *testing.T) {
 	t.Parallel()
 	info, err := blender.Probe(t.Context(), find(t), t.TempDir())

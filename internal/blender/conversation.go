@@ -61,7 +61,7 @@ func (p *Process) listen(r io.Reader) {
 
 // call sends a command (none when nil) and waits for the reply of the wanted
 // name, whose body is read into result. An error reply, the process's end, the
-// context's end and too long a silence are errors.
+// context's end and the end of Options.Patience are errors.
 func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
 	if send != nil {
 		line, err := json.Marshal(send)
@@ -72,19 +72,21 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			return p.ended()
 		}
 	}
-	silence := time.NewTimer(p.opts.Silence)
-	defer silence.Stop()
-	if p.opts.Silence <= 0 {
-		silence.Stop()
-	}
+	v := p.vigil()
+	look := time.NewTicker(v.patience.look())
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
-		case <-silence.C:
-			return p.abandon(fmt.Sprintf("it said nothing for %s", p.opts.Silence), nil)
-		case <-p.said.alive:
+		case <-look.C:
+			if why := v.look(time.Now()); why != "" {
+				return p.abandon(why, nil)
+			}
+		case <-p.said.news:
+			v.moved = time.Now()
 		case r, ok := <-p.replies:
+			v.moved = time.Now()
 			switch {
 			case !ok:
 				return p.ended()
@@ -95,9 +97,6 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			case r.name == wanted:
 				return decode(r, result)
 			}
-		}
-		if p.opts.Silence > 0 {
-			silence.Reset(p.opts.Silence)
 		}
 	}
 }

@@ -34,10 +34,8 @@ type Options struct {
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
 	// Sandbox starts the process; nil starts it without one.
-	Sandbox *sandbox.Sandbox
-	// Silence is how long a command may go without a line or a reply from
-	// Blender before it is ended as no_progress. 0: forever.
-	Silence time.Duration
+	Sandbox  *sandbox.Sandbox
+	Patience Patience // the defaults where zero
 	// KeepData keeps the scene inside Cycles from one frame to the next (Blender's
 	// persistent data), except where that is known to change pixels. Geometry and
 	// textures are then taken over once instead of once a frame.

@@ -25,7 +25,8 @@ type output struct {
 	lines    []string
 	size     int
 	onSample func(done float64) // may be nil
-	alive    chan struct{}      // of capacity 1, filled at each line
+	news     chan struct{}      // of capacity 1, filled at each status that says something new
+	status   string             // the newest status, without what changes by itself
 	said     int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when said moves; made by those who wait
 }
@@ -76,7 +77,7 @@ func (o *output) mark(number string) {
 func (o *output) begin(onSample func(float64)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lines, o.size = nil, 0
+	o.lines, o.size, o.status = nil, 0, ""
 	o.onSample = onSample
 }
 
@@ -118,31 +119,69 @@ func (o *output) add(line string) {
 		o.size -= len(o.lines[0]) + 1
 		o.lines = o.lines[1:]
 	}
-	select {
-	case o.alive <- struct{}{}:
-	default: // it is marked already
+	if !isStatus(line) {
+		return
 	}
-	if done, ok := samples(line); ok && o.onSample != nil {
+	if said := essence(line); said != o.status {
+		o.status = said
+		select {
+		case o.news <- struct{}{}:
+		default: // it is marked already
+		}
+	}
+	if done, ok := share(line); ok && o.onSample != nil {
 		o.onSample(done)
 	}
 }
 
 func isStatus(line string) bool { return strings.HasPrefix(line, "Fra:") }
 
-var sampleCount = regexp.MustCompile(`\bSample (\d+)/(\d+)`)
+// essence is what a status line says without time and memory, which change while
+// nothing happens: "Fra:5 Mem:9.42M (Peak 14M) | Time:00:00.02 | Remaining:00:06 |
+// Mem:2.74M, Peak:2.74M | Scene, ViewLayer | Sample 1/4".
+func essence(line string) string {
+	var kept []string
+	for i, part := range strings.Split(line, " | ") {
+		switch {
+		case i == 0:
+			part, _, _ = strings.Cut(part, " ")
+		case strings.HasPrefix(part, "Time:"), strings.HasPrefix(part, "Remaining:"), strings.HasPrefix(part, "Mem:"):
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return strings.Join(kept, " | ")
+}
 
-// samples reads "Sample 12/128" of a status line as a share from 0 to 1.
-func samples(line string) (float64, bool) {
-	m := sampleCount.FindStringSubmatch(line)
+var (
+	sampleCount = regexp.MustCompile(`\bSample (\d+)/(\d+)`)
+	tileCount   = regexp.MustCompile(`\bRendered (\d+)/(\d+) Tiles`)
+)
+
+// share reads how much of a frame is done, from 0 to 1, of "Sample 12/128", or, of
+// pictures that are rendered tile by tile, "Rendered 1/4 Tiles, Sample 12/128".
+func share(line string) (float64, bool) {
+	tiles, allTiles, tiled := count(tileCount, line)
+	samples, allSamples, sampled := count(sampleCount, line)
+	switch {
+	case tiled && sampled && samples < allSamples:
+		return min((tiles+samples/allSamples)/allTiles, 1), true
+	case tiled: // a full count of samples may still be that of the tile before
+		return min(tiles/allTiles, 1), true
+	case sampled:
+		return min(samples/allSamples, 1), true
+	}
+	return 0, false
+}
+
+func count(of *regexp.Regexp, line string) (done, all float64, ok bool) {
+	m := of.FindStringSubmatch(line)
 	if m == nil {
-		return 0, false
+		return 0, 0, false
 	}
 	done, err1 := strconv.ParseFloat(m[1], 64)
 	all, err2 := strconv.ParseFloat(m[2], 64)
-	if err1 != nil || err2 != nil || all < 1 {
-		return 0, false
-	}
-	return min(done/all, 1), true
+	return done, all, err1 == nil && err2 == nil && all >= 1
 }
 
 // An absolute path of two parts or more, at a line's start or behind a character

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func newOutput() *output { return &output{alive: make(chan struct{}, 1)} }
+func newOutput() *output { return &output{news: make(chan struct{}, 1)} }
 
 func TestPathsAreTakenOutOfLines(t *testing.T) {
 	t.Parallel()
@@ -52,6 +52,57 @@ func TestStatusLinesReplaceEachOther(t *testing.T) {
 	}
 	if fmt.Sprint(seen) != "[0 0.5 1]" {
 		t.Errorf("progress %v", seen)
+	}
+}
+
+func TestAStatusTellsHowMuchOfAFrameIsDone(t *testing.T) {
+	t.Parallel()
+	const head = "Fra:1 Mem:9.42M (Peak 10.37M) | Time:00:00.08 | Mem:0.76M, Peak:0.76M | Scene, ViewLayer | "
+	for line, want := range map[string]float64{
+		head + "Sample 0/4":                        0,
+		head + "Sample 3/4":                        0.75,
+		head + "Rendered 0/6 Tiles, Sample 1/4":    0.25 / 6,
+		head + "Rendered 1/6 Tiles, Sample 4/4":    1.0 / 6, // of the tile before
+		head + "Rendered 5/6 Tiles, Sample 2/4":    5.5 / 6,
+		head + "Rendered 6/6 Tiles":                1,
+		head + "Sample 9/4":                        1,
+		head + "Finished":                          -1,
+		head + "Updating Scene BVH | Building BVH": -1,
+		head + "Sample 1/0":                        -1,
+	} {
+		got, ok := share(line)
+		if !ok {
+			got = -1
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestOnlyAStatusThatSaysSomethingNewIsNews(t *testing.T) {
+	t.Parallel()
+	o := newOutput()
+	for _, step := range []struct {
+		line string
+		news bool
+	}{
+		{"Fra:1 Mem:8.5M (Peak 10.37M) | Time:00:00.00 | Mem:0.00M, Peak:0.00M | Scene, ViewLayer | Sample 1/4", true},
+		{"Fra:1 Mem:9.5M (Peak 11.37M) | Time:00:09.00 | Remaining:00:01.00 | Mem:1.00M, Peak:2.00M | Scene, ViewLayer | Sample 1/4", false},
+		{"Error: the same over and over", false},
+		{"Fra:1 Mem:9.5M (Peak 11.37M) | Time:00:09.00 | Mem:1.00M, Peak:2.00M | Scene, ViewLayer | Sample 2/4", true},
+		{"Fra:2 Mem:9.5M (Peak 11.37M) | Time:00:09.00 | Mem:1.00M, Peak:2.00M | Scene, ViewLayer | Sample 2/4", true},
+	} {
+		o.read(strings.NewReader(step.line + "\n"))
+		news := false
+		select {
+		case <-o.news:
+			news = true
+		default:
+		}
+		if news != step.news {
+			t.Errorf("%q: news %v", step.line, news)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	p := &Process{
 		opts: opts, dir: dir,
 		replies: make(chan reply, 4), done: make(chan struct{}), killed: make(chan struct{}),
-		said: output{alive: make(chan struct{}, 1)},
+		said: output{news: make(chan struct{}, 1)},
 	}
 	if err := p.launch(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

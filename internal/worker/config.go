@@ -42,22 +42,14 @@ type Session interface {
 
 // Blender is the Renderer over internal/blender.
 type Blender struct {
-	Path    string           // see blender.Find
-	Sandbox *sandbox.Sandbox // nil starts it without one
-	// Silence ends a Blender that prints nothing for so long; 0: DefaultSilence.
-	Silence time.Duration
+	Path     string           // see blender.Find
+	Sandbox  *sandbox.Sandbox // nil starts it without one
+	Patience blender.Patience // bounds a hang; the defaults where zero
 }
-
-// DefaultSilence is longer than the steps that Blender is known to be silent in:
-// building a large scene's BVH, compiling GPU kernels.
-const DefaultSilence = 15 * time.Minute
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Silence, opts.Sandbox = b.Path, b.Silence, b.Sandbox
-	if opts.Silence == 0 {
-		opts.Silence = DefaultSilence
-	}
+	opts.Path, opts.Patience, opts.Sandbox = b.Path, b.Patience, b.Sandbox
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
 		return nil, err // not a nil *Process in a Session

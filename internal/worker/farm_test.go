@@ -29,6 +29,7 @@ type server struct {
 	fails     []farm.FailRequest
 	released  []string
 	inputs    int // times a file was fetched
+	beats     []time.Time
 }
 
 type job struct {
@@ -205,6 +206,7 @@ func (s *server) Heartbeat(_ context.Context, req farm.HeartbeatRequest) (reply 
 		return reply, err
 	}
 	defer s.mu.Unlock()
+	s.beats = append(s.beats, time.Now())
 	for _, h := range req.Leases {
 		if f := s.held(h.LeaseID, h.Attempt); f != nil {
 			f.until = time.Now().Add(s.leaseLife)

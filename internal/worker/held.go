@@ -28,6 +28,7 @@ type task struct {
 	mu       sync.Mutex
 	began    time.Time
 	progress float64 // 0 to 1
+	told     float64 // of it, to the server
 }
 
 // advance notes progress; a scene of several layers starts over with each, of
@@ -45,9 +46,17 @@ func (t *task) begin() time.Time {
 	return t.began
 }
 
+// untold is how far the frame has come since that was last told.
+func (t *task) untold() float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.progress - t.told
+}
+
 func (t *task) held() farm.Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.told = t.progress
 	return farm.Held{LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, Progress: t.progress}
 }
 
@@ -114,33 +123,64 @@ func (h *holdings) list() []farm.Held {
 	return all
 }
 
+// A heartbeat is sent before it is due when a frame has moved on by tellStep, but
+// at most once in tellPace: so who watches sees a long frame move, and no frame
+// costs the server more than twenty writes for it.
+const (
+	tellPace = time.Second
+	tellStep = 0.05
+)
+
+// moved says that a frame's progress is worth telling before the beat is due.
+func (h *holdings) moved() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.tasks {
+		if t.untold() >= tellStep {
+			return true
+		}
+	}
+	return false
+}
+
 // beat keeps the held leases alive until ctx ends.
 func (w *Worker) beat(ctx context.Context) {
+	last := time.Now()
 	for {
-		timer := time.NewTimer(w.pace())
+		due := time.Until(last.Add(w.pace()))
+		timer := time.NewTimer(min(due, tellPace))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
 		case <-timer.C:
 		}
-		held := w.held.list()
-		if len(held) == 0 {
+		if due > tellPace && !w.held.moved() {
 			continue
 		}
-		id := w.id()
-		reply, err := w.cfg.Farm.Heartbeat(ctx, farm.HeartbeatRequest{WorkerID: id, Leases: held})
-		if unregistered(err) {
-			err = w.register(ctx, id)
-		}
-		if err != nil {
-			// The next beat is the repetition.
-			w.log.Warn("the heartbeat failed", "leases", len(held), "error", err)
-			continue
-		}
-		if len(reply.Lost) > 0 {
-			w.log.Warn("leases are lost, their frames are given up", "leases", reply.Lost)
-			w.held.lose(reply.Lost)
-		}
+		last = time.Now()
+		w.beatOnce(ctx)
+	}
+}
+
+// beatOnce sends a heartbeat when there is a lease to keep. The next one is the
+// repetition of one that fails.
+func (w *Worker) beatOnce(ctx context.Context) {
+	held := w.held.list()
+	if len(held) == 0 {
+		return
+	}
+	id := w.id()
+	reply, err := w.cfg.Farm.Heartbeat(ctx, farm.HeartbeatRequest{WorkerID: id, Leases: held})
+	if unregistered(err) {
+		err = w.register(ctx, id)
+	}
+	if err != nil {
+		w.log.Warn("the heartbeat failed", "leases", len(held), "error", err)
+		return
+	}
+	if len(reply.Lost) > 0 {
+		w.log.Warn("leases are lost, their frames are given up", "leases", reply.Lost)
+		w.held.lose(reply.Lost)
 	}
 }

@@ -303,6 +303,38 @@ func TestHeartbeatsKeepALongFrame(t *testing.T) {
 	})
 }
 
+func TestProgressIsToldEverySecondAndNotMoreOftenThanItMoves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		frameTime   time.Duration
+		least, most int
+	}{
+		"a frame of seconds":  {10 * time.Second, 8, 12},
+		"a frame of minutes":  {10 * time.Minute, 120, 135},       // a beat in 5 s, and one a step
+		"a frame of moments":  {500 * time.Millisecond, 0, 1},     // nobody would see it
+		"a frame that stands": {time.Minute + time.Second, 0, 24}, // ten steps, twelve beats
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(1), newPainter()
+				p.frameTime = c.frameTime
+				b := newBench(t, s, p)
+				stop := b.run()
+				defer stop()
+				b.untilDelivered(1)
+				for i := 1; i < len(s.beats); i++ {
+					if s.beats[i].Sub(s.beats[i-1]) < time.Second {
+						t.Errorf("two heartbeats in %s", s.beats[i].Sub(s.beats[i-1]))
+					}
+				}
+				if n := len(s.beats); n < c.least || n > c.most {
+					t.Errorf("%d heartbeats, want %d to %d", n, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
 func TestAForgottenWorkerRegistersAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(4)
