@@ -5,14 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
 	"svc.example/internal/db"
 	"svc.example/internal/lease"
@@ -52,45 +45,32 @@ func rowManyLeases(engine string) string {
 	return fmt.Sprintf("lease/%s, %d of one job at a time", engine, atOnce)
 }
 
-func measureLeases(ctx context.Context, b *bench, into record, engine string) (err error) {
-	address, drop, err := b.database(ctx, engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	house, err := db.Open(ctx, db.Config{URL: address})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, house.Close()) }()
-	bare, err := openBare(ctx, engine, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, bare.Close()) }()
-	round := 0
-	return b.rounds(ctx, into, func(r record) error {
-		round++
-		subject := fmt.Sprintf("%s-%d", leaseQueue, round)
-		var one, many, commits float64
-		err := b.turns(func() (err error) {
-			one, err = leaseRate(ctx, house, subject+"-one", 1, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-				return lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
-			})
-			if err != nil {
+func measureLeases(ctx context.Context, b *bench, into record, engine string) error {
+	return b.withStores(ctx, engine, func(house *db.DB, bare *sql.DB, _ string) error {
+		round := 0
+		return b.rounds(ctx, into, func(r record) error {
+			round++
+			subject := fmt.Sprintf("%s-%d", leaseQueue, round)
+			var one, many, commits float64
+			err := b.turns(func() (err error) {
+				one, err = leaseRate(ctx, house, subject+"-one", 1, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+					return lease.Claim(ctx, tx, leaseQueue, holder, 1, time.Minute)
+				})
+				if err != nil {
+					return err
+				}
+				many, err = leaseRate(ctx, house, subject+"-many", atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
+					return lease.ClaimOf(ctx, tx, leaseQueue, subject+"-many", holder, atOnce, time.Minute)
+				})
 				return err
-			}
-			many, err = leaseRate(ctx, house, subject+"-many", atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-				return lease.ClaimOf(ctx, tx, leaseQueue, subject+"-many", holder, atOnce, time.Minute)
+			}, func() (err error) {
+				commits, err = commitRate(ctx, bare)
+				return err
 			})
-			return err
-		}, func() (err error) {
-			commits, err = commitRate(ctx, bare)
+			r.add(rowOneLease(engine), one, commits/2)
+			r.add(rowManyLeases(engine), many, commits/2)
 			return err
 		})
-		r.add(rowOneLease(engine), one, commits/2)
-		r.add(rowManyLeases(engine), many, commits/2)
-		return err
 	})
 }
 
@@ -103,7 +83,7 @@ func leaseRate(ctx context.Context, house *db.DB, subject string, n int, claim f
 	if err != nil {
 		return 0, err
 	}
-	rate, err := crowd(leasesMeasure/n, func(claimer int) error {
+	rate, err := crowd(claimers, leasesMeasure/n, func(claimer int) error {
 		holder := fmt.Sprintf("claimer-%d", claimer)
 		var got []lease.Lease
 		err := house.Write(ctx, func(tx *db.Tx) (err error) {
@@ -124,95 +104,4 @@ func leaseRate(ctx context.Context, house *db.DB, subject string, n int, claim f
 		return nil
 	})
 	return rate * float64(n), errors.Join(err, house.Write(ctx, func(tx *db.Tx) error { return lease.Drop(ctx, tx, leaseQueue, subject) }))
-}
-
-// openBare opens the same database without the house, and makes a row for each
-// claimer.
-func openBare(ctx context.Context, engine, address string) (*sql.DB, error) {
-	driver, connections := "pgx", claimers
-	if engine == "sqlite" {
-		driver, connections = "sqlite", 1
-		address = "file:" + address + "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	}
-	bare, err := sql.Open(driver, address)
-	if err != nil {
-		return nil, err
-	}
-	bare.SetMaxOpenConns(connections)
-	bare.SetMaxIdleConns(connections)
-	_, err = bare.ExecContext(ctx, "CREATE TABLE bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
-	for claimer := 0; claimer < claimers && err == nil; claimer++ {
-		_, err = bare.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0)", claimer)
-	}
-	if err != nil {
-		return nil, errors.Join(err, bare.Close())
-	}
-	return bare, nil
-}
-
-// commitRate is how many one-row transactions a second the database takes.
-func commitRate(ctx context.Context, bare *sql.DB) (float64, error) {
-	return crowd(2*leasesMeasure, func(claimer int) error {
-		tx, err := bare.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE bench_tick SET n = n + 1 WHERE claimer = $1", claimer); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
-		return tx.Commit()
-	})
-}
-
-// crowd has the claimers do a piece of work n times altogether and returns how
-// often a second it was done.
-func crowd(n int, do func(claimer int) error) (float64, error) {
-	var left atomic.Int64
-	left.Store(int64(n))
-	failures := make(chan error, claimers)
-	var all sync.WaitGroup
-	began := time.Now()
-	for claimer := range claimers {
-		all.Go(func() {
-			for left.Add(-1) >= 0 {
-				if err := do(claimer); err != nil {
-					failures <- err
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	took := time.Since(began)
-	close(failures)
-	var err error
-	for failure := range failures {
-		err = errors.Join(err, failure)
-	}
-	return float64(n) / took.Seconds(), err
-}
-
-// database makes an empty database on engine; drop removes it.
-func (b *bench) database(ctx context.Context, engine string) (address string, drop func() error, err error) {
-	if engine == "sqlite" {
-		dir, err := b.dir("lease-")
-		return filepath.Join(dir, "svc.db"), func() error { return nil }, err
-	}
-	server, err := url.Parse(os.Getenv("SVC_TEST_POSTGRES"))
-	if err != nil || server.Host == "" {
-		return "", nil, errors.New("SVC_TEST_POSTGRES names no server: run make bench, or scripts/with-postgres go run ./bench")
-	}
-	admin, err := sql.Open("pgx", server.String())
-	if err != nil {
-		return "", nil, err
-	}
-	name := fmt.Sprintf("svc_bench_%d", os.Getpid())
-	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("make a database on the server of SVC_TEST_POSTGRES: %w", err), admin.Close())
-	}
-	server.Path = "/" + name
-	return server.String(), func() error {
-		_, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name+" WITH (FORCE)")
-		return errors.Join(err, admin.Close())
-	}, nil
 }

@@ -39,7 +39,10 @@ type group struct {
 
 // groups lists everything that is measured, in the order of the table.
 func groups() []group {
-	return []group{renderGroup(), uploadGroup(), leaseGroup("sqlite"), leaseGroup("postgres"), receiptLogGroup("sqlite"), receiptLogGroup("postgres"), smallFileGroup(), plainFileGroup(), zstdFileGroup()}
+	return []group{
+		renderGroup(), uploadGroup(), apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
+		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), smallFileGroup(), plainFileGroup(), zstdFileGroup(),
+	}
 }
 
 // bench is what a run has at hand.

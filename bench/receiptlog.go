@@ -49,63 +49,50 @@ func rowReceipts(engine string) string { return "log/" + engine + ", receipts at
 
 func rowProof(engine string) string { return "log/" + engine + ", proof at 1 M leaves" }
 
-func measureReceiptLog(ctx context.Context, b *bench, into record, engine string) (err error) {
-	address, drop, err := b.database(ctx, engine)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	house, err := db.Open(ctx, db.Config{URL: address})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, house.Close()) }()
-	bare, err := openBare(ctx, engine, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, bare.Close()) }()
-	if err := fillLog(ctx, house, bare); err != nil {
-		return fmt.Errorf("fill the log: %w", err)
-	}
-	key, err := receipt.NewKey(rand.Reader)
-	if err != nil {
-		return err
-	}
-	job, err := receipttest.Complete(1)
-	if err != nil {
-		return err
-	}
-	return b.rounds(ctx, into, func(r record) error {
-		var receipts, proof, commits, read float64
-		err := b.turns(func() (err error) {
-			if receipts, err = receiptRate(ctx, house, job.Receipt, key); err != nil {
-				return err
-			}
-			proof, err = readTime(ctx, house, func(tx *db.Tx, i int64) error {
-				_, err := receiptlog.Prove(ctx, tx, i*(logLeaves/logProofs), key)
-				return err
-			})
+func measureReceiptLog(ctx context.Context, b *bench, into record, engine string) error {
+	return b.withStores(ctx, engine, func(house *db.DB, bare *sql.DB, _ string) error {
+		if err := fillLog(ctx, house, bare); err != nil {
+			return fmt.Errorf("fill the log: %w", err)
+		}
+		key, err := receipt.NewKey(rand.Reader)
+		if err != nil {
 			return err
-		}, func() (err error) {
-			if commits, err = commitRate(ctx, bare); err != nil {
+		}
+		job, err := receipttest.Complete(1)
+		if err != nil {
+			return err
+		}
+		return b.rounds(ctx, into, func(r record) error {
+			var receipts, proof, commits, read float64
+			err := b.turns(func() (err error) {
+				if receipts, err = receiptRate(ctx, house, job.Receipt, key); err != nil {
+					return err
+				}
+				proof, err = readTime(ctx, house, func(tx *db.Tx, i int64) error {
+					_, err := receiptlog.Prove(ctx, tx, i*(logLeaves/logProofs), key)
+					return err
+				})
 				return err
-			}
-			read, err = readTime(ctx, house, func(tx *db.Tx, _ int64) error {
-				_, err := tx.LogHead(ctx)
+			}, func() (err error) {
+				if commits, err = commitRate(ctx, bare); err != nil {
+					return err
+				}
+				read, err = readTime(ctx, house, func(tx *db.Tx, _ int64) error {
+					_, err := tx.LogHead(ctx)
+					return err
+				})
 				return err
 			})
+			r.add(rowReceipts(engine), receipts, commits)
+			r.add(rowProof(engine), proof, read)
 			return err
 		})
-		r.add(rowReceipts(engine), receipts, commits)
-		r.add(rowProof(engine), proof, read)
-		return err
 	})
 }
 
 // receiptRate is how many receipts a second are signed and appended.
 func receiptRate(ctx context.Context, house *db.DB, r receipt.Receipt, key receipt.Key) (float64, error) {
-	return crowd(logReceipts, func(int) error {
+	return crowd(claimers, logReceipts, func(int) error {
 		return house.Write(ctx, func(tx *db.Tx) error {
 			_, err := receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
 				own := r

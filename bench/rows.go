@@ -45,6 +45,10 @@ func ratioAtMost(bound float64) goal {
 	return goal{text: fmt.Sprintf("<= %gx", bound), reached: func(_, ratio float64) bool { return ratio <= bound }}
 }
 
+func ratioAtLeast(bound float64) goal {
+	return goal{text: fmt.Sprintf(">= %gx", bound), reached: func(_, ratio float64) bool { return ratio >= bound }}
+}
+
 func under(bound float64, u unit) goal {
 	return goal{text: "< " + u(bound), reached: func(subject, _ float64) bool { return subject < bound }}
 }

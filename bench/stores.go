@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+
+	"svc.example/internal/db"
+)
+
+// withStores has do work on an empty database: through the house, and bare, the
+// same one beside it. address names it.
+func (b *bench) withStores(ctx context.Context, engine string, do func(house *db.DB, bare *sql.DB, address string) error) (err error) {
+	address, drop, err := b.database(ctx, engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	house, err := db.Open(ctx, db.Config{URL: address})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, house.Close()) }()
+	bare, err := openBare(ctx, engine, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.Close()) }()
+	return do(house, bare, address)
+}
+
+// openBare opens the same database without the house, and makes a row for each
+// claimer.
+func openBare(ctx context.Context, engine, address string) (*sql.DB, error) {
+	driver, connections := "pgx", claimers
+	if engine == "sqlite" {
+		driver, connections = "sqlite", 1
+		address = "file:" + address + "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	}
+	bare, err := sql.Open(driver, address)
+	if err != nil {
+		return nil, err
+	}
+	bare.SetMaxOpenConns(connections)
+	bare.SetMaxIdleConns(connections)
+	_, err = bare.ExecContext(ctx, "CREATE TABLE bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
+	for claimer := 0; claimer < claimers && err == nil; claimer++ {
+		_, err = bare.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0)", claimer)
+	}
+	if err != nil {
+		return nil, errors.Join(err, bare.Close())
+	}
+	return bare, nil
+}
+
+// commitRate is how many one-row transactions a second the database takes.
+func commitRate(ctx context.Context, bare *sql.DB) (float64, error) {
+	return crowd(claimers, 2*leasesMeasure, func(claimer int) error {
+		tx, err := bare.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE bench_tick SET n = n + 1 WHERE claimer = $1", claimer); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	})
+}
+
+// crowd has many at once do a piece of work n times altogether and returns how
+// often a second it was done.
+func crowd(many, n int, do func(one int) error) (float64, error) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	failures := make(chan error, many)
+	var all sync.WaitGroup
+	began := time.Now()
+	for one := range many {
+		all.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := do(one); err != nil {
+					failures <- err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(began)
+	close(failures)
+	var err error
+	for failure := range failures {
+		err = errors.Join(err, failure)
+	}
+	return float64(n) / took.Seconds(), err
+}
+
+// database makes an empty database on engine; drop removes it.
+func (b *bench) database(ctx context.Context, engine string) (address string, drop func() error, err error) {
+	if engine == "sqlite" {
+		dir, err := b.dir("database-")
+		return filepath.Join(dir, "svc.db"), func() error { return nil }, err
+	}
+	server, err := url.Parse(os.Getenv("SVC_TEST_POSTGRES"))
+	if err != nil || server.Host == "" {
+		return "", nil, errors.New("SVC_TEST_POSTGRES names no server: run make bench, or scripts/with-postgres go run ./bench")
+	}
+	admin, err := sql.Open("pgx", server.String())
+	if err != nil {
+		return "", nil, err
+	}
+	name := fmt.Sprintf("svc_bench_%d", os.Getpid())
+	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("make a database on the server of SVC_TEST_POSTGRES: %w", err), admin.Close())
+	}
+	server.Path = "/" + name
+	return server.String(), func() error {
+		_, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name+" WITH (FORCE)")
+		return errors.Join(err, admin.Close())
+	}, nil
+}
