@@ -103,23 +103,20 @@ func askMany(ctx context.Context, address string, callers []apiCaller, n int, as
 	each := n / len(callers)
 	took := make([][]float64, len(callers))
 	errs := make([]error, len(callers))
-	lines := make([]*line, len(callers))
-	for i := range callers {
-		l, err := dial(ctx, address)
-		if err != nil {
-			return flow{}, err
-		}
-		defer l.close()
-		lines[i] = l
-	}
 	var all sync.WaitGroup
 	began := time.Now()
 	for i, c := range callers {
 		all.Go(func() {
+			l, err := dial(ctx, address)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer l.close()
 			for range each {
 				sent := ask(c).bytes()
 				at := time.Now()
-				if _, _, errs[i] = lines[i].ask(sent); errs[i] != nil {
+				if _, _, errs[i] = l.ask(sent); errs[i] != nil {
 					return
 				}
 				took[i] = append(took[i], time.Since(at).Seconds())
