@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -41,7 +42,9 @@ type Rooms struct {
 	Jobs      *render.Jobs
 	Intake    *intake.Intake
 	PublicURL string // without a slash at the end
-	Log       *slog.Logger
+	// UploadStall is how long an upload may stand still; 0 means a minute.
+	UploadStall time.Duration
+	Log         *slog.Logger
 }
 
 type door struct{ Rooms }
@@ -57,6 +60,9 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		DisableLocalhostProtection: true,
 	})
 	mux.Handle("POST "+Path, d.letIn(message(handler)))
+	for _, method := range []string{http.MethodPut, http.MethodPost} {
+		mux.HandleFunc(method+" "+render.UploadPath+"{upload_id}", d.takeFile)
+	}
 }
 
 // caller is who a request acts for, and how its answer is found in the log.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ const credit = 100
 type house struct {
 	t         *testing.T
 	app       *app.App
+	stop      func() // ends serving and waits for it; once
 	base      string
 	workspace string
 	agent     string // secret of a key without spend limit
@@ -58,11 +60,7 @@ func each(t *testing.T, test func(h *house), with ...func(*app.Config)) {
 func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 	t.Helper()
 	h := &house{t: t}
-	listening := make(chan string, 1)
-	cfg := app.Config{
-		Listen: "127.0.0.1:0", Data: t.TempDir(), Database: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Announce: func(address string) { listening <- address },
-	}
+	cfg := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	for _, set := range with {
 		set(&cfg)
 	}
@@ -70,14 +68,8 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 	if h.app, err = app.Open(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.app.Serve(ctx) }()
 	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
+		h.stop()
 		if found, err := h.app.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
 			t.Errorf("audit: %+v, %v", found.Breaches, err)
 		}
@@ -85,7 +77,7 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 			t.Error(err)
 		}
 	})
-	h.base = <-listening
+	h.serve()
 	h.write(func(ctx context.Context, tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
 		if err != nil {
@@ -101,6 +93,23 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 	})
 	h.agent = h.key(nil)
 	return h
+}
+
+// serve serves until stop.
+func (h *house) serve() {
+	h.t.Helper()
+	listening := make(chan string, 1)
+	h.app.Config.Announce = func(address string) { listening <- address }
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.app.Serve(ctx) }()
+	h.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			h.t.Errorf("serve: %v", err)
+		}
+	})
+	h.base = <-listening
 }
 
 func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {

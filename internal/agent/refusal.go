@@ -40,7 +40,7 @@ func refuse(err error, requestID string, tool toolName, told arguments) *mcp.Cal
 		Error: problem{e.Code, message, e.Retryable, e.SuggestedAction, requestID, e.RetryAfterSeconds, plainDetail(e.Detail)},
 		next:  remedy(e.Code, e.Retryable, tool, told),
 	}
-	if e.RetryAfterSeconds != nil && r.PollAfterSeconds == nil {
+	if e.RetryAfterSeconds != nil && r.Tool != nil {
 		r.PollAfterSeconds = after(max(1, int(*e.RetryAfterSeconds+0.999)))
 	}
 	text := fmt.Sprintf("Refused (%s): %s %s", e.Code, message, e.SuggestedAction)
@@ -101,8 +101,10 @@ func remedy(code fault.Code, retryable bool, tool toolName, told arguments) next
 	}
 	switch code {
 	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
-		fault.UploadTooLarge, fault.UploadNotFound, fault.QuoteNotQualified, fault.ArtifactExpired:
+		fault.UploadTooLarge, fault.UploadNotFound, fault.FrameRangeTooLarge, fault.InvalidFrameRange, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired:
 		return again(inspectTool) // with another file
+	case fault.FileNotFetched:
+		return again(inspectTool, "file_url")
 	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound:
 		return again(inspectTool, "upload_id")
 	case fault.PriceNotAccepted, fault.LegalRequired:

@@ -76,6 +76,7 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 			render.AwaitingSubmit, render.Queued, render.Rendering, render.Packaging, render.Completed, render.Failed, render.Cancelled,
 		}}),
 		reflect.TypeFor[render.WaitingReason](): text(jsonschema.Schema{Enum: []any{render.NoWorkerOnline, render.WorkersBusy}}),
+		reflect.TypeFor[arrival]():              text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
 		reflect.TypeFor[quote.Status]():         text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -61,7 +59,7 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
-	in.request.Body = &patient{body: in.request.Body, control: in.control, limit: cmp.Or(s.UploadStall, stallLimit)}
+	in.request.Body = intake.Patient(in.request.Body, in.control, s.UploadStall)
 	parts, err := in.request.MultipartReader()
 	if err != nil {
 		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Because(err)
@@ -148,26 +146,3 @@ func text(name string, part io.Reader) (string, error) {
 	}
 	return string(text), nil
 }
-
-// stallLimit is how long an upload may stand still before it is cut off, unless
-// the operator says otherwise.
-const stallLimit = 60 * time.Second
-
-// patient reads a body however slow it is, as long as something comes.
-type patient struct {
-	body    io.ReadCloser
-	control *http.ResponseController
-	limit   time.Duration
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	// Where deadlines are not supported a dead caller is found by TCP.
-	_ = p.control.SetReadDeadline(time.Now().Add(p.limit))
-	n, err := p.body.Read(b)
-	if err != nil {
-		_ = p.control.SetReadDeadline(time.Time{}) // the connection may serve other requests
-	}
-	return n, err
-}
-
-func (p *patient) Close() error { return p.body.Close() }

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/contract"
 	"svc.example/internal/identity"
 	"svc.example/internal/identity/openid"
+	"svc.example/internal/outbound"
 	"svc.example/internal/quote"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/worker"
@@ -53,6 +54,8 @@ type Config struct {
 	// they say in X-Forwarded-For; 0 believes none.
 	TrustedHops int
 
+	// Outbound is what may be called of addresses that callers name.
+	Outbound outbound.Config
 	// AllowSynthetic lets workers in that render nothing (package synthetic); the
 	// jobs that they touch say so.
 	AllowSynthetic bool

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/intake"
 	"svc.example/internal/leaderboard"
 	"svc.example/internal/lease"
+	"svc.example/internal/outbound"
 	"svc.example/internal/proof"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/receiptlog"
@@ -37,6 +38,7 @@ const (
 	reapEvery     = time.Second // how often silent holders are looked for
 	sweepEvery    = time.Hour   // how often strays among the blobs are looked for
 	packParallel  = 2           // ZIPs written at once
+	fetchParallel = 8           // files fetched at once: what they come from may be slow
 	linkParallel  = 4           // sign-in links sent at once: a mail server may be slow
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -60,11 +62,11 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	jobs := a.Jobs(public)
 	board := a.Board(public)
-	in := &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope}
+	in := a.intake(outbound.New(a.Config.Outbound))
 
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
-	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
@@ -83,6 +85,7 @@ func (a *App) Serve(ctx context.Context) error {
 	for _, run := range []func(context.Context){
 		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
 		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
+		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
 		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
 		workers.Call,
 		a.reaper(jobs),
@@ -233,6 +236,7 @@ func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
 func (a *App) forget(ctx context.Context) {
 	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
 		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
+		"uploads that never came": intake.Forget,
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
 			a.Config.Log.Error("cannot forget "+what, "error", err)

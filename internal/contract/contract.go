@@ -71,6 +71,7 @@ const (
 	ArtifactRetention = 30 * 24 * time.Hour // the ZIP of a completed job
 	SubmitWindow      = 24 * time.Hour      // an awaiting_submit job
 	SignInLinkLife    = 15 * time.Minute
+	UploadLinkLife    = 15 * time.Minute // a link by which an agent has a file sent
 	SessionLife       = 14 * 24 * time.Hour
 )
 

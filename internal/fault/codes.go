@@ -44,6 +44,8 @@ const (
 	SpendLimitReached    Code = "spend_limit_reached"
 	PriceAboveMax        Code = "price_above_max"
 	ToolNotFound         Code = "tool_not_found"
+	InvalidFileURL       Code = "invalid_file_url"
+	FileNotFetched       Code = "file_not_fetched"
 	InvalidKeyName       Code = "invalid_key_name"
 	LinkInvalid          Code = "link_invalid"
 	SignInFailed         Code = "sign_in_failed"
@@ -125,6 +127,8 @@ func Table() []Entry {
 		{PriceNotAccepted, 400, false, "Send the request without price_cents: the locked quote is the price.", DoorAPI},
 		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
 		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
+		{InvalidFileURL, 400, false, "Give an https address of a public host, without a user name, on port 443 or above 1023; or upload the file.", DoorAPI},
+		{FileNotFetched, 400, true, "Check that the address answers with the file itself, without sign-in or redirect; or upload the file.", DoorAPI},
 		{LinkInvalid, 400, false, "Ask for a new link and open it within its lifetime, once.", DoorAPI},
 		{IdempotencyHeadersIncomplete, 400, false, "Send all nine headers of the group, or none of them.", DoorAPI},
 		{FingerprintMismatch, 400, false, "Compute X-Svc-Request-Fingerprint over the values that the other headers carry.", DoorAPI},

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net/http"
 	"path"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ import (
 	"svc.example/internal/fault"
 	"svc.example/internal/id"
 	"svc.example/internal/lease"
+	"svc.example/internal/outbound"
 	"svc.example/internal/quote"
 )
 
@@ -39,6 +41,10 @@ type Intake struct {
 	DB       *db.DB
 	Blobs    blob.Store
 	Envelope quote.Envelope // bound on a frame's work
+	// Guard says which addresses files may be fetched from, Fetcher asks them
+	// within FetchLimits; both are for awaited uploads alone.
+	Guard   *outbound.Guard
+	Fetcher *http.Client
 }
 
 // Received is a file that has arrived whole and can be rendered. End it with
@@ -66,12 +72,18 @@ type Inspection struct {
 // upload_too_large, unsupported_file, file_damaged, file_too_new, no_scene,
 // engine_not_supported, no_camera, invalid_request when the body breaks off.
 func (in *Intake) Receive(ctx context.Context, workspaceID, filename string, body io.Reader) (*Received, error) {
+	return in.receive(ctx, workspaceID, id.New(id.Upload), filename, body)
+}
+
+// receive is Receive for an id that was told before. Of several files that come
+// for one id at once each has a blob of its own, and one gets the id.
+func (in *Intake) receive(ctx context.Context, workspaceID, uploadID, filename string, body io.Reader) (*Received, error) {
 	name, err := CleanName(filename)
 	if err != nil {
 		return nil, err
 	}
-	r := &Received{intake: in, workspaceID: workspaceID, uploadID: id.New(id.Upload), filename: name}
-	r.key = "uploads/" + r.uploadID
+	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name}
+	r.key = "uploads/" + id.New(id.Upload)
 	if r.blob, err = in.Blobs.Create(ctx, r.key); err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
 	}
@@ -142,9 +154,14 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 			UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
 			BlobKey: r.key, Scene: string(scene), CreatedAt: tx.Now,
 		}
-		if err := tx.UploadCreate(ctx, upload); err != nil {
+		n, err := tx.UploadCreate(ctx, upload)
+		if err != nil {
 			return fmt.Errorf("store upload: %w", err)
 		}
+		if n == 0 {
+			return linkUsed() // another file for this id was faster
+		}
+		tx.Announce(topic(r.uploadID))
 		row, err := tx.UploadByID(ctx, r.uploadID)
 		if err != nil {
 			return fmt.Errorf("store upload: %w", err)

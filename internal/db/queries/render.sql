@@ -1,6 +1,7 @@
--- name: UploadCreate :exec
+-- name: UploadCreate :execrows
 INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
-VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @blob_key, @scene, @created_at);
+VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @blob_key, @scene, @created_at)
+ON CONFLICT (upload_id) DO NOTHING;
 
 -- name: UploadGet :one
 SELECT * FROM upload WHERE upload_id = @upload_id AND workspace_id = @workspace_id;

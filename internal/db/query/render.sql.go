@@ -1300,9 +1300,10 @@ func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, erro
 	return i, err
 }
 
-const uploadCreate = `-- name: UploadCreate :exec
+const uploadCreate = `-- name: UploadCreate :execrows
 INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (upload_id) DO NOTHING
 `
 
 type UploadCreateParams struct {
@@ -1316,8 +1317,8 @@ type UploadCreateParams struct {
 	CreatedAt   int64
 }
 
-func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) error {
-	_, err := q.exec(ctx, q.uploadCreateStmt, uploadCreate,
+func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int64, error) {
+	result, err := q.exec(ctx, q.uploadCreateStmt, uploadCreate,
 		arg.UploadID,
 		arg.WorkspaceID,
 		arg.Filename,
@@ -1327,7 +1328,10 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) erro
 		arg.Scene,
 		arg.CreatedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const uploadGet = `-- name: UploadGet :one

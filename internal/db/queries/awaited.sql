@@ -1,0 +1,18 @@
+-- name: AwaitedCreate :exec
+INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at)
+VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at);
+
+-- name: AwaitedGet :one
+SELECT * FROM awaited_upload WHERE upload_id = @upload_id;
+
+-- name: AwaitedRefused :exec
+UPDATE awaited_upload SET fault_code = @code, fault_text = @text, fault_action = @action, fault_detail = @detail WHERE upload_id = @upload_id;
+
+-- name: AwaitedFetching :one
+-- How many files are being fetched for a workspace, or wait for it.
+SELECT count(*) FROM awaited_upload a JOIN lease l ON l.subject = a.upload_id AND l.queue = 'fetch'
+WHERE a.workspace_id = @workspace_id;
+
+-- name: AwaitedForget :execrows
+DELETE FROM awaited_upload WHERE expires_at < CAST(@before AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'fetch' AND l.subject = awaited_upload.upload_id);
