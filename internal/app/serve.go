@@ -67,6 +67,11 @@ func (a *App) Serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
+	in := a.intake(outbound.New(a.Config.Outbound))
+
+	mux := http.NewServeMux()
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
@@ -135,6 +140,11 @@ func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *door.Ser
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
 	return &door.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
+}
+
+// intake receives files, those too that guard lets be fetched.
+func (a *App) intake(guard *outbound.Guard) *intake.Intake {
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // prepareLog publishes the keys that sign here and names the log.

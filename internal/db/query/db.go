@@ -75,6 +75,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
 	}
+	if q.auditBenchmarkCountsStmt, err = db.PrepareContext(ctx, auditBenchmarkCounts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkCounts: %w", err)
+	}
+	if q.auditBenchmarkGroupsStmt, err = db.PrepareContext(ctx, auditBenchmarkGroups); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkGroups: %w", err)
+	}
+	if q.auditBenchmarkTalliesStmt, err = db.PrepareContext(ctx, auditBenchmarkTallies); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkTallies: %w", err)
+	}
 	if q.auditFramesStmt, err = db.PrepareContext(ctx, auditFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditFrames: %w", err)
 	}
@@ -89,6 +98,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditReceiptsStmt, err = db.PrepareContext(ctx, auditReceipts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditReceipts: %w", err)
+	}
+	if q.auditTurnsStmt, err = db.PrepareContext(ctx, auditTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditTurns: %w", err)
 	}
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
@@ -108,14 +120,128 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.awaitedRefusedStmt, err = db.PrepareContext(ctx, awaitedRefused); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedRefused: %w", err)
 	}
+	if q.benchmarkAboveStmt, err = db.PrepareContext(ctx, benchmarkAbove); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkAbove: %w", err)
+	}
+	if q.benchmarkAdvanceStmt, err = db.PrepareContext(ctx, benchmarkAdvance); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkAdvance: %w", err)
+	}
+	if q.benchmarkBucketsStmt, err = db.PrepareContext(ctx, benchmarkBuckets); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkBuckets: %w", err)
+	}
+	if q.benchmarkFacetAddStmt, err = db.PrepareContext(ctx, benchmarkFacetAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetAdd: %w", err)
+	}
+	if q.benchmarkFacetFindStmt, err = db.PrepareContext(ctx, benchmarkFacetFind); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetFind: %w", err)
+	}
+	if q.benchmarkFacetsLikeStmt, err = db.PrepareContext(ctx, benchmarkFacetsLike); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFacetsLike: %w", err)
+	}
+	if q.benchmarkGroupAddStmt, err = db.PrepareContext(ctx, benchmarkGroupAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupAdd: %w", err)
+	}
+	if q.benchmarkGroupCountStmt, err = db.PrepareContext(ctx, benchmarkGroupCount); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupCount: %w", err)
+	}
+	if q.benchmarkGroupFindStmt, err = db.PrepareContext(ctx, benchmarkGroupFind); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupFind: %w", err)
+	}
+	if q.benchmarkGroupGetStmt, err = db.PrepareContext(ctx, benchmarkGroupGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupGet: %w", err)
+	}
+	if q.benchmarkGroupsCommonStmt, err = db.PrepareContext(ctx, benchmarkGroupsCommon); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsCommon: %w", err)
+	}
+	if q.benchmarkGroupsCountStmt, err = db.PrepareContext(ctx, benchmarkGroupsCount); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsCount: %w", err)
+	}
+	if q.benchmarkGroupsLikeStmt, err = db.PrepareContext(ctx, benchmarkGroupsLike); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsLike: %w", err)
+	}
+	if q.benchmarkGroupsOfSlugStmt, err = db.PrepareContext(ctx, benchmarkGroupsOfSlug); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupsOfSlug: %w", err)
+	}
+	if q.benchmarkLatestStmt, err = db.PrepareContext(ctx, benchmarkLatest); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLatest: %w", err)
+	}
+	if q.benchmarkLatestOfStmt, err = db.PrepareContext(ctx, benchmarkLatestOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLatestOf: %w", err)
+	}
+	if q.benchmarkLockStmt, err = db.PrepareContext(ctx, benchmarkLock); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLock: %w", err)
+	}
+	if q.benchmarkPostingAddStmt, err = db.PrepareContext(ctx, benchmarkPostingAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkPostingAdd: %w", err)
+	}
+	if q.benchmarkPostingsStmt, err = db.PrepareContext(ctx, benchmarkPostings); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkPostings: %w", err)
+	}
+	if q.benchmarkReceiptAddStmt, err = db.PrepareContext(ctx, benchmarkReceiptAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptAdd: %w", err)
+	}
+	if q.benchmarkReceiptGetStmt, err = db.PrepareContext(ctx, benchmarkReceiptGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptGet: %w", err)
+	}
+	if q.benchmarkReceiptOfStmt, err = db.PrepareContext(ctx, benchmarkReceiptOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptOf: %w", err)
+	}
+	if q.benchmarkReceiptsAfterStmt, err = db.PrepareContext(ctx, benchmarkReceiptsAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptsAfter: %w", err)
+	}
+	if q.benchmarkResultAddStmt, err = db.PrepareContext(ctx, benchmarkResultAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultAdd: %w", err)
+	}
+	if q.benchmarkResultGetStmt, err = db.PrepareContext(ctx, benchmarkResultGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultGet: %w", err)
+	}
+	if q.benchmarkResultOfReceiptStmt, err = db.PrepareContext(ctx, benchmarkResultOfReceipt); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultOfReceipt: %w", err)
+	}
+	if q.benchmarkTallyAddStmt, err = db.PrepareContext(ctx, benchmarkTallyAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTallyAdd: %w", err)
+	}
+	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
+	}
+	if q.failedTriesAlikeStmt, err = db.PrepareContext(ctx, failedTriesAlike); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesAlike: %w", err)
+	}
+	if q.failedTriesOfFrameStmt, err = db.PrepareContext(ctx, failedTriesOfFrame); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesOfFrame: %w", err)
+	}
+	if q.failedTriesOfJobStmt, err = db.PrepareContext(ctx, failedTriesOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTriesOfJob: %w", err)
+	}
+	if q.failedTryCreateStmt, err = db.PrepareContext(ctx, failedTryCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedTryCreate: %w", err)
+	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
+	}
+	if q.frameDeleteStmt, err = db.PrepareContext(ctx, frameDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameDelete: %w", err)
+	}
+	if q.frameFindingStmt, err = db.PrepareContext(ctx, frameFinding); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameFinding: %w", err)
 	}
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
 	}
+	if q.frameLeftStmt, err = db.PrepareContext(ctx, frameLeft); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLeft: %w", err)
+	}
+	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
+	}
+	if q.framesLatestStmt, err = db.PrepareContext(ctx, framesLatest); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesLatest: %w", err)
+	}
 	if q.framesOfStmt, err = db.PrepareContext(ctx, framesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesOf: %w", err)
+	}
+	if q.framesPartlyBlankStmt, err = db.PrepareContext(ctx, framesPartlyBlank); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesPartlyBlank: %w", err)
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
@@ -162,11 +288,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobFrameDoneStmt, err = db.PrepareContext(ctx, jobFrameDone); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFrameDone: %w", err)
 	}
+	if q.jobFrameUndoneStmt, err = db.PrepareContext(ctx, jobFrameUndone); err != nil {
+		return nil, fmt.Errorf("error preparing query JobFrameUndone: %w", err)
+	}
 	if q.jobGetStmt, err = db.PrepareContext(ctx, jobGet); err != nil {
 		return nil, fmt.Errorf("error preparing query JobGet: %w", err)
 	}
 	if q.jobIDsStmt, err = db.PrepareContext(ctx, jobIDs); err != nil {
 		return nil, fmt.Errorf("error preparing query JobIDs: %w", err)
+	}
+	if q.jobLeftStmt, err = db.PrepareContext(ctx, jobLeft); err != nil {
+		return nil, fmt.Errorf("error preparing query JobLeft: %w", err)
 	}
 	if q.jobLockStmt, err = db.PrepareContext(ctx, jobLock); err != nil {
 		return nil, fmt.Errorf("error preparing query JobLock: %w", err)
@@ -207,8 +339,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseClaimOfStmt, err = db.PrepareContext(ctx, leaseClaimOf); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseClaimOf: %w", err)
 	}
-	if q.leaseCountWaitingStmt, err = db.PrepareContext(ctx, leaseCountWaiting); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseCountWaiting: %w", err)
+	if q.leaseClaimOneStmt, err = db.PrepareContext(ctx, leaseClaimOne); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseClaimOne: %w", err)
+	}
+	if q.leaseCountDueStmt, err = db.PrepareContext(ctx, leaseCountDue); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseCountDue: %w", err)
 	}
 	if q.leaseDropStmt, err = db.PrepareContext(ctx, leaseDrop); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseDrop: %w", err)
@@ -228,11 +363,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
 	}
-	if q.leaseNextSubjectStmt, err = db.PrepareContext(ctx, leaseNextSubject); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseNextSubject: %w", err)
-	}
 	if q.leaseReleaseStmt, err = db.PrepareContext(ctx, leaseRelease); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseRelease: %w", err)
+	}
+	if q.leaseReopenStmt, err = db.PrepareContext(ctx, leaseReopen); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseReopen: %w", err)
 	}
 	if q.ledgerAddStmt, err = db.PrepareContext(ctx, ledgerAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerAdd: %w", err)
@@ -299,6 +434,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nodeKeyTouchStmt, err = db.PrepareContext(ctx, nodeKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyTouch: %w", err)
+	}
+	if q.nodeSigningKeyBindStmt, err = db.PrepareContext(ctx, nodeSigningKeyBind); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeyBind: %w", err)
+	}
+	if q.nodeSigningKeyGetStmt, err = db.PrepareContext(ctx, nodeSigningKeyGet); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeyGet: %w", err)
+	}
+	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
+		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
 	}
 	if q.personByEmailStmt, err = db.PrepareContext(ctx, personByEmail); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByEmail: %w", err)
@@ -375,6 +519,30 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
 	}
+	if q.turnAnyWaitingStmt, err = db.PrepareContext(ctx, turnAnyWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnAnyWaiting: %w", err)
+	}
+	if q.turnDeleteStmt, err = db.PrepareContext(ctx, turnDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnDelete: %w", err)
+	}
+	if q.turnEnterStmt, err = db.PrepareContext(ctx, turnEnter); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnEnter: %w", err)
+	}
+	if q.turnLockStmt, err = db.PrepareContext(ctx, turnLock); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnLock: %w", err)
+	}
+	if q.turnMoveStmt, err = db.PrepareContext(ctx, turnMove); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnMove: %w", err)
+	}
+	if q.turnNextStmt, err = db.PrepareContext(ctx, turnNext); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnNext: %w", err)
+	}
+	if q.turnNowStmt, err = db.PrepareContext(ctx, turnNow); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnNow: %w", err)
+	}
+	if q.turnOfJobStmt, err = db.PrepareContext(ctx, turnOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnOfJob: %w", err)
+	}
 	if q.uploadBlobKeysStmt, err = db.PrepareContext(ctx, uploadBlobKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadBlobKeys: %w", err)
 	}
@@ -411,11 +579,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerHoldsStmt, err = db.PrepareContext(ctx, workerHolds); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerHolds: %w", err)
 	}
+	if q.workerLockStmt, err = db.PrepareContext(ctx, workerLock); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerLock: %w", err)
+	}
 	if q.workerSeenStmt, err = db.PrepareContext(ctx, workerSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSeen: %w", err)
 	}
+	if q.workerStandsStmt, err = db.PrepareContext(ctx, workerStands); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerStands: %w", err)
+	}
+	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
+	}
 	if q.workersOnlineStmt, err = db.PrepareContext(ctx, workersOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOnline: %w", err)
+	}
+	if q.workersSeenStmt, err = db.PrepareContext(ctx, workersSeen); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersSeen: %w", err)
 	}
 	if q.workspaceCountStmt, err = db.PrepareContext(ctx, workspaceCount); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceCount: %w", err)
@@ -522,6 +702,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBalancesStmt: %w", cerr)
 		}
 	}
+	if q.auditBenchmarkCountsStmt != nil {
+		if cerr := q.auditBenchmarkCountsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkCountsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkGroupsStmt != nil {
+		if cerr := q.auditBenchmarkGroupsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkGroupsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkTalliesStmt != nil {
+		if cerr := q.auditBenchmarkTalliesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkTalliesStmt: %w", cerr)
+		}
+	}
 	if q.auditFramesStmt != nil {
 		if cerr := q.auditFramesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditFramesStmt: %w", cerr)
@@ -545,6 +740,11 @@ func (q *Queries) Close() error {
 	if q.auditReceiptsStmt != nil {
 		if cerr := q.auditReceiptsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditReceiptsStmt: %w", cerr)
+		}
+	}
+	if q.auditTurnsStmt != nil {
+		if cerr := q.auditTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditTurnsStmt: %w", cerr)
 		}
 	}
 	if q.auditUnbalancedStmt != nil {
@@ -577,9 +777,179 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing awaitedRefusedStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkAboveStmt != nil {
+		if cerr := q.benchmarkAboveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkAboveStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkAdvanceStmt != nil {
+		if cerr := q.benchmarkAdvanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkAdvanceStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkBucketsStmt != nil {
+		if cerr := q.benchmarkBucketsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkBucketsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetAddStmt != nil {
+		if cerr := q.benchmarkFacetAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetFindStmt != nil {
+		if cerr := q.benchmarkFacetFindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetFindStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkFacetsLikeStmt != nil {
+		if cerr := q.benchmarkFacetsLikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFacetsLikeStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupAddStmt != nil {
+		if cerr := q.benchmarkGroupAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupCountStmt != nil {
+		if cerr := q.benchmarkGroupCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupCountStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupFindStmt != nil {
+		if cerr := q.benchmarkGroupFindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupFindStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupGetStmt != nil {
+		if cerr := q.benchmarkGroupGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsCommonStmt != nil {
+		if cerr := q.benchmarkGroupsCommonStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsCommonStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsCountStmt != nil {
+		if cerr := q.benchmarkGroupsCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsCountStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsLikeStmt != nil {
+		if cerr := q.benchmarkGroupsLikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsLikeStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupsOfSlugStmt != nil {
+		if cerr := q.benchmarkGroupsOfSlugStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupsOfSlugStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLatestStmt != nil {
+		if cerr := q.benchmarkLatestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLatestStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLatestOfStmt != nil {
+		if cerr := q.benchmarkLatestOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLatestOfStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLockStmt != nil {
+		if cerr := q.benchmarkLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLockStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkPostingAddStmt != nil {
+		if cerr := q.benchmarkPostingAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkPostingAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkPostingsStmt != nil {
+		if cerr := q.benchmarkPostingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkPostingsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptAddStmt != nil {
+		if cerr := q.benchmarkReceiptAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptGetStmt != nil {
+		if cerr := q.benchmarkReceiptGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptOfStmt != nil {
+		if cerr := q.benchmarkReceiptOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptOfStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkReceiptsAfterStmt != nil {
+		if cerr := q.benchmarkReceiptsAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptsAfterStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultAddStmt != nil {
+		if cerr := q.benchmarkResultAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultGetStmt != nil {
+		if cerr := q.benchmarkResultGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultOfReceiptStmt != nil {
+		if cerr := q.benchmarkResultOfReceiptStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultOfReceiptStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTallyAddStmt != nil {
+		if cerr := q.benchmarkTallyAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTallyAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTopStmt != nil {
+		if cerr := q.benchmarkTopStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
+		}
+	}
+	if q.failedTriesAlikeStmt != nil {
+		if cerr := q.failedTriesAlikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesAlikeStmt: %w", cerr)
+		}
+	}
+	if q.failedTriesOfFrameStmt != nil {
+		if cerr := q.failedTriesOfFrameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesOfFrameStmt: %w", cerr)
+		}
+	}
+	if q.failedTriesOfJobStmt != nil {
+		if cerr := q.failedTriesOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTriesOfJobStmt: %w", cerr)
+		}
+	}
+	if q.failedTryCreateStmt != nil {
+		if cerr := q.failedTryCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedTryCreateStmt: %w", cerr)
+		}
+	}
 	if q.frameCreateStmt != nil {
 		if cerr := q.frameCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameCreateStmt: %w", cerr)
+		}
+	}
+	if q.frameDeleteStmt != nil {
+		if cerr := q.frameDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameDeleteStmt: %w", cerr)
+		}
+	}
+	if q.frameFindingStmt != nil {
+		if cerr := q.frameFindingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameFindingStmt: %w", cerr)
 		}
 	}
 	if q.frameGetStmt != nil {
@@ -587,9 +957,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
 		}
 	}
+	if q.frameLeftStmt != nil {
+		if cerr := q.frameLeftStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLeftStmt: %w", cerr)
+		}
+	}
+	if q.frameTimesStmt != nil {
+		if cerr := q.frameTimesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameTimesStmt: %w", cerr)
+		}
+	}
+	if q.framesLatestStmt != nil {
+		if cerr := q.framesLatestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesLatestStmt: %w", cerr)
+		}
+	}
 	if q.framesOfStmt != nil {
 		if cerr := q.framesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesOfStmt: %w", cerr)
+		}
+	}
+	if q.framesPartlyBlankStmt != nil {
+		if cerr := q.framesPartlyBlankStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesPartlyBlankStmt: %w", cerr)
 		}
 	}
 	if q.framesSinceStmt != nil {
@@ -667,6 +1057,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobFrameDoneStmt: %w", cerr)
 		}
 	}
+	if q.jobFrameUndoneStmt != nil {
+		if cerr := q.jobFrameUndoneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobFrameUndoneStmt: %w", cerr)
+		}
+	}
 	if q.jobGetStmt != nil {
 		if cerr := q.jobGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobGetStmt: %w", cerr)
@@ -675,6 +1070,11 @@ func (q *Queries) Close() error {
 	if q.jobIDsStmt != nil {
 		if cerr := q.jobIDsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobIDsStmt: %w", cerr)
+		}
+	}
+	if q.jobLeftStmt != nil {
+		if cerr := q.jobLeftStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobLeftStmt: %w", cerr)
 		}
 	}
 	if q.jobLockStmt != nil {
@@ -742,9 +1142,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseClaimOfStmt: %w", cerr)
 		}
 	}
-	if q.leaseCountWaitingStmt != nil {
-		if cerr := q.leaseCountWaitingStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseCountWaitingStmt: %w", cerr)
+	if q.leaseClaimOneStmt != nil {
+		if cerr := q.leaseClaimOneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseClaimOneStmt: %w", cerr)
+		}
+	}
+	if q.leaseCountDueStmt != nil {
+		if cerr := q.leaseCountDueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseCountDueStmt: %w", cerr)
 		}
 	}
 	if q.leaseDropStmt != nil {
@@ -777,14 +1182,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseLapsedStmt: %w", cerr)
 		}
 	}
-	if q.leaseNextSubjectStmt != nil {
-		if cerr := q.leaseNextSubjectStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseNextSubjectStmt: %w", cerr)
-		}
-	}
 	if q.leaseReleaseStmt != nil {
 		if cerr := q.leaseReleaseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseReleaseStmt: %w", cerr)
+		}
+	}
+	if q.leaseReopenStmt != nil {
+		if cerr := q.leaseReopenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseReopenStmt: %w", cerr)
 		}
 	}
 	if q.ledgerAddStmt != nil {
@@ -895,6 +1300,21 @@ func (q *Queries) Close() error {
 	if q.nodeKeyTouchStmt != nil {
 		if cerr := q.nodeKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeyTouchStmt: %w", cerr)
+		}
+	}
+	if q.nodeSigningKeyBindStmt != nil {
+		if cerr := q.nodeSigningKeyBindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeyBindStmt: %w", cerr)
+		}
+	}
+	if q.nodeSigningKeyGetStmt != nil {
+		if cerr := q.nodeSigningKeyGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeyGetStmt: %w", cerr)
+		}
+	}
+	if q.othersForStmt != nil {
+		if cerr := q.othersForStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
 		}
 	}
 	if q.personByEmailStmt != nil {
@@ -1022,6 +1442,46 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signingKeysStmt: %w", cerr)
 		}
 	}
+	if q.turnAnyWaitingStmt != nil {
+		if cerr := q.turnAnyWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnAnyWaitingStmt: %w", cerr)
+		}
+	}
+	if q.turnDeleteStmt != nil {
+		if cerr := q.turnDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnDeleteStmt: %w", cerr)
+		}
+	}
+	if q.turnEnterStmt != nil {
+		if cerr := q.turnEnterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnEnterStmt: %w", cerr)
+		}
+	}
+	if q.turnLockStmt != nil {
+		if cerr := q.turnLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnLockStmt: %w", cerr)
+		}
+	}
+	if q.turnMoveStmt != nil {
+		if cerr := q.turnMoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnMoveStmt: %w", cerr)
+		}
+	}
+	if q.turnNextStmt != nil {
+		if cerr := q.turnNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnNextStmt: %w", cerr)
+		}
+	}
+	if q.turnNowStmt != nil {
+		if cerr := q.turnNowStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnNowStmt: %w", cerr)
+		}
+	}
+	if q.turnOfJobStmt != nil {
+		if cerr := q.turnOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnOfJobStmt: %w", cerr)
+		}
+	}
 	if q.uploadBlobKeysStmt != nil {
 		if cerr := q.uploadBlobKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadBlobKeysStmt: %w", cerr)
@@ -1082,14 +1542,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerHoldsStmt: %w", cerr)
 		}
 	}
+	if q.workerLockStmt != nil {
+		if cerr := q.workerLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerLockStmt: %w", cerr)
+		}
+	}
 	if q.workerSeenStmt != nil {
 		if cerr := q.workerSeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerSeenStmt: %w", cerr)
 		}
 	}
+	if q.workerStandsStmt != nil {
+		if cerr := q.workerStandsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerStandsStmt: %w", cerr)
+		}
+	}
+	if q.workersHoldStmt != nil {
+		if cerr := q.workersHoldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersHoldStmt: %w", cerr)
+		}
+	}
 	if q.workersOnlineStmt != nil {
 		if cerr := q.workersOnlineStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersOnlineStmt: %w", cerr)
+		}
+	}
+	if q.workersSeenStmt != nil {
+		if cerr := q.workersSeenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersSeenStmt: %w", cerr)
 		}
 	}
 	if q.workspaceCountStmt != nil {
@@ -1154,285 +1634,405 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                     DBTX
-	tx                     *sql.Tx
-	accountKeyActiveStmt   *sql.Stmt
-	accountKeyBySecretStmt *sql.Stmt
-	accountKeyCreateStmt   *sql.Stmt
-	accountKeyRevokeStmt   *sql.Stmt
-	accountKeyRevokeOfStmt *sql.Stmt
-	accountKeyTouchStmt    *sql.Stmt
-	accountKeysOfStmt      *sql.Stmt
-	agentKeyActiveStmt     *sql.Stmt
-	agentKeyBySecretStmt   *sql.Stmt
-	agentKeyCreateStmt     *sql.Stmt
-	agentKeyLimitStmt      *sql.Stmt
-	agentKeyRevokeStmt     *sql.Stmt
-	agentKeyRevokeOfStmt   *sql.Stmt
-	agentKeyTouchStmt      *sql.Stmt
-	agentKeysOfStmt        *sql.Stmt
-	auditAwaitingStmt      *sql.Stmt
-	auditBalancesStmt      *sql.Stmt
-	auditFramesStmt        *sql.Stmt
-	auditJobMoneyStmt      *sql.Stmt
-	auditLeasesStmt        *sql.Stmt
-	auditPackagingStmt     *sql.Stmt
-	auditReceiptsStmt      *sql.Stmt
-	auditUnbalancedStmt    *sql.Stmt
-	awaitedCreateStmt      *sql.Stmt
-	awaitedFetchingStmt    *sql.Stmt
-	awaitedForgetStmt      *sql.Stmt
-	awaitedGetStmt         *sql.Stmt
-	awaitedRefusedStmt     *sql.Stmt
-	frameCreateStmt        *sql.Stmt
-	frameGetStmt           *sql.Stmt
-	framesOfStmt           *sql.Stmt
-	framesSinceStmt        *sql.Stmt
-	idempotencyFinishStmt  *sql.Stmt
-	idempotencyForgetStmt  *sql.Stmt
-	idempotencyFreeStmt    *sql.Stmt
-	idempotencyGetStmt     *sql.Stmt
-	idempotencyHoldStmt    *sql.Stmt
-	idempotencyKeepStmt    *sql.Stmt
-	jobArtifactKeysStmt    *sql.Stmt
-	jobArtifactRemovedStmt *sql.Stmt
-	jobCancelledStmt       *sql.Stmt
-	jobClaimedStmt         *sql.Stmt
-	jobCompletedStmt       *sql.Stmt
-	jobCreateStmt          *sql.Stmt
-	jobFailedStmt          *sql.Stmt
-	jobFrameDoneStmt       *sql.Stmt
-	jobGetStmt             *sql.Stmt
-	jobIDsStmt             *sql.Stmt
-	jobLockStmt            *sql.Stmt
-	jobMoveStmt            *sql.Stmt
-	jobQueuePositionStmt   *sql.Stmt
-	jobQueuedCountStmt     *sql.Stmt
-	jobSpentByKeyStmt      *sql.Stmt
-	jobSubmittedStmt       *sql.Stmt
-	jobsLiveStmt           *sql.Stmt
-	jobsOfWorkspaceStmt    *sql.Stmt
-	leaseAddStmt           *sql.Stmt
-	leaseAddSpanStmt       *sql.Stmt
-	leaseBeatStmt          *sql.Stmt
-	leaseClaimStmt         *sql.Stmt
-	leaseClaimOfStmt       *sql.Stmt
-	leaseCountWaitingStmt  *sql.Stmt
-	leaseDropStmt          *sql.Stmt
-	leaseFailStmt          *sql.Stmt
-	leaseFinishStmt        *sql.Stmt
-	leaseGetStmt           *sql.Stmt
-	leaseHeldOfStmt        *sql.Stmt
-	leaseLapsedStmt        *sql.Stmt
-	leaseNextSubjectStmt   *sql.Stmt
-	leaseReleaseStmt       *sql.Stmt
-	ledgerAddStmt          *sql.Stmt
-	ledgerGetStmt          *sql.Stmt
-	ledgerLockStmt         *sql.Stmt
-	ledgerOfWorkspaceStmt  *sql.Stmt
-	ledgerPostStmt         *sql.Stmt
-	ledgerRefundedStmt     *sql.Stmt
-	logAdvanceStmt         *sql.Stmt
-	logCountsStmt          *sql.Stmt
-	logHeadStmt            *sql.Stmt
-	logLeafAddStmt         *sql.Stmt
-	logLeavesStmt          *sql.Stmt
-	logLockStmt            *sql.Stmt
-	logNameStmt            *sql.Stmt
-	logNodeAddStmt         *sql.Stmt
-	logNodesStmt           *sql.Stmt
-	loginCreateStmt        *sql.Stmt
-	loginPersonStmt        *sql.Stmt
-	nodeKeyBySecretStmt    *sql.Stmt
-	nodeKeyCreateStmt      *sql.Stmt
-	nodeKeyRevokeStmt      *sql.Stmt
-	nodeKeyRevokeNamedStmt *sql.Stmt
-	nodeKeyTouchStmt       *sql.Stmt
-	personByEmailStmt      *sql.Stmt
-	personCreateStmt       *sql.Stmt
-	quoteAcceptStmt        *sql.Stmt
-	quoteCreateStmt        *sql.Stmt
-	quoteLatestStmt        *sql.Stmt
-	quoteLockStmt          *sql.Stmt
-	rateArrivalStmt        *sql.Stmt
-	rateForgetStmt         *sql.Stmt
-	rateKeyStmt            *sql.Stmt
-	rateTakeStmt           *sql.Stmt
-	receiptByJobStmt       *sql.Stmt
-	receiptCreateStmt      *sql.Stmt
-	receiptGetStmt         *sql.Stmt
-	sessionCreateStmt      *sql.Stmt
-	sessionDeleteStmt      *sql.Stmt
-	sessionGetStmt         *sql.Stmt
-	sessionsEndStmt        *sql.Stmt
-	signInLinkCreateStmt   *sql.Stmt
-	signInLinkDeleteStmt   *sql.Stmt
-	signInLinkUseStmt      *sql.Stmt
-	signInLinksEndStmt     *sql.Stmt
-	signInLinksOfStmt      *sql.Stmt
-	signingKeyAddStmt      *sql.Stmt
-	signingKeyEndStmt      *sql.Stmt
-	signingKeysStmt        *sql.Stmt
-	uploadBlobKeysStmt     *sql.Stmt
-	uploadByIDStmt         *sql.Stmt
-	uploadCreateStmt       *sql.Stmt
-	uploadGetStmt          *sql.Stmt
-	uploadLiveJobsStmt     *sql.Stmt
-	uploadRemoveStmt       *sql.Stmt
-	walletCreateStmt       *sql.Stmt
-	walletGetStmt          *sql.Stmt
-	walletMoveStmt         *sql.Stmt
-	workerCreateStmt       *sql.Stmt
-	workerGetStmt          *sql.Stmt
-	workerHoldsStmt        *sql.Stmt
-	workerSeenStmt         *sql.Stmt
-	workersOnlineStmt      *sql.Stmt
-	workspaceCountStmt     *sql.Stmt
-	workspaceCreateStmt    *sql.Stmt
-	workspaceGetStmt       *sql.Stmt
-	workspaceLockStmt      *sql.Stmt
-	workspaceProofPageStmt *sql.Stmt
+	db                           DBTX
+	tx                           *sql.Tx
+	accountKeyActiveStmt         *sql.Stmt
+	accountKeyBySecretStmt       *sql.Stmt
+	accountKeyCreateStmt         *sql.Stmt
+	accountKeyRevokeStmt         *sql.Stmt
+	accountKeyRevokeOfStmt       *sql.Stmt
+	accountKeyTouchStmt          *sql.Stmt
+	accountKeysOfStmt            *sql.Stmt
+	agentKeyActiveStmt           *sql.Stmt
+	agentKeyBySecretStmt         *sql.Stmt
+	agentKeyCreateStmt           *sql.Stmt
+	agentKeyLimitStmt            *sql.Stmt
+	agentKeyRevokeStmt           *sql.Stmt
+	agentKeyRevokeOfStmt         *sql.Stmt
+	agentKeyTouchStmt            *sql.Stmt
+	agentKeysOfStmt              *sql.Stmt
+	auditAwaitingStmt            *sql.Stmt
+	auditBalancesStmt            *sql.Stmt
+	auditBenchmarkCountsStmt     *sql.Stmt
+	auditBenchmarkGroupsStmt     *sql.Stmt
+	auditBenchmarkTalliesStmt    *sql.Stmt
+	auditFramesStmt              *sql.Stmt
+	auditJobMoneyStmt            *sql.Stmt
+	auditLeasesStmt              *sql.Stmt
+	auditPackagingStmt           *sql.Stmt
+	auditReceiptsStmt            *sql.Stmt
+	auditTurnsStmt               *sql.Stmt
+	auditUnbalancedStmt          *sql.Stmt
+	awaitedCreateStmt            *sql.Stmt
+	awaitedFetchingStmt          *sql.Stmt
+	awaitedForgetStmt            *sql.Stmt
+	awaitedGetStmt               *sql.Stmt
+	awaitedRefusedStmt           *sql.Stmt
+	benchmarkAboveStmt           *sql.Stmt
+	benchmarkAdvanceStmt         *sql.Stmt
+	benchmarkBucketsStmt         *sql.Stmt
+	benchmarkFacetAddStmt        *sql.Stmt
+	benchmarkFacetFindStmt       *sql.Stmt
+	benchmarkFacetsLikeStmt      *sql.Stmt
+	benchmarkGroupAddStmt        *sql.Stmt
+	benchmarkGroupCountStmt      *sql.Stmt
+	benchmarkGroupFindStmt       *sql.Stmt
+	benchmarkGroupGetStmt        *sql.Stmt
+	benchmarkGroupsCommonStmt    *sql.Stmt
+	benchmarkGroupsCountStmt     *sql.Stmt
+	benchmarkGroupsLikeStmt      *sql.Stmt
+	benchmarkGroupsOfSlugStmt    *sql.Stmt
+	benchmarkLatestStmt          *sql.Stmt
+	benchmarkLatestOfStmt        *sql.Stmt
+	benchmarkLockStmt            *sql.Stmt
+	benchmarkPostingAddStmt      *sql.Stmt
+	benchmarkPostingsStmt        *sql.Stmt
+	benchmarkReceiptAddStmt      *sql.Stmt
+	benchmarkReceiptGetStmt      *sql.Stmt
+	benchmarkReceiptOfStmt       *sql.Stmt
+	benchmarkReceiptsAfterStmt   *sql.Stmt
+	benchmarkResultAddStmt       *sql.Stmt
+	benchmarkResultGetStmt       *sql.Stmt
+	benchmarkResultOfReceiptStmt *sql.Stmt
+	benchmarkTallyAddStmt        *sql.Stmt
+	benchmarkTopStmt             *sql.Stmt
+	failedTriesAlikeStmt         *sql.Stmt
+	failedTriesOfFrameStmt       *sql.Stmt
+	failedTriesOfJobStmt         *sql.Stmt
+	failedTryCreateStmt          *sql.Stmt
+	frameCreateStmt              *sql.Stmt
+	frameDeleteStmt              *sql.Stmt
+	frameFindingStmt             *sql.Stmt
+	frameGetStmt                 *sql.Stmt
+	frameLeftStmt                *sql.Stmt
+	frameTimesStmt               *sql.Stmt
+	framesLatestStmt             *sql.Stmt
+	framesOfStmt                 *sql.Stmt
+	framesPartlyBlankStmt        *sql.Stmt
+	framesSinceStmt              *sql.Stmt
+	idempotencyFinishStmt        *sql.Stmt
+	idempotencyForgetStmt        *sql.Stmt
+	idempotencyFreeStmt          *sql.Stmt
+	idempotencyGetStmt           *sql.Stmt
+	idempotencyHoldStmt          *sql.Stmt
+	idempotencyKeepStmt          *sql.Stmt
+	jobArtifactKeysStmt          *sql.Stmt
+	jobArtifactRemovedStmt       *sql.Stmt
+	jobCancelledStmt             *sql.Stmt
+	jobClaimedStmt               *sql.Stmt
+	jobCompletedStmt             *sql.Stmt
+	jobCreateStmt                *sql.Stmt
+	jobFailedStmt                *sql.Stmt
+	jobFrameDoneStmt             *sql.Stmt
+	jobFrameUndoneStmt           *sql.Stmt
+	jobGetStmt                   *sql.Stmt
+	jobIDsStmt                   *sql.Stmt
+	jobLeftStmt                  *sql.Stmt
+	jobLockStmt                  *sql.Stmt
+	jobMoveStmt                  *sql.Stmt
+	jobQueuePositionStmt         *sql.Stmt
+	jobQueuedCountStmt           *sql.Stmt
+	jobSpentByKeyStmt            *sql.Stmt
+	jobSubmittedStmt             *sql.Stmt
+	jobsLiveStmt                 *sql.Stmt
+	jobsOfWorkspaceStmt          *sql.Stmt
+	leaseAddStmt                 *sql.Stmt
+	leaseAddSpanStmt             *sql.Stmt
+	leaseBeatStmt                *sql.Stmt
+	leaseClaimStmt               *sql.Stmt
+	leaseClaimOfStmt             *sql.Stmt
+	leaseClaimOneStmt            *sql.Stmt
+	leaseCountDueStmt            *sql.Stmt
+	leaseDropStmt                *sql.Stmt
+	leaseFailStmt                *sql.Stmt
+	leaseFinishStmt              *sql.Stmt
+	leaseGetStmt                 *sql.Stmt
+	leaseHeldOfStmt              *sql.Stmt
+	leaseLapsedStmt              *sql.Stmt
+	leaseReleaseStmt             *sql.Stmt
+	leaseReopenStmt              *sql.Stmt
+	ledgerAddStmt                *sql.Stmt
+	ledgerGetStmt                *sql.Stmt
+	ledgerLockStmt               *sql.Stmt
+	ledgerOfWorkspaceStmt        *sql.Stmt
+	ledgerPostStmt               *sql.Stmt
+	ledgerRefundedStmt           *sql.Stmt
+	logAdvanceStmt               *sql.Stmt
+	logCountsStmt                *sql.Stmt
+	logHeadStmt                  *sql.Stmt
+	logLeafAddStmt               *sql.Stmt
+	logLeavesStmt                *sql.Stmt
+	logLockStmt                  *sql.Stmt
+	logNameStmt                  *sql.Stmt
+	logNodeAddStmt               *sql.Stmt
+	logNodesStmt                 *sql.Stmt
+	loginCreateStmt              *sql.Stmt
+	loginPersonStmt              *sql.Stmt
+	nodeKeyBySecretStmt          *sql.Stmt
+	nodeKeyCreateStmt            *sql.Stmt
+	nodeKeyRevokeStmt            *sql.Stmt
+	nodeKeyRevokeNamedStmt       *sql.Stmt
+	nodeKeyTouchStmt             *sql.Stmt
+	nodeSigningKeyBindStmt       *sql.Stmt
+	nodeSigningKeyGetStmt        *sql.Stmt
+	othersForStmt                *sql.Stmt
+	personByEmailStmt            *sql.Stmt
+	personCreateStmt             *sql.Stmt
+	quoteAcceptStmt              *sql.Stmt
+	quoteCreateStmt              *sql.Stmt
+	quoteLatestStmt              *sql.Stmt
+	quoteLockStmt                *sql.Stmt
+	rateArrivalStmt              *sql.Stmt
+	rateForgetStmt               *sql.Stmt
+	rateKeyStmt                  *sql.Stmt
+	rateTakeStmt                 *sql.Stmt
+	receiptByJobStmt             *sql.Stmt
+	receiptCreateStmt            *sql.Stmt
+	receiptGetStmt               *sql.Stmt
+	sessionCreateStmt            *sql.Stmt
+	sessionDeleteStmt            *sql.Stmt
+	sessionGetStmt               *sql.Stmt
+	sessionsEndStmt              *sql.Stmt
+	signInLinkCreateStmt         *sql.Stmt
+	signInLinkDeleteStmt         *sql.Stmt
+	signInLinkUseStmt            *sql.Stmt
+	signInLinksEndStmt           *sql.Stmt
+	signInLinksOfStmt            *sql.Stmt
+	signingKeyAddStmt            *sql.Stmt
+	signingKeyEndStmt            *sql.Stmt
+	signingKeysStmt              *sql.Stmt
+	turnAnyWaitingStmt           *sql.Stmt
+	turnDeleteStmt               *sql.Stmt
+	turnEnterStmt                *sql.Stmt
+	turnLockStmt                 *sql.Stmt
+	turnMoveStmt                 *sql.Stmt
+	turnNextStmt                 *sql.Stmt
+	turnNowStmt                  *sql.Stmt
+	turnOfJobStmt                *sql.Stmt
+	uploadBlobKeysStmt           *sql.Stmt
+	uploadByIDStmt               *sql.Stmt
+	uploadCreateStmt             *sql.Stmt
+	uploadGetStmt                *sql.Stmt
+	uploadLiveJobsStmt           *sql.Stmt
+	uploadRemoveStmt             *sql.Stmt
+	walletCreateStmt             *sql.Stmt
+	walletGetStmt                *sql.Stmt
+	walletMoveStmt               *sql.Stmt
+	workerCreateStmt             *sql.Stmt
+	workerGetStmt                *sql.Stmt
+	workerHoldsStmt              *sql.Stmt
+	workerLockStmt               *sql.Stmt
+	workerSeenStmt               *sql.Stmt
+	workerStandsStmt             *sql.Stmt
+	workersHoldStmt              *sql.Stmt
+	workersOnlineStmt            *sql.Stmt
+	workersSeenStmt              *sql.Stmt
+	workspaceCountStmt           *sql.Stmt
+	workspaceCreateStmt          *sql.Stmt
+	workspaceGetStmt             *sql.Stmt
+	workspaceLockStmt            *sql.Stmt
+	workspaceProofPageStmt       *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                     tx,
-		tx:                     tx,
-		accountKeyActiveStmt:   q.accountKeyActiveStmt,
-		accountKeyBySecretStmt: q.accountKeyBySecretStmt,
-		accountKeyCreateStmt:   q.accountKeyCreateStmt,
-		accountKeyRevokeStmt:   q.accountKeyRevokeStmt,
-		accountKeyRevokeOfStmt: q.accountKeyRevokeOfStmt,
-		accountKeyTouchStmt:    q.accountKeyTouchStmt,
-		accountKeysOfStmt:      q.accountKeysOfStmt,
-		agentKeyActiveStmt:     q.agentKeyActiveStmt,
-		agentKeyBySecretStmt:   q.agentKeyBySecretStmt,
-		agentKeyCreateStmt:     q.agentKeyCreateStmt,
-		agentKeyLimitStmt:      q.agentKeyLimitStmt,
-		agentKeyRevokeStmt:     q.agentKeyRevokeStmt,
-		agentKeyRevokeOfStmt:   q.agentKeyRevokeOfStmt,
-		agentKeyTouchStmt:      q.agentKeyTouchStmt,
-		agentKeysOfStmt:        q.agentKeysOfStmt,
-		auditAwaitingStmt:      q.auditAwaitingStmt,
-		auditBalancesStmt:      q.auditBalancesStmt,
-		auditFramesStmt:        q.auditFramesStmt,
-		auditJobMoneyStmt:      q.auditJobMoneyStmt,
-		auditLeasesStmt:        q.auditLeasesStmt,
-		auditPackagingStmt:     q.auditPackagingStmt,
-		auditReceiptsStmt:      q.auditReceiptsStmt,
-		auditUnbalancedStmt:    q.auditUnbalancedStmt,
-		awaitedCreateStmt:      q.awaitedCreateStmt,
-		awaitedFetchingStmt:    q.awaitedFetchingStmt,
-		awaitedForgetStmt:      q.awaitedForgetStmt,
-		awaitedGetStmt:         q.awaitedGetStmt,
-		awaitedRefusedStmt:     q.awaitedRefusedStmt,
-		frameCreateStmt:        q.frameCreateStmt,
-		frameGetStmt:           q.frameGetStmt,
-		framesOfStmt:           q.framesOfStmt,
-		framesSinceStmt:        q.framesSinceStmt,
-		idempotencyFinishStmt:  q.idempotencyFinishStmt,
-		idempotencyForgetStmt:  q.idempotencyForgetStmt,
-		idempotencyFreeStmt:    q.idempotencyFreeStmt,
-		idempotencyGetStmt:     q.idempotencyGetStmt,
-		idempotencyHoldStmt:    q.idempotencyHoldStmt,
-		idempotencyKeepStmt:    q.idempotencyKeepStmt,
-		jobArtifactKeysStmt:    q.jobArtifactKeysStmt,
-		jobArtifactRemovedStmt: q.jobArtifactRemovedStmt,
-		jobCancelledStmt:       q.jobCancelledStmt,
-		jobClaimedStmt:         q.jobClaimedStmt,
-		jobCompletedStmt:       q.jobCompletedStmt,
-		jobCreateStmt:          q.jobCreateStmt,
-		jobFailedStmt:          q.jobFailedStmt,
-		jobFrameDoneStmt:       q.jobFrameDoneStmt,
-		jobGetStmt:             q.jobGetStmt,
-		jobIDsStmt:             q.jobIDsStmt,
-		jobLockStmt:            q.jobLockStmt,
-		jobMoveStmt:            q.jobMoveStmt,
-		jobQueuePositionStmt:   q.jobQueuePositionStmt,
-		jobQueuedCountStmt:     q.jobQueuedCountStmt,
-		jobSpentByKeyStmt:      q.jobSpentByKeyStmt,
-		jobSubmittedStmt:       q.jobSubmittedStmt,
-		jobsLiveStmt:           q.jobsLiveStmt,
-		jobsOfWorkspaceStmt:    q.jobsOfWorkspaceStmt,
-		leaseAddStmt:           q.leaseAddStmt,
-		leaseAddSpanStmt:       q.leaseAddSpanStmt,
-		leaseBeatStmt:          q.leaseBeatStmt,
-		leaseClaimStmt:         q.leaseClaimStmt,
-		leaseClaimOfStmt:       q.leaseClaimOfStmt,
-		leaseCountWaitingStmt:  q.leaseCountWaitingStmt,
-		leaseDropStmt:          q.leaseDropStmt,
-		leaseFailStmt:          q.leaseFailStmt,
-		leaseFinishStmt:        q.leaseFinishStmt,
-		leaseGetStmt:           q.leaseGetStmt,
-		leaseHeldOfStmt:        q.leaseHeldOfStmt,
-		leaseLapsedStmt:        q.leaseLapsedStmt,
-		leaseNextSubjectStmt:   q.leaseNextSubjectStmt,
-		leaseReleaseStmt:       q.leaseReleaseStmt,
-		ledgerAddStmt:          q.ledgerAddStmt,
-		ledgerGetStmt:          q.ledgerGetStmt,
-		ledgerLockStmt:         q.ledgerLockStmt,
-		ledgerOfWorkspaceStmt:  q.ledgerOfWorkspaceStmt,
-		ledgerPostStmt:         q.ledgerPostStmt,
-		ledgerRefundedStmt:     q.ledgerRefundedStmt,
-		logAdvanceStmt:         q.logAdvanceStmt,
-		logCountsStmt:          q.logCountsStmt,
-		logHeadStmt:            q.logHeadStmt,
-		logLeafAddStmt:         q.logLeafAddStmt,
-		logLeavesStmt:          q.logLeavesStmt,
-		logLockStmt:            q.logLockStmt,
-		logNameStmt:            q.logNameStmt,
-		logNodeAddStmt:         q.logNodeAddStmt,
-		logNodesStmt:           q.logNodesStmt,
-		loginCreateStmt:        q.loginCreateStmt,
-		loginPersonStmt:        q.loginPersonStmt,
-		nodeKeyBySecretStmt:    q.nodeKeyBySecretStmt,
-		nodeKeyCreateStmt:      q.nodeKeyCreateStmt,
-		nodeKeyRevokeStmt:      q.nodeKeyRevokeStmt,
-		nodeKeyRevokeNamedStmt: q.nodeKeyRevokeNamedStmt,
-		nodeKeyTouchStmt:       q.nodeKeyTouchStmt,
-		personByEmailStmt:      q.personByEmailStmt,
-		personCreateStmt:       q.personCreateStmt,
-		quoteAcceptStmt:        q.quoteAcceptStmt,
-		quoteCreateStmt:        q.quoteCreateStmt,
-		quoteLatestStmt:        q.quoteLatestStmt,
-		quoteLockStmt:          q.quoteLockStmt,
-		rateArrivalStmt:        q.rateArrivalStmt,
-		rateForgetStmt:         q.rateForgetStmt,
-		rateKeyStmt:            q.rateKeyStmt,
-		rateTakeStmt:           q.rateTakeStmt,
-		receiptByJobStmt:       q.receiptByJobStmt,
-		receiptCreateStmt:      q.receiptCreateStmt,
-		receiptGetStmt:         q.receiptGetStmt,
-		sessionCreateStmt:      q.sessionCreateStmt,
-		sessionDeleteStmt:      q.sessionDeleteStmt,
-		sessionGetStmt:         q.sessionGetStmt,
-		sessionsEndStmt:        q.sessionsEndStmt,
-		signInLinkCreateStmt:   q.signInLinkCreateStmt,
-		signInLinkDeleteStmt:   q.signInLinkDeleteStmt,
-		signInLinkUseStmt:      q.signInLinkUseStmt,
-		signInLinksEndStmt:     q.signInLinksEndStmt,
-		signInLinksOfStmt:      q.signInLinksOfStmt,
-		signingKeyAddStmt:      q.signingKeyAddStmt,
-		signingKeyEndStmt:      q.signingKeyEndStmt,
-		signingKeysStmt:        q.signingKeysStmt,
-		uploadBlobKeysStmt:     q.uploadBlobKeysStmt,
-		uploadByIDStmt:         q.uploadByIDStmt,
-		uploadCreateStmt:       q.uploadCreateStmt,
-		uploadGetStmt:          q.uploadGetStmt,
-		uploadLiveJobsStmt:     q.uploadLiveJobsStmt,
-		uploadRemoveStmt:       q.uploadRemoveStmt,
-		walletCreateStmt:       q.walletCreateStmt,
-		walletGetStmt:          q.walletGetStmt,
-		walletMoveStmt:         q.walletMoveStmt,
-		workerCreateStmt:       q.workerCreateStmt,
-		workerGetStmt:          q.workerGetStmt,
-		workerHoldsStmt:        q.workerHoldsStmt,
-		workerSeenStmt:         q.workerSeenStmt,
-		workersOnlineStmt:      q.workersOnlineStmt,
-		workspaceCountStmt:     q.workspaceCountStmt,
-		workspaceCreateStmt:    q.workspaceCreateStmt,
-		workspaceGetStmt:       q.workspaceGetStmt,
-		workspaceLockStmt:      q.workspaceLockStmt,
-		workspaceProofPageStmt: q.workspaceProofPageStmt,
+		db:                           tx,
+		tx:                           tx,
+		accountKeyActiveStmt:         q.accountKeyActiveStmt,
+		accountKeyBySecretStmt:       q.accountKeyBySecretStmt,
+		accountKeyCreateStmt:         q.accountKeyCreateStmt,
+		accountKeyRevokeStmt:         q.accountKeyRevokeStmt,
+		accountKeyRevokeOfStmt:       q.accountKeyRevokeOfStmt,
+		accountKeyTouchStmt:          q.accountKeyTouchStmt,
+		accountKeysOfStmt:            q.accountKeysOfStmt,
+		agentKeyActiveStmt:           q.agentKeyActiveStmt,
+		agentKeyBySecretStmt:         q.agentKeyBySecretStmt,
+		agentKeyCreateStmt:           q.agentKeyCreateStmt,
+		agentKeyLimitStmt:            q.agentKeyLimitStmt,
+		agentKeyRevokeStmt:           q.agentKeyRevokeStmt,
+		agentKeyRevokeOfStmt:         q.agentKeyRevokeOfStmt,
+		agentKeyTouchStmt:            q.agentKeyTouchStmt,
+		agentKeysOfStmt:              q.agentKeysOfStmt,
+		auditAwaitingStmt:            q.auditAwaitingStmt,
+		auditBalancesStmt:            q.auditBalancesStmt,
+		auditBenchmarkCountsStmt:     q.auditBenchmarkCountsStmt,
+		auditBenchmarkGroupsStmt:     q.auditBenchmarkGroupsStmt,
+		auditBenchmarkTalliesStmt:    q.auditBenchmarkTalliesStmt,
+		auditFramesStmt:              q.auditFramesStmt,
+		auditJobMoneyStmt:            q.auditJobMoneyStmt,
+		auditLeasesStmt:              q.auditLeasesStmt,
+		auditPackagingStmt:           q.auditPackagingStmt,
+		auditReceiptsStmt:            q.auditReceiptsStmt,
+		auditTurnsStmt:               q.auditTurnsStmt,
+		auditUnbalancedStmt:          q.auditUnbalancedStmt,
+		awaitedCreateStmt:            q.awaitedCreateStmt,
+		awaitedFetchingStmt:          q.awaitedFetchingStmt,
+		awaitedForgetStmt:            q.awaitedForgetStmt,
+		awaitedGetStmt:               q.awaitedGetStmt,
+		awaitedRefusedStmt:           q.awaitedRefusedStmt,
+		benchmarkAboveStmt:           q.benchmarkAboveStmt,
+		benchmarkAdvanceStmt:         q.benchmarkAdvanceStmt,
+		benchmarkBucketsStmt:         q.benchmarkBucketsStmt,
+		benchmarkFacetAddStmt:        q.benchmarkFacetAddStmt,
+		benchmarkFacetFindStmt:       q.benchmarkFacetFindStmt,
+		benchmarkFacetsLikeStmt:      q.benchmarkFacetsLikeStmt,
+		benchmarkGroupAddStmt:        q.benchmarkGroupAddStmt,
+		benchmarkGroupCountStmt:      q.benchmarkGroupCountStmt,
+		benchmarkGroupFindStmt:       q.benchmarkGroupFindStmt,
+		benchmarkGroupGetStmt:        q.benchmarkGroupGetStmt,
+		benchmarkGroupsCommonStmt:    q.benchmarkGroupsCommonStmt,
+		benchmarkGroupsCountStmt:     q.benchmarkGroupsCountStmt,
+		benchmarkGroupsLikeStmt:      q.benchmarkGroupsLikeStmt,
+		benchmarkGroupsOfSlugStmt:    q.benchmarkGroupsOfSlugStmt,
+		benchmarkLatestStmt:          q.benchmarkLatestStmt,
+		benchmarkLatestOfStmt:        q.benchmarkLatestOfStmt,
+		benchmarkLockStmt:            q.benchmarkLockStmt,
+		benchmarkPostingAddStmt:      q.benchmarkPostingAddStmt,
+		benchmarkPostingsStmt:        q.benchmarkPostingsStmt,
+		benchmarkReceiptAddStmt:      q.benchmarkReceiptAddStmt,
+		benchmarkReceiptGetStmt:      q.benchmarkReceiptGetStmt,
+		benchmarkReceiptOfStmt:       q.benchmarkReceiptOfStmt,
+		benchmarkReceiptsAfterStmt:   q.benchmarkReceiptsAfterStmt,
+		benchmarkResultAddStmt:       q.benchmarkResultAddStmt,
+		benchmarkResultGetStmt:       q.benchmarkResultGetStmt,
+		benchmarkResultOfReceiptStmt: q.benchmarkResultOfReceiptStmt,
+		benchmarkTallyAddStmt:        q.benchmarkTallyAddStmt,
+		benchmarkTopStmt:             q.benchmarkTopStmt,
+		failedTriesAlikeStmt:         q.failedTriesAlikeStmt,
+		failedTriesOfFrameStmt:       q.failedTriesOfFrameStmt,
+		failedTriesOfJobStmt:         q.failedTriesOfJobStmt,
+		failedTryCreateStmt:          q.failedTryCreateStmt,
+		frameCreateStmt:              q.frameCreateStmt,
+		frameDeleteStmt:              q.frameDeleteStmt,
+		frameFindingStmt:             q.frameFindingStmt,
+		frameGetStmt:                 q.frameGetStmt,
+		frameLeftStmt:                q.frameLeftStmt,
+		frameTimesStmt:               q.frameTimesStmt,
+		framesLatestStmt:             q.framesLatestStmt,
+		framesOfStmt:                 q.framesOfStmt,
+		framesPartlyBlankStmt:        q.framesPartlyBlankStmt,
+		framesSinceStmt:              q.framesSinceStmt,
+		idempotencyFinishStmt:        q.idempotencyFinishStmt,
+		idempotencyForgetStmt:        q.idempotencyForgetStmt,
+		idempotencyFreeStmt:          q.idempotencyFreeStmt,
+		idempotencyGetStmt:           q.idempotencyGetStmt,
+		idempotencyHoldStmt:          q.idempotencyHoldStmt,
+		idempotencyKeepStmt:          q.idempotencyKeepStmt,
+		jobArtifactKeysStmt:          q.jobArtifactKeysStmt,
+		jobArtifactRemovedStmt:       q.jobArtifactRemovedStmt,
+		jobCancelledStmt:             q.jobCancelledStmt,
+		jobClaimedStmt:               q.jobClaimedStmt,
+		jobCompletedStmt:             q.jobCompletedStmt,
+		jobCreateStmt:                q.jobCreateStmt,
+		jobFailedStmt:                q.jobFailedStmt,
+		jobFrameDoneStmt:             q.jobFrameDoneStmt,
+		jobFrameUndoneStmt:           q.jobFrameUndoneStmt,
+		jobGetStmt:                   q.jobGetStmt,
+		jobIDsStmt:                   q.jobIDsStmt,
+		jobLeftStmt:                  q.jobLeftStmt,
+		jobLockStmt:                  q.jobLockStmt,
+		jobMoveStmt:                  q.jobMoveStmt,
+		jobQueuePositionStmt:         q.jobQueuePositionStmt,
+		jobQueuedCountStmt:           q.jobQueuedCountStmt,
+		jobSpentByKeyStmt:            q.jobSpentByKeyStmt,
+		jobSubmittedStmt:             q.jobSubmittedStmt,
+		jobsLiveStmt:                 q.jobsLiveStmt,
+		jobsOfWorkspaceStmt:          q.jobsOfWorkspaceStmt,
+		leaseAddStmt:                 q.leaseAddStmt,
+		leaseAddSpanStmt:             q.leaseAddSpanStmt,
+		leaseBeatStmt:                q.leaseBeatStmt,
+		leaseClaimStmt:               q.leaseClaimStmt,
+		leaseClaimOfStmt:             q.leaseClaimOfStmt,
+		leaseClaimOneStmt:            q.leaseClaimOneStmt,
+		leaseCountDueStmt:            q.leaseCountDueStmt,
+		leaseDropStmt:                q.leaseDropStmt,
+		leaseFailStmt:                q.leaseFailStmt,
+		leaseFinishStmt:              q.leaseFinishStmt,
+		leaseGetStmt:                 q.leaseGetStmt,
+		leaseHeldOfStmt:              q.leaseHeldOfStmt,
+		leaseLapsedStmt:              q.leaseLapsedStmt,
+		leaseReleaseStmt:             q.leaseReleaseStmt,
+		leaseReopenStmt:              q.leaseReopenStmt,
+		ledgerAddStmt:                q.ledgerAddStmt,
+		ledgerGetStmt:                q.ledgerGetStmt,
+		ledgerLockStmt:               q.ledgerLockStmt,
+		ledgerOfWorkspaceStmt:        q.ledgerOfWorkspaceStmt,
+		ledgerPostStmt:               q.ledgerPostStmt,
+		ledgerRefundedStmt:           q.ledgerRefundedStmt,
+		logAdvanceStmt:               q.logAdvanceStmt,
+		logCountsStmt:                q.logCountsStmt,
+		logHeadStmt:                  q.logHeadStmt,
+		logLeafAddStmt:               q.logLeafAddStmt,
+		logLeavesStmt:                q.logLeavesStmt,
+		logLockStmt:                  q.logLockStmt,
+		logNameStmt:                  q.logNameStmt,
+		logNodeAddStmt:               q.logNodeAddStmt,
+		logNodesStmt:                 q.logNodesStmt,
+		loginCreateStmt:              q.loginCreateStmt,
+		loginPersonStmt:              q.loginPersonStmt,
+		nodeKeyBySecretStmt:          q.nodeKeyBySecretStmt,
+		nodeKeyCreateStmt:            q.nodeKeyCreateStmt,
+		nodeKeyRevokeStmt:            q.nodeKeyRevokeStmt,
+		nodeKeyRevokeNamedStmt:       q.nodeKeyRevokeNamedStmt,
+		nodeKeyTouchStmt:             q.nodeKeyTouchStmt,
+		nodeSigningKeyBindStmt:       q.nodeSigningKeyBindStmt,
+		nodeSigningKeyGetStmt:        q.nodeSigningKeyGetStmt,
+		othersForStmt:                q.othersForStmt,
+		personByEmailStmt:            q.personByEmailStmt,
+		personCreateStmt:             q.personCreateStmt,
+		quoteAcceptStmt:              q.quoteAcceptStmt,
+		quoteCreateStmt:              q.quoteCreateStmt,
+		quoteLatestStmt:              q.quoteLatestStmt,
+		quoteLockStmt:                q.quoteLockStmt,
+		rateArrivalStmt:              q.rateArrivalStmt,
+		rateForgetStmt:               q.rateForgetStmt,
+		rateKeyStmt:                  q.rateKeyStmt,
+		rateTakeStmt:                 q.rateTakeStmt,
+		receiptByJobStmt:             q.receiptByJobStmt,
+		receiptCreateStmt:            q.receiptCreateStmt,
+		receiptGetStmt:               q.receiptGetStmt,
+		sessionCreateStmt:            q.sessionCreateStmt,
+		sessionDeleteStmt:            q.sessionDeleteStmt,
+		sessionGetStmt:               q.sessionGetStmt,
+		sessionsEndStmt:              q.sessionsEndStmt,
+		signInLinkCreateStmt:         q.signInLinkCreateStmt,
+		signInLinkDeleteStmt:         q.signInLinkDeleteStmt,
+		signInLinkUseStmt:            q.signInLinkUseStmt,
+		signInLinksEndStmt:           q.signInLinksEndStmt,
+		signInLinksOfStmt:            q.signInLinksOfStmt,
+		signingKeyAddStmt:            q.signingKeyAddStmt,
+		signingKeyEndStmt:            q.signingKeyEndStmt,
+		signingKeysStmt:              q.signingKeysStmt,
+		turnAnyWaitingStmt:           q.turnAnyWaitingStmt,
+		turnDeleteStmt:               q.turnDeleteStmt,
+		turnEnterStmt:                q.turnEnterStmt,
+		turnLockStmt:                 q.turnLockStmt,
+		turnMoveStmt:                 q.turnMoveStmt,
+		turnNextStmt:                 q.turnNextStmt,
+		turnNowStmt:                  q.turnNowStmt,
+		turnOfJobStmt:                q.turnOfJobStmt,
+		uploadBlobKeysStmt:           q.uploadBlobKeysStmt,
+		uploadByIDStmt:               q.uploadByIDStmt,
+		uploadCreateStmt:             q.uploadCreateStmt,
+		uploadGetStmt:                q.uploadGetStmt,
+		uploadLiveJobsStmt:           q.uploadLiveJobsStmt,
+		uploadRemoveStmt:             q.uploadRemoveStmt,
+		walletCreateStmt:             q.walletCreateStmt,
+		walletGetStmt:                q.walletGetStmt,
+		walletMoveStmt:               q.walletMoveStmt,
+		workerCreateStmt:             q.workerCreateStmt,
+		workerGetStmt:                q.workerGetStmt,
+		workerHoldsStmt:              q.workerHoldsStmt,
+		workerLockStmt:               q.workerLockStmt,
+		workerSeenStmt:               q.workerSeenStmt,
+		workerStandsStmt:             q.workerStandsStmt,
+		workersHoldStmt:              q.workersHoldStmt,
+		workersOnlineStmt:            q.workersOnlineStmt,
+		workersSeenStmt:              q.workersSeenStmt,
+		workspaceCountStmt:           q.workspaceCountStmt,
+		workspaceCreateStmt:          q.workspaceCreateStmt,
+		workspaceGetStmt:             q.workspaceGetStmt,
+		workspaceLockStmt:            q.workspaceLockStmt,
+		workspaceProofPageStmt:       q.workspaceProofPageStmt,
 	}
 }

@@ -39,6 +39,67 @@ type AwaitedUpload struct {
 	FaultDetail string
 }
 
+type BenchmarkGroup struct {
+	GroupID          int64
+	BenchmarkVersion string
+	SceneVersion     string
+	ScoringVersion   string
+	GpuSlug          string
+	GpuName          string
+	GpuVendor        string
+	Folded           string
+	VramGb           int64
+	Results          int64
+	Synthetic        int64
+	ScoreSum         int64
+	TimeSum          int64
+	UpdatedAt        int64
+}
+
+type BenchmarkReceipt struct {
+	ResultID       string
+	PayloadSha256  string
+	NodeKeyID      string
+	WorkerID       string
+	WorkerEnvelope string
+	Status         string
+	Reason         string
+	Detail         string
+	ReceiptID      string
+	Envelope       string
+	CreatedAt      int64
+}
+
+type BenchmarkResult struct {
+	Number     int64
+	ResultID   string
+	ReceiptID  string
+	BoardID    int64
+	GroupID    int64
+	DeviceName string
+	GpuName    string
+	GpuSlug    string
+	VramGb     int64
+	Score      int64
+	TimeMs     int64
+	Synthetic  int64
+	CreatedAt  int64
+}
+
+type FailedTry struct {
+	LeaseID     string
+	Attempt     int64
+	Subject     string
+	Item        int64
+	Holder      string
+	Code        string
+	Message     string
+	Log         string
+	Lacks       int64
+	PixelSha256 string
+	FailedAt    int64
+}
+
 type Frame struct {
 	JobID          string
 	Frame          int64
@@ -61,6 +122,8 @@ type Frame struct {
 	Switched       string
 	Log            string
 	AcceptedAt     int64
+	Finding        string
+	Blank          int64
 	Renderer       string
 }
 
@@ -209,6 +272,14 @@ type SigningKey struct {
 	ValidTo   int64
 }
 
+type Turn struct {
+	Party     string
+	Within    string
+	Waiting   int64
+	ServedUs  int64
+	CountedUs int64
+}
+
 type Upload struct {
 	UploadID    string
 	WorkspaceID string
@@ -238,6 +309,9 @@ type Worker struct {
 	Denoise        string
 	RegisteredAt   int64
 	SeenAt         int64
+	Strikes        int64
+	Asides         int64
+	AsideUntil     int64
 	Renderer       string
 }
 
