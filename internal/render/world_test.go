@@ -100,7 +100,7 @@ func (w *world) job(t tb, workspaceID string, n int) (jobID string) {
 	t.Helper()
 	upload, quote := id.New(id.Upload), id.New(id.Quote)
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
-		err := tx.UploadCreate(ctx, query.UploadCreateParams{
+		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
 			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: "00", SizeBytes: 1, BlobKey: "uploads/a", Scene: scene, CreatedAt: tx.Now,
 		})
 		if err != nil {
