@@ -52,7 +52,9 @@ type BenchmarkGroup struct {
 	Results          int64
 	Synthetic        int64
 	ScoreSum         int64
+	ScoreTop         int64
 	TimeSum          int64
+	TimeBest         int64
 	UpdatedAt        int64
 }
 
