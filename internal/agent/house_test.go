@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -158,6 +159,21 @@ func (h *house) upload(filename string, file []byte) intake.Inspection {
 
 // scene is an upload of the demo scene.
 func (h *house) scene() intake.Inspection { return h.upload(demo.Filename, demo.Scene()) }
+
+// get fetches an address.
+func (h *house) get(address string) []byte {
+	h.t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		h.t.Fatalf("%s: %d, %v", address, res.StatusCode, err)
+	}
+	return body
+}
 
 // client is a session of the SDK's own client.
 type client struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"svc.example/internal/fault"
 	"svc.example/internal/render"
 	"svc.example/internal/wallet"
@@ -74,6 +76,7 @@ type job struct {
 	Currency          string                `json:"currency"`
 	Cancellable       bool                  `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
 	WebhookConfigured bool                  `json:"webhook_configured"`
+	Preview           *string               `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
 	Failure           *failure              `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	step
 }
@@ -108,8 +111,19 @@ func jobOf(o render.Object) job {
 		message, _ := quoted(o.Failure.Message, longMessage)
 		out.Failure = &failure{o.Failure.Code, message, o.Failure.Retryable, o.Failure.SuggestedAction}
 	}
+	if o.Status == render.Completed {
+		preview := jobResource(out.JobID, previewOf(o.FrameStart))
+		out.Preview = &preview
+	}
 	out.step = stepOf(o)
 	return out
+}
+
+func (j job) links() []mcp.Content {
+	if j.Preview == nil {
+		return nil
+	}
+	return []mcp.Content{&mcp.ResourceLink{URI: *j.Preview, Name: "preview.jpg", Title: "Preview of the first frame", MIMEType: "image/jpeg"}}
 }
 
 // stepOf leads on from a job.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"svc.example/internal/wallet"
 )
 
@@ -77,11 +79,23 @@ type receiptAnswer struct {
 	Currency       string    `json:"currency"`
 	CompletedAt    moment    `json:"completed_at"`
 	LogIndex       count     `json:"log_index" jsonschema:"The receipt's place in the public log."`
-	ReceiptURL     string    `json:"receipt_url" jsonschema:"The whole signed receipt; needs the agent key."`
-	ProofURL       string    `json:"proof_url" jsonschema:"The proof that the log holds it; needs the agent key."`
-	SigningKeysURL string    `json:"signing_keys_url" jsonschema:"The service's public keys."`
+	Documents      documents `json:"documents" jsonschema:"Resources to read and save by these names, for verify_command."`
+	ReceiptURL     string    `json:"receipt_url" jsonschema:"The same receipt over HTTP; needs the agent key."`
+	ProofURL       string    `json:"proof_url" jsonschema:"The same proof over HTTP; needs the agent key."`
+	SigningKeysURL string    `json:"signing_keys_url" jsonschema:"The same keys over HTTP."`
 	VerifyCommand  string    `json:"verify_command" jsonschema:"Checks receipt and ZIP without a network."`
 	step
+}
+
+// documents are addresses of resources.
+type documents struct {
+	Receipt string `json:"receipt.json"`
+	Proof   string `json:"proof.json"`
+	Key     string `json:"signing-key.pem"`
+}
+
+func (r receiptAnswer) links() []mcp.Content {
+	return []mcp.Content{&mcp.ResourceLink{URI: r.Documents.Receipt, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json"}}
 }
 
 func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
@@ -96,6 +110,9 @@ func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 		FrameStart: count(r.FrameStart), FrameEnd: count(r.FrameEnd), FrameStep: count(r.FrameStep), FrameCount: count(r.FrameCount),
 		BlenderVersion: r.Renderer.Version, RenderDevice: r.RenderDevice, DeviceName: device, Switched: append([]string{}, r.Switched...), RenderSeconds: r.RenderSeconds,
 		ChargedCents: cents(r.ChargedCents), Currency: r.Currency, CompletedAt: at(r.CompletedAt), LogIndex: count(inclusion.LogIndex),
+		Documents: documents{
+			jobResource(in.JobID, receiptFile), jobResource(in.JobID, proofFile), jobResource(in.JobID, keyFile),
+		},
 		SigningKeysURL: d.PublicURL + "/v1/signing-keys", VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
 		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
 	}

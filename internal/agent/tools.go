@@ -41,13 +41,17 @@ Before svc_start, tell the person you work for the price and the terms, and star
 func (d *door) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{
 		Name: "svc", Title: "svc: Blender renders at a locked price", Version: contract.OpenAPIVersion, WebsiteURL: d.PublicURL + "/docs",
-	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
+		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none ever changes
+	}})
 	add(d, s, inspectDef(), d.inspect)
 	add(d, s, quoteDef(), d.quote)
 	add(d, s, startDef(), d.start)
 	add(d, s, statusDef(), d.status)
 	add(d, s, downloadDef(), d.download)
 	add(d, s, receiptDef(), d.receipt)
+	d.resources(s)
+	d.prompts(s)
 	s.AddReceivingMiddleware(noSuchTool)
 	return s
 }
@@ -81,6 +85,9 @@ type answer interface {
 
 func (s step) following() next { return s.next }
 
+// linked is an answer that points to resources.
+type linked interface{ links() []mcp.Content }
+
 // add registers a tool: its arguments are held to its schema, and its errors
 // leave as refusals.
 func add[In any, Out answer](d *door, s *mcp.Server, t def, handle func(context.Context, In) (Out, error)) {
@@ -99,7 +106,11 @@ func add[In any, Out answer](d *door, s *mcp.Server, t def, handle func(context.
 			d.report(ctx, t.name, err)
 			return refuse(err, callerOf(ctx).requestID, t.name, told), nil
 		}
-		return result(out, strings.TrimSpace(out.lines()+"\n"+out.following().text()), false), nil
+		r := result(out, strings.TrimSpace(out.lines()+"\n"+out.following().text()), false)
+		if l, ok := any(out).(linked); ok {
+			r.Content = append(r.Content, l.links()...)
+		}
+		return r, nil
 	})
 }
 
