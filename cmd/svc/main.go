@@ -18,7 +18,7 @@ type program struct {
 	Config kong.ConfigFlag `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
 
 	Serve   serveCmd   `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
-	Worker  workerCmd  `cmd:"" help:"Run a worker for a service elsewhere."`
+	Worker  workers    `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
 	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
 	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
 	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`

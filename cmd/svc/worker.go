@@ -15,6 +15,11 @@ import (
 	"svc.example/internal/worker"
 )
 
+type workers struct {
+	Run    workerCmd `cmd:"" default:"withargs" help:"Render for a service elsewhere. The word run may be left out."`
+	Doctor doctorCmd `cmd:"" help:"Say what a worker would do on this machine, each thing ok or with what to do."`
+}
+
 type workerCmd struct {
 	blenderFlags
 	sandboxFlags

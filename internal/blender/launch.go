@@ -50,16 +50,40 @@ func (p *Process) launch() error {
 	if err != nil {
 		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
 	}
-	return p.startPiped(sandbox.Command{
+	return p.startPiped(p.command(program, script, string(settings)))
+}
+
+// command is how Blender is started in its sandbox.
+func (p *Process) command(program, script, settings string) sandbox.Command {
+	c := sandbox.Command{
 		Path: program,
 		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio",
 			// Before the script: Blender takes its arguments in order.
-			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", string(settings)},
+			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
 		Dir: p.home(), Env: environment(p.home()),
 		Read:  append(libraries(), filepath.Dir(program), p.in()),
 		Write: []string{p.home(), p.out()},
 		GPU:   p.opts.Device == GPU,
-	})
+	}
+	switch kernels := p.opts.Kernels; {
+	case kernels == "":
+	case p.opts.MakeKernels:
+		c.Env, c.Write = append(c.Env, kernelPlaces(kernels)...), append(c.Write, kernels)
+	default:
+		c.Env, c.Read = append(c.Env, kernelPlaces(kernels)...), append(c.Read, kernels)
+	}
+	return c
+}
+
+// kernelPlaces tells the CUDA and OptiX drivers, AMD's, and Cycles where to keep
+// what they compile.
+func kernelPlaces(folder string) []string {
+	return []string{
+		"CUDA_CACHE_PATH=" + filepath.Join(folder, "cuda"), "CUDA_CACHE_MAXSIZE=4294967296",
+		"OPTIX_CACHE_PATH=" + filepath.Join(folder, "optix"),
+		"AMD_COMGR_CACHE_DIR=" + filepath.Join(folder, "amd"),
+		"XDG_CACHE_HOME=" + folder, // Cycles' own compiled kernels
+	}
 }
 
 // libraries is where the machine says that libraries are, beside the system's own

@@ -34,8 +34,14 @@ type Options struct {
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
 	// Sandbox starts the process; nil starts it without one.
-	Sandbox  *sandbox.Sandbox
-	Patience Patience // the defaults where zero
+	Sandbox *sandbox.Sandbox
+	// Kernels, where not "", is the folder that compiled GPU kernels are kept in, for
+	// all processes of one Blender on one machine. With MakeKernels the process may
+	// write there: only one that opens no stranger's file should, since what lies
+	// there runs on the GPU for every later job.
+	Kernels     string
+	MakeKernels bool
+	Patience    Patience // the defaults where zero
 	// KeepData keeps the scene inside Cycles from one frame to the next (Blender's
 	// persistent data), except where that is known to change pixels. Geometry and
 	// textures are then taken over once instead of once a frame.

@@ -128,6 +128,7 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", binaryFolder()+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("SVC", svc())
 			env.Setenv("SVC_BLENDER", blenderPath)
 			env.Setenv("SVC_DEVICE", "cpu")
 			env.Setenv("SVC_ALLOW_BLENDER_VERSION", "true")

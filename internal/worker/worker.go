@@ -36,7 +36,10 @@ type Worker struct {
 }
 
 // folders are the parts of the work folder.
-type folders struct{ pictures, processes, outbox string }
+type folders struct{ pictures, processes, outbox, kernels string }
+
+// kernelFolder holds compiled GPU kernels and is kept over runs.
+const kernelFolder = "kernels"
 
 // New makes a worker; nothing starts before Run.
 func New(cfg Config) *Worker {
@@ -54,6 +57,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	if err := w.makeKernels(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
 	w.stage = newStage(w.startSession)
 	defer w.stage.close()
 	if err := w.join(ctx); err != nil {
@@ -107,7 +116,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		return nil, fmt.Errorf("find the work folder: %w", err)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	w.dirs = folders{in("pictures"), in("processes"), in("outbox")}
+	w.dirs = folders{in("pictures"), in("processes"), in("outbox"), in(kernelFolder)}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
@@ -138,7 +147,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 
 func (w *Worker) startSession(ctx context.Context) (Session, error) {
 	return w.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true,
+		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true, Kernels: w.dirs.kernels,
 	})
 }
 
