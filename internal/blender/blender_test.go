@@ -438,3 +438,12 @@ func TestInfoIsWhatTheCommandLineSays(t *testing.T) {
 		t.Errorf("CPU is %q %q", kind, name)
 	}
 }
+
+func TestNoAnimationMovesAFrameToTheCPU(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command(find(t), "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3",
+		"--python", "testdata/pinned.py", "--", "driver.py").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "pinned: all right") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}

@@ -18,6 +18,7 @@ import ctypes
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 
@@ -26,6 +27,7 @@ import bpy
 
 # The order is by speed on hardware that offers several of them.
 BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
+SPELLED = {"OPTIX": "OptiX", "METAL": "Metal", "ONEAPI": "oneAPI"}
 
 # Formats that the Go side decodes and hashes by itself, or, for multi-layer
 # EXR, that Blender shows no pixels of.
@@ -77,8 +79,32 @@ def enable_device(wanted):
         preferences.get_devices()
         for device in preferences.devices:
             device.use = device.type == backend
-        return backend, " + ".join(names)
+        if renders_on(backend):
+            return backend, "%s (%s)" % (" + ".join(names), SPELLED.get(backend, backend))
     raise Refusal("gpu_unavailable", "Blender finds no GPU that Cycles can render on")
+
+
+def renders_on(backend):
+    """Whether Cycles would use that backend for a scene that asks for the GPU; with
+    no device of it switched on, it takes the CPU and says nothing."""
+    preferences = bpy.context.preferences.addons["cycles"].preferences
+    return preferences.compute_device_type == backend and any(
+        device.use and device.type == backend for device in preferences.devices
+    )
+
+
+def pin_device(scene, device):
+    """The device for every frame, whatever the file's animation says."""
+    scene.cycles.device = device
+    data = scene.animation_data
+    if data is None:
+        return
+    curves = list(data.drivers) + list(data.action.fcurves if data.action else ())
+    for track in data.nla_tracks:
+        curves.extend(curve for strip in track.strips if strip.action for curve in strip.action.fcurves)
+    for curve in curves:
+        if curve.data_path == "cycles.device":
+            curve.mute = True
 
 
 # -- what a scene asks for ---------------------------------------------------
@@ -281,7 +307,7 @@ class Driver:
             self.backend, self.device_name = enable_device(self.settings["device"])
 
     def settle_device(self, scene):
-        scene.cycles.device = "CPU" if self.backend == "CPU" else "GPU"
+        pin_device(scene, "CPU" if self.backend == "CPU" else "GPU")
 
     def open(self, command):
         self.choose_device()
@@ -338,6 +364,8 @@ class Driver:
         finally:
             scene.frame_start, scene.frame_end, scene.frame_step = kept
         seconds = time.perf_counter() - begun
+        if self.backend != "CPU" and not (renders_on(self.backend) and scene.cycles.device == "GPU"):
+            raise Refusal("gpu_unavailable", "the frame was not rendered on the GPU")
         if not os.path.isfile(path):
             raise Refusal("blender_crashed", "Blender ended the frame without writing its picture")
         width, height = picture_size(scene)
@@ -392,6 +420,8 @@ def render_refusal(text):
         code = "out_of_memory"
     elif "openimagedenoise" in lowered or "to denoise on" in lowered:
         code = "denoiser_unavailable"  # denoising that is switched on by an animation
+    elif re.search(r"\b(" + "|".join(BACKENDS).lower() + r")\b", lowered):
+        code = "gpu_unavailable"  # "Failed to load CUDA kernel", "Illegal address in CUDA queue"
     return Refusal(code, "Blender could not render the frame: " + text.strip())
 
 

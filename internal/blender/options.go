@@ -104,15 +104,17 @@ type Opened struct {
 
 // Frame is a rendered frame.
 type Frame struct {
-	Number     int       `json:"frame"`
-	Started    time.Time `json:"-"`      // when Blender began it
-	Path       string    `json:"-"`      // the picture, absolute
-	Format     string    `json:"format"` // as in Opened
-	Width      int       `json:"width"`  // pixels the scene's settings ask for
-	Height     int       `json:"height"`
-	Seconds    float64   `json:"seconds"` // of rendering and writing
-	Device     string    `json:"device"`  // "GPU" or "CPU"
-	DeviceName string    `json:"device_name"`
+	Number  int       `json:"frame"`
+	Started time.Time `json:"-"`      // when Blender began it
+	Path    string    `json:"-"`      // the picture, absolute
+	Format  string    `json:"format"` // as in Opened
+	Width   int       `json:"width"`  // pixels the scene's settings ask for
+	Height  int       `json:"height"`
+	Seconds float64   `json:"seconds"` // of rendering and writing
+	Device  string    `json:"device"`  // "GPU" or "CPU"
+	// DeviceName is the device's name as in DeviceInfo, several joined by " + ", and
+	// of a GPU the backend that rendered: "NVIDIA RTX A6000 (OptiX)".
+	DeviceName string `json:"device_name"`
 	// PixelSHA256 is set for formats that internal/pixels cannot decode: then
 	// Blender has read its own file back, found it of the right size and hashed
 	// it in the float form which that package describes.

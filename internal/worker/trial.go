@@ -63,7 +63,7 @@ func try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 // needs, into a folder that all later ones only read. Debian's Blender takes
 // minutes for that the first time, others seconds.
 func (w *Worker) makeKernels(ctx context.Context) error {
-	if _, real := w.cfg.Renderer.(Blender); !real || w.cfg.Device != blender.GPU {
+	if _, ok := w.cfg.Renderer.(Blender); !ok || w.cfg.Device != blender.GPU {
 		return nil
 	}
 	if err := os.MkdirAll(w.dirs.kernels, 0o700); err != nil {
