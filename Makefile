@@ -59,6 +59,16 @@ bench: ## Measure the service beside its baselines and print the ratios
 	@scripts/install-tools postgres
 	@scripts/with-blender scripts/with-postgres go run ./bench
 
+# How many rounds make chaos does on each database, and the first one's seed:
+# make chaos ROUNDS=1 CHAOS_SEED=1795221993161 runs one again.
+ROUNDS ?= 20
+
+.PHONY: chaos
+chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
+	@scripts/install-tools postgres
+	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/story | \
+	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: ' | grep -v testdbconf
+
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew
 	@go generate ./...

@@ -236,6 +236,36 @@ func Lapsed(ctx context.Context, tx *db.Tx) ([]Lease, error) {
 	return claimed(rows, nil)
 }
 
+// longestDelay is above every pause before work is tried again.
+const longestDelay = 2 * time.Minute
+
+// Steady puts right what was written while the clock was ahead: when it has been
+// set back by an hour, a silent holder would keep its lease for an hour, and work
+// put off for a second would wait as long. A lease lapses after life at the
+// latest, work of queue is due at once when its pause is longer than any is.
+func Steady(ctx context.Context, d *db.DB, queue string, life time.Duration) error {
+	ahead := int64(0)
+	lapses := func(tx *db.Tx) int64 { return tx.Now + life.Microseconds() }
+	due := func(tx *db.Tx) int64 { return tx.Now + longestDelay.Microseconds() }
+	err := d.Read(ctx, func(tx *db.Tx) (err error) {
+		ahead, err = tx.LeaseAhead(ctx, query.LeaseAheadParams{Queue: queue, LapsesAt: lapses(tx), DueAt: due(tx)})
+		return err
+	})
+	if err == nil && ahead > 0 {
+		err = d.Write(ctx, func(tx *db.Tx) error {
+			if err := tx.LeaseSteadyHeld(ctx, lapses(tx)); err != nil {
+				return err
+			}
+			tx.Announce(Topic(queue))
+			return tx.LeaseSteadyWaiting(ctx, query.LeaseSteadyWaitingParams{Queue: queue, Now: tx.Now, DueAt: due(tx)})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("steady leases: %w", err)
+	}
+	return nil
+}
+
 func one(verb string, r Ref, n int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", verb, r.ID, err)

@@ -377,3 +377,47 @@ func TestEngineFollowsItsModel(t *testing.T) {
 		})
 	})
 }
+
+func TestAClockThatIsSetBackKeepsNoLeaseLonger(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx := t.Context()
+		e.add("JOB-1", 2)
+		e.pass(time.Hour)
+		held := e.claim("a", 2)
+		e.must(func(tx *db.Tx) error {
+			_, err := lease.Fail(ctx, tx, held[0].Ref(), "x", "y", time.Second)
+			return err
+		})
+		e.pass(-time.Hour)
+		if err := lease.Steady(ctx, e.DB, "frame", life); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.claim("b", 2); len(got) != 1 || got[0].Item != held[0].Item {
+			t.Errorf("of work put off for a second, an hour ago to come: %+v", got)
+		}
+		e.pass(life + time.Second)
+		var lapsed []lease.Lease
+		e.must(func(tx *db.Tx) (err error) { lapsed, err = lease.Lapsed(ctx, tx); return err })
+		if len(lapsed) != 2 {
+			t.Errorf("%d leases lapsed, want those of both silent holders", len(lapsed))
+		}
+	})
+}
+
+func TestAClockThatRunsOnMovesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		e.add("JOB-1", 1)
+		before := e.claim("a", 1)[0]
+		if err := lease.Steady(t.Context(), e.DB, "frame", life); err != nil {
+			t.Fatal(err)
+		}
+		e.pass(life - time.Second)
+		var lapsed []lease.Lease
+		e.must(func(tx *db.Tx) (err error) { lapsed, err = lease.Lapsed(t.Context(), tx); return err })
+		if len(lapsed) != 0 {
+			t.Errorf("%+v lapsed as %+v", before, lapsed)
+		}
+	})
+}

@@ -215,6 +215,11 @@ func (j *Jobs) Release(ctx context.Context, refs []lease.Ref) error {
 // Lapse takes back what silent holders have: frames of workers, and packing of
 // a server that died. It returns how many leases lapsed.
 func (j *Jobs) Lapse(ctx context.Context) (int, error) {
+	for _, queue := range []string{FrameQueue, PackageQueue} {
+		if err := lease.Steady(ctx, j.DB, queue, j.LeaseLife); err != nil {
+			return 0, err
+		}
+	}
 	var lapsed []lease.Lease
 	err := j.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		lapsed, err = lease.Lapsed(ctx, tx)

@@ -97,6 +97,18 @@ func TestKeyIsPublishedBeforeItSigns(t *testing.T) {
 	})
 }
 
+func TestAKeySignsAlsoWhenTheClockIsSetBackBehindItsPublication(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		r := h.ring(t.TempDir())
+		want := h.signs(r)
+		h.skew.Add(-int64(time.Hour))
+		if got := h.signs(r); got != want {
+			t.Errorf("with the clock an hour back: %s", got)
+		}
+	})
+}
+
 func TestRotationReachesRunningProcessesOfTheFolderAtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

@@ -19,6 +19,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/farm"
+	"svc.example/internal/synthetic"
 	"svc.example/internal/worker"
 )
 
@@ -37,6 +38,8 @@ type serverConfig struct {
 	KillAfter              int64 // commits after which it kills itself; 0 = never
 	HoldFrom               int   // the first frame that its embedded worker never finishes; 0 = none
 	NoWorker               bool
+	AllowSynthetic         bool
+	Skew                   time.Duration // of its clock; a line of another on its standard input changes it
 }
 
 // serverMain serves until SIGTERM. It prints the address, and the frames that
@@ -48,10 +51,19 @@ func serverMain() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	var commits atomic.Int64
+	var commits, skew atomic.Int64
+	skew.Store(int64(told.Skew))
+	go func() {
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			if d, err := time.ParseDuration(lines.Text()); err == nil {
+				skew.Store(int64(d))
+			}
+		}
+	}()
 	config := app.Config{
-		Listen: told.Listen, Data: told.Data, Database: told.Database, LeaseLife: told.LeaseLife, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Listen: told.Listen, Data: told.Data, Database: told.Database, LeaseLife: told.LeaseLife, AllowSynthetic: told.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Announce: func(address string) { fmt.Println("listens", address) },
+		Skew:     func() time.Duration { return time.Duration(skew.Load()) },
 		AfterCommit: func() {
 			if commits.Add(1) == told.KillAfter {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -95,6 +107,7 @@ func exitWith(err error) int {
 type workerConfig struct {
 	Server, Key, WorkDir string
 	HoldFrom             int
+	Synthetic            bool // renders by package synthetic, quickly and not always well
 }
 
 // workerMain works until SIGTERM. It prints the frames that it holds until a
@@ -126,8 +139,14 @@ func workerMain() int {
 		}
 		fmt.Println(what, code)
 	}
+	var renderer worker.Renderer = &painter{before: hold}
+	if told.Synthetic {
+		renderer = synthetic.Renderer{
+			FrameTime: 30 * time.Millisecond, Jitter: 0.9, Faults: map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01},
+		}
+	}
 	return exitWith(worker.New(worker.Config{
-		Farm: overheard{farm.NewClient(told.Server, told.Key), tell}, Renderer: &painter{before: hold}, WorkDir: told.WorkDir, Name: "process",
+		Farm: overheard{farm.NewClient(told.Server, told.Key), tell}, Renderer: renderer, WorkDir: told.WorkDir, Name: "process",
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Jitter: func() float64 { return 0 },
 	}).Run(ctx))
 }

@@ -82,6 +82,18 @@ WHERE state = 'held' AND lapses_at <= @now
 ORDER BY lapses_at
 LIMIT 100;
 
+-- name: LeaseAhead :one
+-- How many held leases lapse, and how much waiting work of a queue is due,
+-- later than anything put there by the clock as it is now.
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > @lapses_at)
+          + (SELECT count(*) FROM lease w WHERE w.queue = @queue AND w.state = 'waiting' AND w.due_at > @due_at) AS bigint) AS ahead;
+
+-- name: LeaseSteadyHeld :exec
+UPDATE lease SET lapses_at = @lapses_at WHERE state = 'held' AND lapses_at > @lapses_at;
+
+-- name: LeaseSteadyWaiting :exec
+UPDATE lease SET due_at = @now WHERE queue = @queue AND state = 'waiting' AND due_at > @due_at;
+
 -- name: LeaseGet :one
 SELECT * FROM lease WHERE lease_id = @lease_id;
 

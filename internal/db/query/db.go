@@ -330,6 +330,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseAddSpanStmt, err = db.PrepareContext(ctx, leaseAddSpan); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAddSpan: %w", err)
 	}
+	if q.leaseAheadStmt, err = db.PrepareContext(ctx, leaseAhead); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseAhead: %w", err)
+	}
 	if q.leaseBeatStmt, err = db.PrepareContext(ctx, leaseBeat); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseBeat: %w", err)
 	}
@@ -368,6 +371,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseReopenStmt, err = db.PrepareContext(ctx, leaseReopen); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseReopen: %w", err)
+	}
+	if q.leaseSteadyHeldStmt, err = db.PrepareContext(ctx, leaseSteadyHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseSteadyHeld: %w", err)
+	}
+	if q.leaseSteadyWaitingStmt, err = db.PrepareContext(ctx, leaseSteadyWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseSteadyWaiting: %w", err)
 	}
 	if q.ledgerAddStmt, err = db.PrepareContext(ctx, ledgerAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerAdd: %w", err)
@@ -1127,6 +1136,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseAddSpanStmt: %w", cerr)
 		}
 	}
+	if q.leaseAheadStmt != nil {
+		if cerr := q.leaseAheadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseAheadStmt: %w", cerr)
+		}
+	}
 	if q.leaseBeatStmt != nil {
 		if cerr := q.leaseBeatStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseBeatStmt: %w", cerr)
@@ -1190,6 +1204,16 @@ func (q *Queries) Close() error {
 	if q.leaseReopenStmt != nil {
 		if cerr := q.leaseReopenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseReopenStmt: %w", cerr)
+		}
+	}
+	if q.leaseSteadyHeldStmt != nil {
+		if cerr := q.leaseSteadyHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseSteadyHeldStmt: %w", cerr)
+		}
+	}
+	if q.leaseSteadyWaitingStmt != nil {
+		if cerr := q.leaseSteadyWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseSteadyWaitingStmt: %w", cerr)
 		}
 	}
 	if q.ledgerAddStmt != nil {
@@ -1738,6 +1762,7 @@ type Queries struct {
 	jobsOfWorkspaceStmt          *sql.Stmt
 	leaseAddStmt                 *sql.Stmt
 	leaseAddSpanStmt             *sql.Stmt
+	leaseAheadStmt               *sql.Stmt
 	leaseBeatStmt                *sql.Stmt
 	leaseClaimStmt               *sql.Stmt
 	leaseClaimOfStmt             *sql.Stmt
@@ -1751,6 +1776,8 @@ type Queries struct {
 	leaseLapsedStmt              *sql.Stmt
 	leaseReleaseStmt             *sql.Stmt
 	leaseReopenStmt              *sql.Stmt
+	leaseSteadyHeldStmt          *sql.Stmt
+	leaseSteadyWaitingStmt       *sql.Stmt
 	ledgerAddStmt                *sql.Stmt
 	ledgerGetStmt                *sql.Stmt
 	ledgerLockStmt               *sql.Stmt
@@ -1940,6 +1967,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobsOfWorkspaceStmt:          q.jobsOfWorkspaceStmt,
 		leaseAddStmt:                 q.leaseAddStmt,
 		leaseAddSpanStmt:             q.leaseAddSpanStmt,
+		leaseAheadStmt:               q.leaseAheadStmt,
 		leaseBeatStmt:                q.leaseBeatStmt,
 		leaseClaimStmt:               q.leaseClaimStmt,
 		leaseClaimOfStmt:             q.leaseClaimOfStmt,
@@ -1953,6 +1981,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseLapsedStmt:              q.leaseLapsedStmt,
 		leaseReleaseStmt:             q.leaseReleaseStmt,
 		leaseReopenStmt:              q.leaseReopenStmt,
+		leaseSteadyHeldStmt:          q.leaseSteadyHeldStmt,
+		leaseSteadyWaitingStmt:       q.leaseSteadyWaitingStmt,
 		ledgerAddStmt:                q.ledgerAddStmt,
 		ledgerGetStmt:                q.ledgerGetStmt,
 		ledgerLockStmt:               q.ledgerLockStmt,

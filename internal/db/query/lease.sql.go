@@ -78,6 +78,26 @@ func (q *Queries) LeaseAddSpan(ctx context.Context, arg LeaseAddSpanParams) (int
 	return result.RowsAffected()
 }
 
+const leaseAhead = `-- name: LeaseAhead :one
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > $1)
+          + (SELECT count(*) FROM lease w WHERE w.queue = $2 AND w.state = 'waiting' AND w.due_at > $3) AS bigint) AS ahead
+`
+
+type LeaseAheadParams struct {
+	LapsesAt int64
+	Queue    string
+	DueAt    int64
+}
+
+// How many held leases lapse, and how much waiting work of a queue is due,
+// later than anything put there by the clock as it is now.
+func (q *Queries) LeaseAhead(ctx context.Context, arg LeaseAheadParams) (int64, error) {
+	row := q.queryRow(ctx, q.leaseAheadStmt, leaseAhead, arg.LapsesAt, arg.Queue, arg.DueAt)
+	var ahead int64
+	err := row.Scan(&ahead)
+	return ahead, err
+}
+
 const leaseBeat = `-- name: LeaseBeat :execrows
 UPDATE lease SET lapses_at = $1, progress = $2
 WHERE lease_id = $3 AND state = 'held' AND holder = $4 AND attempt = $5
@@ -536,5 +556,29 @@ func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error 
 		arg.Attempt,
 		arg.Failures,
 	)
+	return err
+}
+
+const leaseSteadyHeld = `-- name: LeaseSteadyHeld :exec
+UPDATE lease SET lapses_at = $1 WHERE state = 'held' AND lapses_at > $1
+`
+
+func (q *Queries) LeaseSteadyHeld(ctx context.Context, lapsesAt int64) error {
+	_, err := q.exec(ctx, q.leaseSteadyHeldStmt, leaseSteadyHeld, lapsesAt)
+	return err
+}
+
+const leaseSteadyWaiting = `-- name: LeaseSteadyWaiting :exec
+UPDATE lease SET due_at = $1 WHERE queue = $2 AND state = 'waiting' AND due_at > $3
+`
+
+type LeaseSteadyWaitingParams struct {
+	Now   int64
+	Queue string
+	DueAt int64
+}
+
+func (q *Queries) LeaseSteadyWaiting(ctx context.Context, arg LeaseSteadyWaitingParams) error {
+	_, err := q.exec(ctx, q.leaseSteadyWaitingStmt, leaseSteadyWaiting, arg.Now, arg.Queue, arg.DueAt)
 	return err
 }
