@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
+	"svc.example/internal/render"
 	"svc.example/internal/wallet"
 )
 
@@ -62,10 +63,11 @@ func TestChaos(t *testing.T) {
 
 // What a round is made of.
 const (
-	chaosLapse   = 500 * time.Millisecond // life of a lease
-	chaosLength  = 1200 * time.Millisecond
-	chaosCallers = 3
-	chaosWorkers = 3
+	chaosLapse    = 500 * time.Millisecond // life of a lease
+	chaosLength   = 1200 * time.Millisecond
+	chaosPatience = 45 * time.Second // for one job
+	chaosCallers  = 3
+	chaosWorkers  = 3
 )
 
 // chaos is one round under way.
@@ -196,6 +198,7 @@ func (c *chaos) count(callers []*errand) {
 	for _, e := range callers {
 		if e.err != nil {
 			c.t.Errorf("a caller: %v", e.err)
+			c.house.read(c.stuck)
 		}
 		want := wallet.Balance{AvailableCents: credit}
 		for _, job := range e.ended {
@@ -225,6 +228,28 @@ func (c *chaos) count(callers []*errand) {
 	}
 }
 
+// stuck tells what is still to be done.
+func (c *chaos) stuck(ctx context.Context, tx *db.Tx) error {
+	jobs, err := tx.JobsLive(ctx)
+	for _, id := range jobs {
+		job, err := tx.JobGet(ctx, id)
+		if err != nil {
+			return err
+		}
+		c.t.Errorf("%s is %s, with %d of %d frames, at %d of the clock", id, job.Status, job.FramesCompleted, job.FrameCount, tx.Now+c.skew.Microseconds())
+		work := []string{fmt.Sprintf("%s:%s:0", render.PackageQueue, id)}
+		for frame := range job.FrameCount {
+			work = append(work, fmt.Sprintf("%s:%s:%d", render.FrameQueue, id, frame+1))
+		}
+		for _, l := range work {
+			if row, err := tx.LeaseGet(ctx, l); err == nil {
+				c.t.Errorf("%+v", row)
+			}
+		}
+	}
+	return err
+}
+
 // errand is what one caller wants in a round.
 type errand struct {
 	caller
@@ -246,7 +271,8 @@ func (e *errand) run() {
 
 // job has frames rendered; sometimes it starts twice, sometimes it cancels.
 func (e *errand) job(frames int) (*client.Job, error) {
-	ctx := patient(e.t)
+	ctx, cancel := context.WithTimeout(e.t.Context(), chaosPatience)
+	defer cancel()
 	first := 1
 	q, err := e.Inspect(ctx, client.InspectRequest{Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &frames})
 	if err != nil {
