@@ -22,6 +22,7 @@ type program struct {
 	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
 	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
 	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
 	Log     logCmd     `cmd:"" help:"The log of receipts."`
 	Demo    demoCmd    `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`

@@ -17,6 +17,7 @@ func authentication() []Rule {
 			matrix, "api.TestACredentialIsCheckedBeforeTheBody", "identity.TestStrangeHeadersAreUnauthenticated"),
 		shown("5 rule 4", "Discovery is public", matrix),
 		beingBuilt("5 rule 4", "The leaderboard is public"),
-		beingBuilt("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface"),
+		shown("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface",
+			"story.TestALocalAgentSendsAndSavesFilesByTheirPaths", "agent.TestNoToolTakesACredential"),
 	}
 }

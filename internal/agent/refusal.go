@@ -30,6 +30,14 @@ type problem struct {
 	Detail            any        `json:"detail" jsonschema:"What helps a program react; its shape depends on code; null where there is none."`
 }
 
+// Refuse is refuse for who stands between an agent and this door.
+func Refuse(err error, requestID, tool string, told map[string]any) *mcp.CallToolResult {
+	if told == nil {
+		told = arguments{}
+	}
+	return refuse(err, requestID, toolName(tool), told)
+}
+
 // refuse makes the answer of a tool that failed. told is what it was asked with,
 // from which the next call is made.
 func refuse(err error, requestID string, tool toolName, told arguments) *mcp.CallToolResult {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,7 +119,8 @@ const unnamed = "upload" + contract.InputExtension
 func filePart(r *http.Request) (name string, file io.Reader, err error) {
 	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one it is the file itself
 	if kind != "multipart/form-data" {
-		return unnamed, r.Body, nil
+		_, said, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // nor does it need a name
+		return cmp.Or(said["filename"], unnamed), r.Body, nil
 	}
 	form := multipart.NewReader(r.Body, parameters["boundary"])
 	for {
