@@ -81,7 +81,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	s.results(api)
 	s.leaderboard(api)
 	describeDocument(api.OpenAPI())
-	document := finish(api.OpenAPI())
+	document := finish(api.OpenAPI(), rooms.PublicURL)
 	mux.Handle("GET /docs", reference(api.OpenAPI()))
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,7 +43,7 @@ func describeDocument(doc *huma.OpenAPI) {
 }
 
 // finish describes what all operations share, and writes the document.
-func finish(doc *huma.OpenAPI) document {
+func finish(doc *huma.OpenAPI, publicURL string) document {
 	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
 		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
 	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
@@ -55,6 +56,7 @@ func finish(doc *huma.OpenAPI) document {
 	for _, schema := range doc.Components.Schemas.Map() {
 		admitNull(schema)
 	}
+	exemplify(doc, cmp.Or(publicURL, "https://svc.example"))
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
