@@ -23,6 +23,7 @@ type frameBody struct {
 	RenderDevice  string    `json:"render_device" enum:"GPU,CPU"`
 	DeviceName    string    `json:"device_name"`
 	AcceptedAt    time.Time `json:"accepted_at"`
+	Finding       *string   `json:"finding" enum:"uniform,blank,pink" doc:"What the frame check found and let pass: the picture is of one colour, or a part of it is where its neighbours are not and a second rendering gave the same pixels, or a part is in the pink of missing textures; null for nothing."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
 }
 
@@ -52,7 +53,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			for _, f := range frames {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
-					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt,
+					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: optional(f.Finding),
 					PreviewURL: s.PublicURL + rendersPath + "/" + in.JobID + "/frames/" + strconv.Itoa(f.Frame) + "/preview",
 				})
 			}
@@ -87,6 +88,14 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			}
 		}}, nil
 	}))
+}
+
+// optional is null where there is nothing.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 // streamed describes a 200 that is no JSON.

@@ -149,10 +149,10 @@ func ClaimOne(ctx context.Context, tx *db.Tx, leaseID, holder string, life time.
 
 // Reopen puts a piece back that was finished by its claim number attempt; the
 // next claim counts on from there, so that a late report is still refused.
-func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt, failures int64) error {
+func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt int64) error {
 	tx.Announce(Topic(queue))
 	err := tx.LeaseReopen(ctx, query.LeaseReopenParams{
-		LeaseID: ID(queue, subject, item), Queue: queue, Subject: subject, Item: item, DueAt: tx.Now, Attempt: attempt, Failures: failures,
+		LeaseID: ID(queue, subject, item), Queue: queue, Subject: subject, Item: item, DueAt: tx.Now, Attempt: attempt,
 	})
 	if err != nil {
 		return fmt.Errorf("reopen lease %s %s %d: %w", queue, subject, item, err)

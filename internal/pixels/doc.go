@@ -31,5 +31,7 @@
 // What always holds: memory is bounded by the decoded picture, which is refused
 // above MaxPixels before it is decoded; a cut file is an error.
 //
-// It leaves to others what size a picture should have. Start reading at Read.
+// Beside the hash a picture gets a Look: whether it is blank, pink or holds values
+// that are no numbers. It leaves to others what size a picture should have and
+// what its look means. Start reading at Read.
 package pixels

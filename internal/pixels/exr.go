@@ -35,12 +35,12 @@ var exrRows = [...]int{1, 1, 1, 16, 32, 16, 32, 32, 32, 256}
 // them the render's date and time.
 var exrMeaning = []string{"channels", "compression", "dataWindow", "displayWindow", "lineOrder"}
 
-func readEXR(r *bufio.Reader) (Picture, error) {
+func readEXR(r *bufio.Reader, most int64) (Picture, error) {
 	attributes, err := readEXRHeader(r)
 	if err != nil {
 		return Picture{}, err
 	}
-	p, rows, err := exrSize(attributes)
+	p, rows, err := exrSize(attributes, most)
 	if err != nil {
 		return Picture{}, err
 	}
@@ -54,11 +54,18 @@ func readEXR(r *bufio.Reader) (Picture, error) {
 		fmt.Fprintf(sum, "%s %d\n", name, len(attributes[name]))
 		sum.Write(attributes[name])
 	}
+	looker, chunk := newEXRLooker(attributes, p, rows), bytes.Buffer{}
 	for i := range chunks {
-		if err := copyEXRChunk(sum, r); err != nil {
+		chunk.Reset()
+		err := copyEXRChunk(io.MultiWriter(sum, &chunk), r)
+		if err == nil {
+			err = looker.chunk(chunk.Bytes()[exrChunkHead:])
+		}
+		if err != nil {
 			return Picture{}, fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, chunks, noEOF(err))
 		}
 	}
+	p.Look = looker.look()
 	p.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return p, nil
 }
@@ -124,7 +131,7 @@ func readEXRName(r *bufio.Reader) (string, error) {
 }
 
 // exrSize reads the picture's size and how many rows a chunk holds.
-func exrSize(attributes map[string][]byte) (p Picture, rows int, err error) {
+func exrSize(attributes map[string][]byte, most int64) (p Picture, rows int, err error) {
 	for _, name := range exrMeaning {
 		if attributes[name] == nil {
 			return Picture{}, 0, fmt.Errorf("the OpenEXR header has no %s", name)
@@ -139,15 +146,18 @@ func exrSize(attributes map[string][]byte) (p Picture, rows int, err error) {
 		return Picture{}, 0, fmt.Errorf("OpenEXR compression %v: %w", compression, ErrUnsupported)
 	}
 	width, height := int64(window[2])-int64(window[0])+1, int64(window[3])-int64(window[1])+1
-	if width < 1 || height < 1 || width > MaxPixels || height > MaxPixels || width*height > MaxPixels {
-		return Picture{}, 0, fmt.Errorf("the OpenEXR picture is %dx%d: not between 1 and %d pixels", width, height, MaxPixels)
+	if width < 1 || height < 1 || width > MaxPixels || height > MaxPixels || width*height > most {
+		return Picture{}, 0, fmt.Errorf("the OpenEXR picture is %dx%d: not between 1 and %d pixels", width, height, most)
 	}
 	return Picture{Format: "exr", Width: int(width), Height: int(height)}, exrRows[compression[0]], nil
 }
 
+// exrChunkHead is how many bytes stand before a chunk's own: its row and size.
+const exrChunkHead = 8
+
 // copyEXRChunk copies one chunk, its row and size included.
 func copyEXRChunk(w io.Writer, r io.Reader) error {
-	var head [8]byte
+	var head [exrChunkHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
 	}

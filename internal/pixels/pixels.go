@@ -30,11 +30,17 @@ type Picture struct {
 	Height int
 	Bits   int    // of a channel: 8 or 16; 0 for OpenEXR, whose channels differ
 	SHA256 string // of the canonical form, lower-case hex
+	Look   Look
 }
 
-// Read reads a picture to its end and hashes its pixels. Errors: ErrUnsupported,
-// and those of a file that is cut, damaged or above MaxPixels.
-func Read(r io.Reader) (Picture, error) {
+// Read reads a picture to its end, hashes its pixels and looks at them. Errors:
+// ErrUnsupported, and those of a file that is cut, damaged or above MaxPixels.
+func Read(r io.Reader) (Picture, error) { return ReadAtMost(r, MaxPixels) }
+
+// ReadAtMost is Read that refuses a picture of more than most pixels before it is
+// decoded.
+func ReadAtMost(r io.Reader, most int64) (Picture, error) {
+	most = min(most, MaxPixels)
 	in := bufio.NewReader(r)
 	head, err := in.Peek(4)
 	if err != nil {
@@ -42,23 +48,23 @@ func Read(r io.Reader) (Picture, error) {
 	}
 	switch {
 	case bytes.Equal(head, []byte("\x89PNG")):
-		return readImage(in, "png", png.DecodeConfig, png.Decode)
+		return readImage(in, most, "png", png.DecodeConfig, png.Decode)
 	case bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}):
-		return readImage(in, "jpeg", jpeg.DecodeConfig, jpeg.Decode)
+		return readImage(in, most, "jpeg", jpeg.DecodeConfig, jpeg.Decode)
 	case bytes.Equal(head, exrMagic[:]):
-		return readEXR(in)
+		return readEXR(in, most)
 	}
 	return Picture{}, ErrUnsupported
 }
 
-func readImage(r io.Reader, format string, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) (Picture, error) {
+func readImage(r io.Reader, most int64, format string, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) (Picture, error) {
 	var seen bytes.Buffer
 	size, err := config(io.TeeReader(r, &seen))
 	if err != nil {
 		return Picture{}, fmt.Errorf("read the %s picture's header: %w", format, noEOF(err))
 	}
-	if int64(size.Width)*int64(size.Height) > MaxPixels {
-		return Picture{}, fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, size.Width, size.Height, MaxPixels)
+	if int64(size.Width)*int64(size.Height) > most {
+		return Picture{}, fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, size.Width, size.Height, most)
 	}
 	img, err := decode(io.MultiReader(&seen, r))
 	if err != nil {
@@ -83,11 +89,13 @@ func Of(img image.Image) Picture {
 	p := Picture{Width: size.X, Height: size.Y, Bits: bitsOf(img)}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "svc-pixels-v1 %d %d %d\n", p.Width, p.Height, p.Bits)
+	var l looker
 	if p.Bits == 16 {
-		hashRows16(sum, img)
+		hashRows16(sum, &l, img)
 	} else {
-		hashRows8(sum, img)
+		hashRows8(sum, &l, img)
 	}
+	p.Look = l.look()
 	p.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return p
 }
@@ -100,12 +108,14 @@ func bitsOf(img image.Image) int {
 	return 8
 }
 
-func hashRows8(sum hash.Hash, img image.Image) {
+func hashRows8(sum hash.Hash, l *looker, img image.Image) {
 	b := img.Bounds()
 	row := make([]byte, 4*b.Dx())
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		row8(row, img, y)
 		sum.Write(row)
+		l.row(row, 4)
+		l.colours(row, 1)
 	}
 }
 
@@ -145,12 +155,14 @@ func put8(to []byte, c color.Color) {
 	to[0], to[1], to[2], to[3] = n.R, n.G, n.B, n.A
 }
 
-func hashRows16(sum hash.Hash, img image.Image) {
+func hashRows16(sum hash.Hash, l *looker, img image.Image) {
 	b := img.Bounds()
 	row := make([]byte, 8*b.Dx())
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		row16(row, img, y)
 		sum.Write(row)
+		l.row(row, 8)
+		l.colours(row, 2)
 	}
 }
 

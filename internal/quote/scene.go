@@ -10,6 +10,8 @@ type Scene struct {
 	ResolutionX          int           `json:"resolution_x" doc:"Pixels, before the percentage."`
 	ResolutionY          int           `json:"resolution_y" doc:"Pixels, before the percentage."`
 	ResolutionPercentage int           `json:"resolution_percentage"`
+	FrameWidth           int           `json:"frame_width" doc:"Pixels of a picture: the percentage taken, and cropped where the scene says so."`
+	FrameHeight          int           `json:"frame_height"`
 	Samples              int           `json:"samples" doc:"Cycles samples a pixel."`
 	FPS                  float64       `json:"fps"`
 	FrameStart           int           `json:"frame_start"`

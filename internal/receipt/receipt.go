@@ -22,8 +22,8 @@ package receipt
 
 import "time"
 
-// Receipt is the signed statement about one completed job. Every member is
-// always present on the wire; LogIndex may be null.
+// Receipt is the signed statement about one completed job. Every member but a
+// frame's Finding is always present on the wire; LogIndex may be null.
 type Receipt struct {
 	ReceiptID      string    `json:"receipt_id"`
 	JobID          string    `json:"job_id"`
@@ -65,6 +65,9 @@ type Frame struct {
 	PixelSHA256   string  `json:"pixel_sha256"` // over decoded pixels: equal renders agree here even where file bytes differ
 	SizeBytes     int64   `json:"size_bytes"`
 	RenderSeconds float64 `json:"render_seconds"`
+	// Finding is what the frame check found and let pass: "uniform", "blank" or
+	// "pink"; left out where there is nothing.
+	Finding string `json:"finding,omitempty"`
 }
 
 // Renderer is what rendered, as it reported itself.

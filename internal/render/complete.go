@@ -83,7 +83,7 @@ func receiptOf(job query.Job, frames []query.Frame, a artifact, completed time.T
 	}
 	for _, f := range frames {
 		r.Frames = append(r.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: seconds(f.RenderUs),
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: seconds(f.RenderUs), Finding: f.Finding,
 		})
 	}
 	return r

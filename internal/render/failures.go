@@ -96,20 +96,27 @@ func (j *Jobs) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, f Failur
 	if err := returned(ctx, tx, job); err != nil {
 		return err
 	}
-	if err := remember(ctx, tx, ref, l.Subject, l.Item, f); err != nil {
+	return j.failed(ctx, tx, &job, ref, l.Item, f)
+}
+
+// failed keeps a failed try whose frame waits again, and ends the job when it is
+// hopeless; job then says so.
+func (j *Jobs) failed(ctx context.Context, tx *db.Tx, job *query.Job, ref lease.Ref, frame int64, f Failure) error {
+	if err := remember(ctx, tx, ref, job.JobID, frame, f); err != nil {
 		return err
 	}
-	h, err := historyOf(ctx, tx, job, ref, l.Item, f)
+	h, err := historyOf(ctx, tx, *job, ref, frame, f)
 	if err != nil {
 		return err
 	}
 	ends := hopeless(f, h)
-	j.Log.Warn("frame failed", "job_id", job.JobID, "frame", l.Item, "worker_id", ref.Holder, "attempt", l.Attempt, "tries", h.tries,
+	j.Log.Warn("frame failed", "job_id", job.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "tries", h.tries,
 		"code", f.Code, "message", f.Message, "ends_job", ends)
 	if ends {
-		if err := j.fail(ctx, tx, job, f.Code, fmt.Sprintf("Frame %d: %s", l.Item, f.Message)); err != nil {
+		if err := j.fail(ctx, tx, *job, f.Code, fmt.Sprintf("Frame %d: %s", frame, f.Message)); err != nil {
 			return err
 		}
+		job.Status = string(Failed)
 	}
 	if f.Code == fault.GPUUnavailable {
 		return j.strike(ctx, tx, ref.Holder)

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
 	"svc.example/internal/lease"
+	"svc.example/internal/pixels"
 )
 
 // Beat keeps a worker's leases alive and returns the ids of those that are no
@@ -67,15 +68,28 @@ type Picture struct {
 	BuildHash     string
 	Switched      []string
 	Log           string
+
+	Registered string          // the device that the worker registered with: "GPU" or "CPU"
+	Seen       *pixels.Picture // as the service decoded it; nil where only Blender can, or it is too large
+	Unreadable string          // why it could not be decoded though it should; ""
 }
 
-// Accept takes a frame from the worker that holds its lease. The same report
-// again changes nothing and succeeds; kept is then false, and the bytes that
-// came with it are not wanted. The last frame sends the job to packaging.
-// Errors: lease_lost.
+// Accept takes a frame from the worker that holds its lease, when the frame check
+// lets it. The same report again changes nothing and succeeds; kept is then
+// false, and the bytes that came with it are not wanted. The last frame sends the
+// job to packaging. Errors: lease_lost; frame_rejected, after which the try has
+// failed.
 func (j *Jobs) Accept(ctx context.Context, p Picture) (kept bool, err error) {
+	scene, err := j.sceneOf(ctx, p.JobID)
+	if err != nil {
+		return false, err
+	}
+	if bad := unsound(p, scene); bad != nil {
+		return false, j.Refuse(ctx, p.Lease, *bad)
+	}
+	var doubt *Failure
 	err = j.DB.Write(ctx, func(tx *db.Tx) error {
-		kept = false
+		kept, doubt = false, nil
 		known, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
 		if err == nil {
 			if known.WorkerID == p.Lease.Holder && known.Attempt == p.Lease.Attempt && known.Sha256 == p.SHA256 {
@@ -86,13 +100,26 @@ func (j *Jobs) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		if !db.Missing(err) {
 			return fmt.Errorf("read frame: %w", err)
 		}
+		var tries []query.FailedTry
+		if p.Lease.Attempt > 1 {
+			if tries, err = tx.FailedTriesOfFrame(ctx, p.Lease.ID); err != nil {
+				return fmt.Errorf("read failed tries: %w", err)
+			}
+		}
+		finding, doubted := weigh(p, scene, tries)
+		if doubt = doubted; doubt != nil {
+			return j.failFrame(ctx, tx, p.Lease, *doubt)
+		}
 		kept = true
-		return j.accept(ctx, tx, p)
+		return j.accept(ctx, tx, p, finding, tries)
 	})
+	if err == nil && doubt != nil {
+		err = fault.New(fault.FrameRejected, "%s", doubt.Message)
+	}
 	return kept && err == nil, err
 }
 
-func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
+func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture, finding string, tries []query.FailedTry) error {
 	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
 		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, Renderer: p.Renderer, Now: tx.Now, JobID: p.JobID,
 	})
@@ -113,6 +140,7 @@ func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
 		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
+		Finding: finding, Blank: blankOf(p.Seen),
 	})
 	if err != nil {
 		return fmt.Errorf("accept frame: %w", err)
@@ -127,11 +155,16 @@ func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture) error {
 	if err != nil {
 		return err
 	}
-	return j.credit(ctx, tx, p)
+	return j.credit(ctx, tx, p, tries)
 }
 
-// rendered sends a job whose frames are all in to packaging.
+// rendered sends a job whose frames are all in to packaging, unless one of them is
+// to be rendered once more.
 func (j *Jobs) rendered(ctx context.Context, tx *db.Tx, job query.Job) error {
+	job, err := j.doubtBlanks(ctx, tx, job)
+	if err != nil || Status(job.Status) != Rendering || job.FramesCompleted < job.FrameCount {
+		return err
+	}
 	if err := leave(ctx, tx, job); err != nil {
 		return err
 	}

@@ -184,8 +184,12 @@ func renderLog(frames []query.Frame) string {
 		if f.Renderer == contract.SyntheticRenderer {
 			by = contract.SyntheticApplication
 		}
-		fmt.Fprintf(&b, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d\n%s\n",
-			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, f.DeviceName, by, f.Attempt, strings.TrimRight(f.Log, "\n"))
+		found := ""
+		if f.Finding != "" {
+			found = ", found " + f.Finding
+		}
+		fmt.Fprintf(&b, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d%s\n%s\n",
+			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, f.DeviceName, by, f.Attempt, found, strings.TrimRight(f.Log, "\n"))
 	}
 	return b.String()
 }

@@ -39,6 +39,7 @@ type FrameView struct {
 	Device        string
 	DeviceName    string
 	AcceptedAt    time.Time
+	Finding       string // what the frame check found and let pass; ""
 }
 
 // Frames lists a job's accepted frames by number. Errors: render_not_found.
@@ -55,7 +56,7 @@ func (j *Jobs) Frames(ctx context.Context, workspaceID, jobID string) (out []Fra
 			out = append(out, FrameView{
 				Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
 				Width: int(f.Width), Height: int(f.Height), RenderSeconds: seconds(f.RenderUs), Device: f.Device, DeviceName: f.DeviceName,
-				AcceptedAt: db.Time(f.AcceptedAt),
+				AcceptedAt: db.Time(f.AcceptedAt), Finding: f.Finding,
 			})
 		}
 		return nil

@@ -83,9 +83,9 @@ func stands(ctx context.Context, tx *db.Tx, workerID string, change func(standin
 	return after, nil
 }
 
-// credit notes a good frame of a worker, and that those who failed it before
-// were at fault.
-func (j *Jobs) credit(ctx context.Context, tx *db.Tx, p Picture) error {
+// credit notes a good frame of a worker, and that those who failed it in earlier
+// tries were at fault.
+func (j *Jobs) credit(ctx context.Context, tx *db.Tx, p Picture, tries []query.FailedTry) error {
 	w, err := tx.WorkerGet(ctx, p.Lease.Holder)
 	if err != nil && !db.Missing(err) {
 		return fmt.Errorf("read worker: %w", err)
@@ -94,13 +94,6 @@ func (j *Jobs) credit(ctx context.Context, tx *db.Tx, p Picture) error {
 		if _, err := stands(ctx, tx, w.WorkerID, standing.cleared); err != nil {
 			return err
 		}
-	}
-	if p.Lease.Attempt == 1 {
-		return nil
-	}
-	tries, err := tx.FailedTriesOfFrame(ctx, p.Lease.ID)
-	if err != nil {
-		return fmt.Errorf("read failed tries: %w", err)
 	}
 	for _, workerID := range atFault(tries, p) {
 		if err := j.strike(ctx, tx, workerID); err != nil {

@@ -93,7 +93,7 @@ func (w *world) workspace(t tb) (workspaceID string) {
 }
 
 // scene is what inspect read of every upload of a world.
-const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100}`
+const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG"}`
 
 // job starts frames 1 to n of an upload.
 func (w *world) job(t tb, workspaceID string, n int) (jobID string) {
@@ -177,7 +177,7 @@ func (w *world) wantNothing(worker string) {
 func picture(l lease.Lease, took time.Duration) render.Picture {
 	return render.Picture{
 		Lease: l.Ref(), JobID: l.Subject, Frame: int(l.Item), File: fmt.Sprintf("frame_%04d.png", l.Item), BlobKey: fmt.Sprintf("frames/%s/%d", l.Subject, l.Item),
-		SHA256: "00", PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), SizeBytes: 1, Width: 8, Height: 6, RenderTime: took, Renderer: "blender", Device: "GPU",
+		SHA256: "00", PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), SizeBytes: 1, Width: 8, Height: 6, RenderTime: took, Renderer: "blender", Device: "GPU", Registered: "GPU",
 	}
 }
 

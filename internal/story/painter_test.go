@@ -94,16 +94,26 @@ func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (
 	}, nil
 }
 
-const pictureWidth, pictureHeight = 8, 6
+// The pictures have the size of the demo scene's.
+const pictureWidth, pictureHeight = 480, 270
 
 // paint is the picture of a frame, as PNG; no two frames look alike.
 func paint(frame int) ([]byte, error) {
-	picture := image.NewNRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
-	for x := range pictureWidth {
-		picture.Set(x, 0, color.NRGBA{R: byte(frame), G: byte(frame >> 8), B: byte(x), A: 255})
+	colours := make(color.Palette, 256)
+	for i := range colours {
+		colours[i] = color.NRGBA{R: byte(frame), G: byte(frame>>8) ^ byte(i), B: byte(i), A: 255}
+	}
+	return encode(func(x, y int) byte { return byte(x ^ y) }, colours)
+}
+
+// encode paints a picture of the demo scene's size by its colours' numbers.
+func encode(colour func(x, y int) byte, colours color.Palette) ([]byte, error) {
+	picture := image.NewPaletted(image.Rect(0, 0, pictureWidth, pictureHeight), colours)
+	for i := range picture.Pix {
+		picture.Pix[i] = colour(i%picture.Stride, i/picture.Stride)
 	}
 	var file bytes.Buffer
-	err := png.Encode(&file, picture)
+	err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, picture)
 	return file.Bytes(), err
 }
 

@@ -135,8 +135,8 @@ func TestALateDeliveryIsRefused(t *testing.T) {
 	})
 }
 
-// deliver hands in the painted picture of a leased frame.
-func (w hand) deliver(t *testing.T, got farm.LeaseReply) error {
+// result is the painted picture of a leased frame, described.
+func (w hand) result(t *testing.T, got farm.LeaseReply) (farm.FrameResult, []byte) {
 	t.Helper()
 	l := got.Leases[0]
 	picture, err := paint(l.Frame)
@@ -148,11 +148,18 @@ func (w hand) deliver(t *testing.T, got farm.LeaseReply) error {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(picture)
-	return w.Deliver(t.Context(), farm.FrameResult{
+	return farm.FrameResult{
 		WorkerID: w.id, LeaseID: l.LeaseID, Attempt: l.Attempt, JobID: got.Job.JobID, Frame: l.Frame, File: "frame_0001.png",
 		SHA256: hex.EncodeToString(sum[:]), PixelSHA256: decoded.SHA256, SizeBytes: int64(len(picture)),
 		Width: decoded.Width, Height: decoded.Height, RenderSeconds: 0.01, Device: "GPU", DeviceName: "Story GPU", Switched: []string{},
-	}, bytes.NewReader(picture))
+	}, picture
+}
+
+// deliver hands in the painted picture of a leased frame.
+func (w hand) deliver(t *testing.T, got farm.LeaseReply) error {
+	t.Helper()
+	result, picture := w.result(t, got)
+	return w.Deliver(t.Context(), result, bytes.NewReader(picture))
 }
 
 func wantLeaseLost(t *testing.T, err error) {

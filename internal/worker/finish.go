@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -23,6 +24,10 @@ func (w *Worker) finish(s shot) {
 	w.finishing.Go(func() {
 		t := s.task
 		result, err := w.check(s)
+		if failed, known := errors.AsType[*blender.Error](err); known {
+			w.fail(t, failed)
+			return
+		}
 		if err != nil {
 			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: s.frame.Log})
 			return
@@ -39,8 +44,8 @@ func (w *Worker) finish(s shot) {
 	})
 }
 
-// check reads a picture once: it must decode whole and have the size that was
-// rendered.
+// check reads a picture once: it must decode whole, and nothing may be broken about
+// the frame.
 func (w *Worker) check(s shot) (farm.FrameResult, error) {
 	t, f := s.task, s.frame
 	file, err := os.Open(s.path)
@@ -50,25 +55,26 @@ func (w *Worker) check(s shot) (farm.FrameResult, error) {
 	defer file.Close()
 	sum := sha256.New()
 	in := &counter{r: io.TeeReader(file, sum)}
-	picture := pixels.Picture{Width: f.Width, Height: f.Height, SHA256: f.PixelSHA256}
-	if f.PixelSHA256 == "" { // else Blender has read it back itself
-		if picture, err = pixels.Read(in); err != nil {
-			return farm.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
-		}
+	picture, err := pixels.Read(in)
+	if f.PixelSHA256 != "" && errors.Is(err, pixels.ErrUnsupported) { // Blender has read it back itself
+		picture, err = pixels.Picture{Width: f.Width, Height: f.Height}, nil
+	}
+	if err != nil {
+		return farm.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return farm.FrameResult{}, fmt.Errorf("read the picture of frame %d: %w", f.Number, err)
 	}
-	if picture.Width != f.Width || picture.Height != f.Height {
-		return farm.FrameResult{}, fmt.Errorf("the picture of frame %d is %dx%d, not %dx%d", f.Number, picture.Width, picture.Height, f.Width, f.Height)
+	if in.n == 0 {
+		return farm.FrameResult{}, fmt.Errorf("the picture of frame %d is empty", f.Number)
 	}
-	if f.Number != t.lease.Frame || in.n == 0 {
-		return farm.FrameResult{}, errors.New("the picture is not that of the leased frame")
+	if bad := broken(t.lease.Frame, w.self.Device, f, picture); bad != nil {
+		return farm.FrameResult{}, bad
 	}
 	info := s.act.Info()
 	return farm.FrameResult{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
-		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: picture.SHA256,
+		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
 		Switched: s.switched, Log: f.Log,

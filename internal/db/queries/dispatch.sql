@@ -132,3 +132,7 @@ HAVING coalesce(sum(j.waiting), 0) <> w.waiting
 UNION ALL
 SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
 WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);
+
+-- name: JobScene :one
+-- What inspect found out about a job's scene, JSON.
+SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;

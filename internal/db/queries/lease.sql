@@ -53,8 +53,8 @@ RETURNING *;
 
 -- name: LeaseReopen :exec
 -- Finished work is to be done again; its attempts go on being counted.
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, failures)
-VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @failures);
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt);
 
 -- name: LeaseBeat :execrows
 UPDATE lease SET lapses_at = @lapses_at, progress = @progress

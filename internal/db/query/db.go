@@ -312,6 +312,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobQueuedCountStmt, err = db.PrepareContext(ctx, jobQueuedCount); err != nil {
 		return nil, fmt.Errorf("error preparing query JobQueuedCount: %w", err)
 	}
+	if q.jobSceneStmt, err = db.PrepareContext(ctx, jobScene); err != nil {
+		return nil, fmt.Errorf("error preparing query JobScene: %w", err)
+	}
 	if q.jobSpentByKeyStmt, err = db.PrepareContext(ctx, jobSpentByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSpentByKey: %w", err)
 	}
@@ -1106,6 +1109,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobQueuedCountStmt: %w", cerr)
 		}
 	}
+	if q.jobSceneStmt != nil {
+		if cerr := q.jobSceneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobSceneStmt: %w", cerr)
+		}
+	}
 	if q.jobSpentByKeyStmt != nil {
 		if cerr := q.jobSpentByKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobSpentByKeyStmt: %w", cerr)
@@ -1756,6 +1764,7 @@ type Queries struct {
 	jobMoveStmt                  *sql.Stmt
 	jobQueuePositionStmt         *sql.Stmt
 	jobQueuedCountStmt           *sql.Stmt
+	jobSceneStmt                 *sql.Stmt
 	jobSpentByKeyStmt            *sql.Stmt
 	jobSubmittedStmt             *sql.Stmt
 	jobsLiveStmt                 *sql.Stmt
@@ -1961,6 +1970,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobMoveStmt:                  q.jobMoveStmt,
 		jobQueuePositionStmt:         q.jobQueuePositionStmt,
 		jobQueuedCountStmt:           q.jobQueuedCountStmt,
+		jobSceneStmt:                 q.jobSceneStmt,
 		jobSpentByKeyStmt:            q.jobSpentByKeyStmt,
 		jobSubmittedStmt:             q.jobSubmittedStmt,
 		jobsLiveStmt:                 q.jobsLiveStmt,

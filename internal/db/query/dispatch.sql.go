@@ -250,6 +250,18 @@ func (q *Queries) JobLeft(ctx context.Context, arg JobLeftParams) (string, error
 	return subject, err
 }
 
+const jobScene = `-- name: JobScene :one
+SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = $1
+`
+
+// What inspect found out about a job's scene, JSON.
+func (q *Queries) JobScene(ctx context.Context, jobID string) (string, error) {
+	row := q.queryRow(ctx, q.jobSceneStmt, jobScene, jobID)
+	var scene string
+	err := row.Scan(&scene)
+	return scene, err
+}
+
 const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o

@@ -531,18 +531,17 @@ func (q *Queries) LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int
 }
 
 const leaseReopen = `-- name: LeaseReopen :exec
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, failures)
-VALUES ($1, $2, $3, $4, 'waiting', $5, $6, $7)
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt)
+VALUES ($1, $2, $3, $4, 'waiting', $5, $6)
 `
 
 type LeaseReopenParams struct {
-	LeaseID  string
-	Queue    string
-	Subject  string
-	Item     int64
-	DueAt    int64
-	Attempt  int64
-	Failures int64
+	LeaseID string
+	Queue   string
+	Subject string
+	Item    int64
+	DueAt   int64
+	Attempt int64
 }
 
 // Finished work is to be done again; its attempts go on being counted.
@@ -554,7 +553,6 @@ func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error 
 		arg.Item,
 		arg.DueAt,
 		arg.Attempt,
-		arg.Failures,
 	)
 	return err
 }

@@ -13,20 +13,17 @@ package door
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"path"
-	"regexp"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"svc.example/internal/blob"
 	"svc.example/internal/contract"
@@ -51,7 +48,8 @@ type Server struct {
 	AllowSynthetic bool
 	Log            *slog.Logger
 
-	hall *hall
+	hall    *hall
+	looking *semaphore.Weighted // pixels of pictures that are decoded at once
 }
 
 // Bounds on what a worker may ask and send.
@@ -59,6 +57,7 @@ const (
 	maxLeases    = 64
 	maxWait      = 60 * time.Second
 	maxFrameSize = 2 << 30 // bytes of one picture
+	maxLook      = 1 << 26 // pixels of pictures that are decoded at once; a larger one is not
 	maxMeta      = 64 << 10
 	maxText      = 16 << 10 // bytes of a log or message
 	seenEvery    = 10 * time.Second
@@ -67,6 +66,7 @@ const (
 // Routes adds the door's routes to mux. Call must run for workers to wait there.
 func (s *Server) Routes(mux *http.ServeMux) {
 	s.hall = newHall()
+	s.looking = semaphore.NewWeighted(maxLook)
 	mux.Handle("POST "+farm.PathRegister, s.route(s.register))
 	mux.Handle("POST "+farm.PathLease, s.route(s.lease))
 	mux.Handle("POST "+farm.PathHeartbeat, s.route(s.heartbeat))
@@ -302,108 +302,6 @@ func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.Nod
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", time.Time{}, file)
 	return nil, nil
-}
-
-var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
-
-// deliver stores a picture, checks that it is what its description says, and
-// hands it in.
-func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	ctx := r.Context()
-	meta, file, err := readDelivery(r)
-	if err != nil {
-		return nil, err
-	}
-	worker, err := s.known(ctx, node, meta.WorkerID)
-	if err != nil {
-		return nil, err
-	}
-	p := render.Picture{
-		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
-		JobID: meta.JobID, Frame: meta.Frame, File: meta.File,
-		// No other worker's delivery, whatever attempt it claims, meets this name.
-		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
-		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
-		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
-		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Renderer: worker.Renderer, Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Switched: meta.Switched, Log: clip(meta.Log),
-	}
-	if err := s.described(meta, worker); err != nil {
-		return nil, err
-	}
-	stored, err := s.store(ctx, p, file)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := s.Jobs.Accept(ctx, p)
-	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
-		// Not this report's to keep; a stray that stays is swept.
-		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
-	}
-	return farm.OKReply{OK: true}, err
-}
-
-func readDelivery(r *http.Request) (meta farm.FrameResult, file *multipart.Part, err error) {
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Because(err)
-	}
-	part, err := parts.NextPart()
-	if err != nil || part.FormName() != "meta" {
-		return meta, nil, fault.Field("body.meta", "must be the first part").Because(err)
-	}
-	if err := json.NewDecoder(io.LimitReader(part, maxMeta)).Decode(&meta); err != nil {
-		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Because(err)
-	}
-	file, err = parts.NextPart()
-	if err != nil || file.FormName() != "file" {
-		return meta, nil, fault.Field("body.file", "must be the second part").Because(err)
-	}
-	return meta, file, nil
-}
-
-// described checks a description against itself and what the worker registered.
-func (s *Server) described(meta farm.FrameResult, worker query.Worker) error {
-	want := fmt.Sprintf("%s:%s:%d", render.FrameQueue, meta.JobID, meta.Frame)
-	switch {
-	case meta.LeaseID != want || !id.Valid(id.Job, meta.JobID):
-		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
-	case !frameFile.MatchString(meta.File) || !strings.HasPrefix(meta.File, fmt.Sprintf("frame_%04d.", meta.Frame)):
-		return fault.Field("body.meta.file", "is not the name of this frame")
-	case meta.SizeBytes < 1 || meta.SizeBytes > maxFrameSize:
-		return fault.Field("body.meta.size_bytes", "must be 1 to %d", int64(maxFrameSize))
-	case meta.Width < 1 || meta.Height < 1:
-		return fault.Field("body.meta.width", "and height must be 1 or more")
-	case meta.Device != worker.Device:
-		return fault.New(fault.FrameRejected, "The frame was rendered on %s, but the worker registered as %s.", meta.Device, worker.Device)
-	}
-	return nil
-}
-
-// store keeps the bytes of a picture. stored is false when an equal report has
-// stored them before.
-func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (stored bool, err error) {
-	w, err := s.Blobs.Create(ctx, p.BlobKey)
-	if err != nil {
-		return false, fmt.Errorf("store frame: %w", err)
-	}
-	defer w.Abort()
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
-	if err != nil {
-		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Because(err)
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
-		return false, fault.New(fault.FrameRejected, "The picture has %d bytes and hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)
-	}
-	err = w.Commit()
-	if errors.Is(err, blob.ErrExists) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("store frame: %w", err)
-	}
-	return true, nil
 }
 
 // decode reads a JSON body strictly.

@@ -1,0 +1,195 @@
+package pixels
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// exrChannel is a channel of an OpenEXR file. In a chunk, each row holds all
+// values of the first channel, then all of the second, and so on.
+type exrChannel struct {
+	bytes  int  // of a value: 2 for half, 4 for float and unsigned
+	float  bool // half or float
+	colour bool // of the picture itself, not of a pass beside it
+}
+
+// exrLooker decodes chunks to look at them. One that cannot be decoded here ends
+// the looking: the picture then has no Look.
+type exrLooker struct {
+	looker
+	channels    []exrChannel
+	width, rows int // rows of the picture that are still to come
+	perChunk    int
+	compression byte
+	blind       bool
+}
+
+// maxEXRLook bounds a decoded chunk, in bytes.
+const maxEXRLook = 256 << 20
+
+func newEXRLooker(attributes map[string][]byte, p Picture, perChunk int) *exrLooker {
+	l := &exrLooker{width: p.Width, rows: p.Height, perChunk: perChunk, compression: attributes["compression"][0]}
+	l.channels, l.blind = exrChannels(attributes["channels"])
+	l.blind = l.blind || !slices.ContainsFunc(l.channels, func(c exrChannel) bool { return c.colour }) || l.compression > 3 || l.chunkBytes(perChunk) > maxEXRLook
+	return l
+}
+
+// exrChannels reads the channels of a header; blind is set for what Blender does
+// not write.
+func exrChannels(list []byte) (channels []exrChannel, blind bool) {
+	for len(list) > 0 && list[0] != 0 {
+		end := bytes.IndexByte(list, 0)
+		if end < 0 || len(list) < end+17 {
+			return nil, true
+		}
+		name, rest := string(list[:end]), list[end+1:]
+		kind := binary.LittleEndian.Uint32(rest)
+		if kind > 2 || binary.LittleEndian.Uint32(rest[8:]) != 1 || binary.LittleEndian.Uint32(rest[12:]) != 1 {
+			return nil, true
+		}
+		c := exrChannel{bytes: 4, float: kind != 0, colour: isColour(name)}
+		if kind == 1 {
+			c.bytes = 2
+		}
+		channels, list = append(channels, c), rest[16:]
+	}
+	return channels, len(channels) == 0
+}
+
+// isColour tells the picture's own channels ("R", "ViewLayer.Combined.R") from
+// passes, such as depth, whose values mean something else.
+func isColour(name string) bool {
+	layer, channel := "", name
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		layer, channel = name[:dot], name[dot+1:]
+	}
+	return strings.Contains("R G B A Y V", channel) && (layer == "" || strings.HasSuffix(layer, "Combined"))
+}
+
+func (l *exrLooker) rowBytes() int {
+	n := 0
+	for _, c := range l.channels {
+		n += c.bytes * l.width
+	}
+	return n
+}
+
+func (l *exrLooker) chunkBytes(rows int) int { return rows * l.rowBytes() }
+
+// chunk looks at a chunk as it is stored.
+func (l *exrLooker) chunk(stored []byte) error {
+	if l.blind {
+		return nil
+	}
+	rows := min(l.perChunk, l.rows)
+	l.rows -= rows
+	want := l.chunkBytes(rows)
+	values := stored
+	if len(stored) < want { // else compressing it gained nothing
+		var err error
+		if values, err = expandEXR(stored, l.compression, want); err != nil {
+			return err
+		}
+	}
+	if len(values) != want {
+		return errors.New("it holds another number of values than its header says")
+	}
+	for at := 0; at < want; at += l.rowBytes() {
+		l.values(values[at : at+l.rowBytes()])
+	}
+	return nil
+}
+
+// values looks at one row.
+func (l *exrLooker) values(row []byte) {
+	flat, colour := true, make([]byte, 0, 16)
+	for _, c := range l.channels {
+		n := c.bytes * l.width
+		values := row[:n]
+		row = row[n:]
+		if !c.colour {
+			continue
+		}
+		flat = flat && bytes.Equal(values[c.bytes:], values[:n-c.bytes])
+		colour = append(colour, values[:c.bytes]...)
+		l.notFinite = l.notFinite || (c.float && hasNotFinite(values, c.bytes))
+	}
+	l.flat(flat, colour)
+}
+
+// hasNotFinite finds a half or a float whose exponent is all ones.
+func hasNotFinite(values []byte, size int) bool {
+	if size == 2 {
+		for i := 1; i < len(values); i += 2 {
+			if values[i]&0x7c == 0x7c {
+				return true
+			}
+		}
+		return false
+	}
+	for i := 0; i < len(values); i += 4 {
+		if binary.LittleEndian.Uint32(values[i:])&0x7f800000 == 0x7f800000 {
+			return true
+		}
+	}
+	return false
+}
+
+// expandEXR undoes RLE (1) or zlib (2, 3), and then what both were given: the
+// bytes' differences, those of even places before those of odd ones.
+func expandEXR(stored []byte, compression byte, want int) (out []byte, err error) {
+	var raw []byte
+	switch compression {
+	case 1:
+		raw, err = expandRuns(stored, want)
+	case 2, 3:
+		var z io.ReadCloser
+		if z, err = zlib.NewReader(bytes.NewReader(stored)); err == nil {
+			raw, err = io.ReadAll(io.LimitReader(z, int64(want)+1))
+		}
+	default:
+		err = errors.New("it is shorter than its header says")
+	}
+	if err != nil || len(raw) != want {
+		return nil, errors.Join(errors.New("it cannot be decompressed"), err)
+	}
+	for i := 1; i < want; i++ {
+		raw[i] += raw[i-1] - 128
+	}
+	out = make([]byte, want)
+	half := (want + 1) / 2
+	for i := range out {
+		if i%2 == 0 {
+			out[i] = raw[i/2]
+		} else {
+			out[i] = raw[half+i/2]
+		}
+	}
+	return out, nil
+}
+
+// expandRuns reads a count and what it counts: below zero that many bytes as they
+// are, else one byte, once more than the count.
+func expandRuns(stored []byte, want int) (out []byte, err error) {
+	for len(stored) > 1 {
+		n := int(int8(stored[0]))
+		stored = stored[1:]
+		if n < 0 {
+			if -n > len(stored) {
+				return nil, io.ErrUnexpectedEOF
+			}
+			out, stored = append(out, stored[:-n]...), stored[-n:]
+			continue
+		}
+		if len(out)+n+1 > want {
+			return nil, errors.New("its runs are too long")
+		}
+		out, stored = append(out, bytes.Repeat(stored[:1], n+1)...), stored[1:]
+	}
+	return out, nil
+}
