@@ -56,7 +56,7 @@ check: .tools/built ## Format, vet, lint, import rules, links, fresh generated c
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
-	@scripts/install-tools postgres
+	@scripts/install-tools postgres sandbox
 	@scripts/with-blender scripts/with-postgres go run ./bench
 
 # How many rounds make chaos does on each database, and the first one's seed:

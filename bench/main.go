@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"svc.example/internal/blender"
+	"svc.example/internal/sandbox"
 )
 
 // group is rows that are measured together.
@@ -40,21 +41,25 @@ type group struct {
 // groups lists everything that is measured, in the order of the table.
 func groups() []group {
 	return []group{
-		renderGroup(), uploadGroup(), apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
+		renderGroup(), sandboxGroup(), uploadGroup(), apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
 		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), smallFileGroup(), plainFileGroup(), zstdFileGroup(),
 	}
 }
 
 // bench is what a run has at hand.
 type bench struct {
-	count   int    // rounds that are recorded
-	blender string // path of the executable
-	folder  string // of everything the run writes; removed at its end
-	title   string // of the group under way, for progress lines
-	swapped bool   // whether the baseline goes first in this round
+	count   int              // rounds that are recorded
+	blender string           // path of the executable
+	sandbox *sandbox.Sandbox // that a worker's Blender runs in
+	folder  string           // of everything the run writes; removed at its end
+	title   string           // of the group under way, for progress lines
+	swapped bool             // whether the baseline goes first in this round
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
+		os.Exit(sandbox.Exec(os.Args[2:]))
+	}
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
 	rounds := flag.Int("rounds", 5, "how often subject and baseline take turns")
 	inspect := flag.String(inspectFlag, "", "inspect this `file` and print what it took as JSON; the benchmark runs itself so")
@@ -85,12 +90,16 @@ func run(only string, rounds int) error {
 	if err != nil {
 		return err
 	}
+	box, err := openSandbox(ctx)
+	if err != nil {
+		return err
+	}
 	folder, err := os.MkdirTemp("", "svc-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	b := &bench{count: rounds, blender: path, folder: folder}
+	b := &bench{count: rounds, blender: path, sandbox: box, folder: folder}
 	var t table
 	for _, g := range groups() {
 		rows := matching(g.rows, wanted)

@@ -102,7 +102,7 @@ func openHouse(ctx context.Context, b *bench) (*house, error) {
 		return nil, err
 	}
 	listening := make(chan string, 1)
-	h := &house{watch: newWatched(worker.Blender{Path: b.blender}), served: make(chan error, 1), ended: make(chan struct{})}
+	h := &house{watch: newWatched(worker.Blender{Path: b.blender, Sandbox: b.sandbox}), served: make(chan error, 1), ended: make(chan struct{})}
 	h.app, err = app.Open(ctx, app.Config{
 		Listen: "127.0.0.1:0", Data: data, Log: slog.New(slog.NewTextHandler(log, nil)), Announce: func(address string) { listening <- address },
 		Embedded: &app.EmbeddedWorker{Renderer: h.watch, Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true},
