@@ -124,11 +124,16 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 	t.Parallel()
 	buildOnce(t)
 	blenderPath := realBlender(t)
+	scenes, err := filepath.Abs("../../scripts/scenes")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", binaryFolder()+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("SVC", svc())
+			env.Setenv("SCENES", scenes)
 			env.Setenv("SVC_BLENDER", blenderPath)
 			env.Setenv("SVC_DEVICE", "cpu")
 			env.Setenv("SVC_ALLOW_BLENDER_VERSION", "true")
