@@ -15,6 +15,7 @@ import (
 
 	"svc.example/internal/agent"
 	"svc.example/internal/api"
+	"svc.example/internal/console"
 	"svc.example/internal/db"
 	"svc.example/internal/farm"
 	"svc.example/internal/farm/door"
@@ -67,6 +68,7 @@ func (a *App) Serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
+	console.Routes(mux, console.Rooms{Board: board, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
