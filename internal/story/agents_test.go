@@ -106,7 +106,7 @@ func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
 		var result struct {
 			StructuredContent map[string]any `json:"structuredContent"`
 		}
-		if err := json.Unmarshal(text, &result); err != nil || result.StructuredContent["ok"] != true {
+		if err := json.Unmarshal(text, &result); err != nil || fmt.Sprint(result.StructuredContent["ok"]) != "true" {
 			t.Fatalf("%s: %v: %s", tool, err, text)
 		}
 		return result.StructuredContent
