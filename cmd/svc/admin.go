@@ -32,6 +32,7 @@ type adminCmd struct {
 		Rotate signingKeyRotateCmd `cmd:"" help:"Make a new key that signs receipts from now on."`
 		Retire signingKeyRetireCmd `cmd:"" help:"End a key. What it has signed stays good."`
 	} `cmd:"" help:"Keys that sign receipts and the log."`
+	Workers    workersCmd    `cmd:"" help:"List workers: state, device, sandbox, when they were last heard."`
 	SignInLink signInLinkCmd `cmd:"" help:"Make a one-time link to sign in with."`
 	Audit      auditCmd      `cmd:"" help:"Check money, frames, receipts, their log and files over the whole store; exit 1 on any breach."`
 }
@@ -44,13 +45,26 @@ type adminFlags struct {
 
 // write runs do in one transaction of the store.
 func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
+	return f.open(func(ctx context.Context, d *db.DB) error {
+		return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+	})
+}
+
+// read is write for what only looks.
+func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
+	return f.open(func(ctx context.Context, d *db.DB) error {
+		return d.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+	})
+}
+
+func (f adminFlags) open(do func(ctx context.Context, d *db.DB) error) error {
 	ctx := context.Background()
 	house, err := app.Open(ctx, app.Config{Data: f.Data, Database: f.Database})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = house.Close() }()
-	return house.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+	return do(ctx, house.DB)
 }
 
 // field is one line of an answer.

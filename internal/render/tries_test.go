@@ -154,6 +154,37 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 	})
 }
 
+func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.workspace(t)
+		gone := w.worker(t)
+		w.pass(render.WorkerOnline + time.Second)
+		bad, good, idle := w.worker(t), w.worker(t), w.worker(t)
+		for range 3 {
+			w.job(t, workspace, 1)
+			w.fail(w.take(bad), fault.BlenderCrashed)
+			w.deliver(t, w.take(good), time.Second)
+		}
+		w.job(t, workspace, 1)
+		w.take(good)
+		want := map[string]render.WorkerState{
+			gone: render.WorkerOffline, bad: render.WorkerSetAside, good: render.WorkerRendering, idle: render.WorkerIdle,
+		}
+		w.read(t, func(ctx context.Context, tx *db.Tx) error {
+			got, err := render.Workers(ctx, tx, time.Hour)
+			if len(got) != len(want) {
+				t.Errorf("%d workers are listed, want %d", len(got), len(want))
+			}
+			for _, v := range got {
+				if v.State != want[v.WorkerID] || (v.AsideUntil != nil) != (v.State == render.WorkerSetAside) || (v.Frames > 0) != (v.State == render.WorkerRendering) {
+					t.Errorf("%+v, want it to be %s", v, want[v.WorkerID])
+				}
+			}
+			return err
+		})
+	})
+}
+
 func TestABrokenSceneSetsNoWorkerAside(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.workspace(t)

@@ -39,6 +39,7 @@ CREATE TABLE failed_try (
 CREATE INDEX failed_try_of ON failed_try (subject, failed_at);
 CREATE INDEX failed_try_by_holder ON failed_try (holder, subject, item);
 
+ALTER TABLE worker ADD COLUMN sandbox text NOT NULL DEFAULT ''; -- what is in force around its Blender
 -- A worker's standing: see render/standing.go.
 ALTER TABLE worker ADD COLUMN strikes bigint NOT NULL DEFAULT 0;
 ALTER TABLE worker ADD COLUMN asides bigint NOT NULL DEFAULT 0;
@@ -54,5 +55,6 @@ ALTER TABLE frame DROP COLUMN finding;
 ALTER TABLE worker DROP COLUMN aside_until;
 ALTER TABLE worker DROP COLUMN asides;
 ALTER TABLE worker DROP COLUMN strikes;
+ALTER TABLE worker DROP COLUMN sandbox;
 DROP TABLE failed_try;
 DROP TABLE turn;

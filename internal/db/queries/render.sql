@@ -136,8 +136,8 @@ VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @envelope, @created_at);
 SELECT * FROM receipt WHERE job_id = @job_id;
 
 -- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @registered_at, @seen_at);
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at);
 
 -- name: WorkerGet :one
 SELECT * FROM worker WHERE worker_id = @worker_id;

@@ -483,7 +483,7 @@ func (q *Queries) TurnOfJob(ctx context.Context, arg TurnOfJobParams) (TurnOfJob
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -500,6 +500,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Denoise,
 		&i.RegisteredAt,
 		&i.SeenAt,
+		&i.Sandbox,
 		&i.Strikes,
 		&i.Asides,
 		&i.AsideUntil,
@@ -565,7 +566,7 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, strikes, asides, aside_until, renderer FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -588,6 +589,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Denoise,
 			&i.RegisteredAt,
 			&i.SeenAt,
+			&i.Sandbox,
 			&i.Strikes,
 			&i.Asides,
 			&i.AsideUntil,

@@ -311,6 +311,7 @@ type Worker struct {
 	Denoise        string
 	RegisteredAt   int64
 	SeenAt         int64
+	Sandbox        string
 	Strikes        int64
 	Asides         int64
 	AsideUntil     int64

@@ -1389,8 +1389,8 @@ func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (int
 }
 
 const workerCreate = `-- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 `
 
 type WorkerCreateParams struct {
@@ -1403,6 +1403,7 @@ type WorkerCreateParams struct {
 	Device         string
 	DeviceName     string
 	Denoise        string
+	Sandbox        string
 	RegisteredAt   int64
 	SeenAt         int64
 }
@@ -1418,6 +1419,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 		arg.Device,
 		arg.DeviceName,
 		arg.Denoise,
+		arg.Sandbox,
 		arg.RegisteredAt,
 		arg.SeenAt,
 	)
@@ -1425,7 +1427,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1442,6 +1444,7 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Denoise,
 		&i.RegisteredAt,
 		&i.SeenAt,
+		&i.Sandbox,
 		&i.Strikes,
 		&i.Asides,
 		&i.AsideUntil,

@@ -121,7 +121,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
 		return tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
 			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
-			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), RegisteredAt: tx.Now, SeenAt: tx.Now,
+			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		})
 	})
 	if err != nil {
