@@ -42,7 +42,9 @@ type group struct {
 func groups() []group {
 	return []group{
 		renderGroup(), sandboxGroup(), uploadGroup(), apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
-		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), smallFileGroup(), plainFileGroup(), zstdFileGroup(),
+		receiptLogGroup("sqlite"), receiptLogGroup("postgres"),
+		scaleGroup("sqlite"), scaleGroup("postgres"), watchGroup("sqlite"), watchGroup("postgres"),
+		smallFileGroup(), plainFileGroup(), zstdFileGroup(),
 	}
 }
 

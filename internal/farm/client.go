@@ -32,10 +32,16 @@ const (
 // maxReplyBytes bounds a JSON reply; the largest, of leases, takes a few kilobytes.
 const maxReplyBytes = 1 << 20
 
+// idleConnections are kept for the calls that a worker makes at once: a lease, a
+// heartbeat, a delivery, a file.
+const idleConnections = 4
+
 // NewClient returns a client of the server at serverURL ("http://host:port",
 // without a path of its own) that authenticates with a node key.
 func NewClient(serverURL, key string) *Client {
-	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = idleConnections
+	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{Transport: transport}}
 }
 
 // Error is an error that the server replied. Every other error of a Client means

@@ -236,17 +236,15 @@ func Lapsed(ctx context.Context, tx *db.Tx) ([]Lease, error) {
 	return claimed(rows, nil)
 }
 
-// longestDelay is above every pause before work is tried again.
-const longestDelay = 2 * time.Minute
-
 // Steady puts right what was written while the clock was ahead: when it has been
 // set back by an hour, a silent holder would keep its lease for an hour, and work
-// put off for a second would wait as long. A lease lapses after life at the
-// latest, work of queue is due at once when its pause is longer than any is.
-func Steady(ctx context.Context, d *db.DB, queue string, life time.Duration) error {
+// that is due now would wait as long. A lease lapses after life at the latest;
+// work of queue that is due later than delay, which is the longest it is ever put
+// off, is due at once.
+func Steady(ctx context.Context, d *db.DB, queue string, life, delay time.Duration) error {
 	ahead := int64(0)
 	lapses := func(tx *db.Tx) int64 { return tx.Now + life.Microseconds() }
-	due := func(tx *db.Tx) int64 { return tx.Now + longestDelay.Microseconds() }
+	due := func(tx *db.Tx) int64 { return tx.Now + delay.Microseconds() }
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
 		ahead, err = tx.LeaseAhead(ctx, query.LeaseAheadParams{Queue: queue, LapsesAt: lapses(tx), DueAt: due(tx)})
 		return err

@@ -219,11 +219,17 @@ func (j *Jobs) Release(ctx context.Context, refs []lease.Ref) error {
 	})
 }
 
+// No frame is put off longer, and no packing.
+const (
+	longestFrameDelay   = 2 * time.Second
+	longestPackageDelay = 2 * time.Minute
+)
+
 // Lapse takes back what silent holders have: frames of workers, and packing of
 // a server that died. It returns how many leases lapsed.
 func (j *Jobs) Lapse(ctx context.Context) (int, error) {
-	for _, queue := range []string{FrameQueue, PackageQueue} {
-		if err := lease.Steady(ctx, j.DB, queue, j.LeaseLife); err != nil {
+	for queue, delay := range map[string]time.Duration{FrameQueue: longestFrameDelay, PackageQueue: longestPackageDelay} {
+		if err := lease.Steady(ctx, j.DB, queue, j.LeaseLife, delay); err != nil {
 			return 0, err
 		}
 	}

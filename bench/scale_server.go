@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/db"
+	"svc.example/internal/farm"
+	"svc.example/internal/identity"
+	"svc.example/internal/synthetic"
+	"svc.example/internal/wallet"
+	"svc.example/internal/worker"
+)
+
+// scaleServer is svc serve in a process of its own, and what a caller needs.
+type scaleServer struct {
+	b       *bench
+	process *exec.Cmd
+	store   app.Config // of the same store
+	drop    func() error
+	url     string
+	client  *client.Client
+	account string
+	nodes   []string // the workers' keys
+	scene   string
+}
+
+func (b *bench) serve(ctx context.Context, engine string) (s *scaleServer, err error) {
+	s = &scaleServer{b: b, store: app.Config{Log: slog.New(slog.DiscardHandler)}, drop: func() error { return nil }}
+	if s.store.Data, err = b.dir("scale-"); err != nil {
+		return nil, err
+	}
+	if engine == "postgres" {
+		if s.store.Database, s.drop, err = b.database(ctx, engine); err != nil {
+			return nil, err
+		}
+	}
+	if s.scene, err = b.scene(ctx, "scale.blend", "scale.py"); err != nil {
+		return nil, err
+	}
+	agent, err := s.prepare(ctx)
+	if err == nil {
+		err = s.launch(ctx)
+	}
+	if err == nil {
+		s.client, err = client.New(s.url, agent)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.drop())
+	}
+	return s, nil
+}
+
+// prepare makes the keys, before the server is there.
+func (s *scaleServer) prepare(ctx context.Context) (agent string, err error) {
+	house, err := app.Open(ctx, s.store)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, house.Close()) }()
+	err = house.DB.Write(ctx, func(tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, "scale@example.com")
+		if err != nil {
+			return err
+		}
+		agentKey, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "scale", nil)
+		if err != nil {
+			return err
+		}
+		account, err := identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "scale")
+		if err != nil {
+			return err
+		}
+		agent, s.account = agentKey.Secret, account.Secret
+		for len(s.nodes) < scaleWorkers {
+			node, err := identity.CreateNodeKey(ctx, tx, "scale")
+			if err != nil {
+				return err
+			}
+			s.nodes = append(s.nodes, node.Secret)
+		}
+		return errors.Join(err, wallet.Credit(ctx, tx, p.WorkspaceID, "scale", credit))
+	})
+	return agent, err
+}
+
+// launch builds svc and starts it.
+func (s *scaleServer) launch(ctx context.Context) error {
+	binary := filepath.Join(s.b.folder, "svc")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/svc").CombinedOutput(); err != nil {
+		return fmt.Errorf("build svc: %w: %s", err, out)
+	}
+	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen", "127.0.0.1:0", "--worker", "none", "--allow-synthetic",
+		"--data", s.store.Data, "--rate-per-minute", "60000", "--rate-burst", "10000")
+	if s.store.Database != "" {
+		s.process.Args = append(s.process.Args, "--database", s.store.Database)
+	}
+	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive this one
+	log, err := os.Create(filepath.Join(s.store.Data, "service.log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	s.process.Stderr = log
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if url, found := strings.CutPrefix(lines.Text(), "svc listens on "); found {
+			s.url = url
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return nil
+		}
+	}
+	return errors.Join(errors.New("svc serve ended before it listened"), s.process.Wait())
+}
+
+// stop ends the server and removes its database.
+func (s *scaleServer) stop() error {
+	return errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait(), s.drop())
+}
+
+// audit checks every promise over the store.
+func (s *scaleServer) audit(ctx context.Context) (err error) {
+	house, err := app.Open(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, house.Close()) }()
+	found, err := house.Audit(ctx)
+	for _, breach := range found.Breaches {
+		err = errors.Join(err, fmt.Errorf("breach of %q at %s: %s", breach.Rule, breach.Thing, breach.Detail))
+	}
+	return err
+}
+
+// crowd starts workers that render nothing, and returns when all have
+// registered; stop ends them.
+func (s *scaleServer) crowd(ctx context.Context, n int, frameTime time.Duration) (stop func(), err error) {
+	root, err := s.b.dir("workers-")
+	if err != nil {
+		return nil, err
+	}
+	working, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	stop = func() { cancel(); all.Wait() }
+	there := make(chan struct{}, n)
+	failed := make(chan error, n)
+	for i := range n {
+		w := worker.New(worker.Config{
+			Farm:     present{farm.NewClient(s.url, s.nodes[i]), there},
+			Renderer: synthetic.Renderer{FrameTime: frameTime, Jitter: 0.5},
+			WorkDir:  filepath.Join(root, fmt.Sprint(i)), Name: fmt.Sprint("scale-", i), Log: slog.New(slog.DiscardHandler),
+		})
+		all.Go(func() {
+			if err := w.Run(working); err != nil {
+				failed <- err
+			}
+		})
+	}
+	for range n {
+		select {
+		case <-there:
+		case err := <-failed:
+			stop()
+			return nil, err
+		case <-ctx.Done():
+			stop()
+			return nil, ctx.Err()
+		}
+	}
+	return stop, nil
+}
+
+// present is a farm that tells when a worker has registered.
+type present struct {
+	worker.Farm
+	there chan<- struct{}
+}
+
+func (p present) Register(ctx context.Context, r farm.RegisterRequest) (farm.RegisterReply, error) {
+	reply, err := p.Farm.Register(ctx, r)
+	if err == nil {
+		select {
+		case p.there <- struct{}{}:
+		default: // once more, after a refusal
+		}
+	}
+	return reply, err
+}
+
+// changedAt stands before the time of a job's last change in its events.
+var changedAt = []byte(`"updated_at":"`)
+
+// watch follows a job to its end and returns how old each change was, in
+// seconds, when it was heard.
+func (s *scaleServer) watch(ctx context.Context, with *http.Client, jobID string) (ages []float64, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/renders/"+jobID+"/events", nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.account)
+	answer, err := with.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the stream answers %s", answer.Status)
+	}
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<20)
+	var last string
+	for lines.Scan() {
+		_, rest, found := bytes.Cut(lines.Bytes(), changedAt)
+		if !found {
+			continue
+		}
+		text, _, _ := bytes.Cut(rest, []byte(`"`))
+		if string(text) == last {
+			continue
+		}
+		changed, err := time.Parse(time.RFC3339Nano, string(text))
+		if err != nil {
+			return nil, err
+		}
+		if last != "" { // the first is as old as the watcher's coming makes it
+			ages = append(ages, time.Since(changed).Seconds())
+		}
+		last = string(text)
+	}
+	return ages, lines.Err()
+}
+
+// percentile is the figure that a share of all does not exceed.
+func percentile(all []float64, share float64) (float64, error) {
+	if len(all) == 0 {
+		return 0, errors.New("nothing was heard")
+	}
+	slices.Sort(all)
+	return all[min(int(share*float64(len(all))), len(all)-1)], nil
+}
