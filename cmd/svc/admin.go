@@ -59,7 +59,7 @@ func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
 
 func (f adminFlags) open(do func(ctx context.Context, d *db.DB) error) error {
 	ctx := context.Background()
-	house, err := app.Open(ctx, app.Config{Data: f.Data, Database: f.Database})
+	house, err := app.Open(ctx, f.config())
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ type auditCmd struct{ adminFlags }
 
 func (c *auditCmd) Run(k *kong.Context) error {
 	ctx := context.Background()
-	house, err := app.Open(ctx, app.Config{Data: c.Data, Database: c.Database})
+	house, err := app.Open(ctx, c.config())
 	if err != nil {
 		return err
 	}

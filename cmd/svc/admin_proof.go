@@ -40,7 +40,7 @@ func (c *signingKeyRotateCmd) Run(k *kong.Context) error {
 		return exitError{errors.New("--overlap is negative"), exitUsage}
 	}
 	ctx := context.Background()
-	house, err := app.Open(ctx, app.Config{Data: c.Data, Database: c.Database})
+	house, err := app.Open(ctx, c.config())
 	if err != nil {
 		return err
 	}

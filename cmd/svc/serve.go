@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +22,12 @@ import (
 type store struct {
 	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder of files, keys and, without --database, the SQLite database."`
 	Database string `env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
+	SealKeys string `env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that seal secrets in the database, 32 bytes in base64, apart by commas; the first seals, all open. Give them by the environment. Without them, keys/seal.keys in the data folder."`
+}
+
+// config is a house at that place.
+func (s store) config() app.Config {
+	return app.Config{Data: s.Data, Database: s.Database, SealKeys: s.SealKeys}
 }
 
 // blenderFlags say how a worker renders.
@@ -36,6 +43,7 @@ type serveCmd struct {
 	blenderFlags
 	sandboxFlags
 	signInFlags
+	webhookFlags
 	Listen     string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL  string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
 	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
@@ -50,8 +58,9 @@ func (c *serveCmd) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	cfg := app.Config{Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, SigningKey: c.SigningKey, LogOrigin: c.LogOrigin, AllowSynthetic: c.Synthetic}
-	if err := c.apply(&cfg); err != nil {
+	cfg := c.config()
+	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	if err := errors.Join(c.apply(&cfg), c.let(&cfg)); err != nil {
 		return err
 	}
 	if c.Worker == "embedded" {

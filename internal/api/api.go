@@ -28,6 +28,8 @@ import (
 	"svc.example/internal/leaderboard"
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/render"
+	"svc.example/internal/seal"
+	"svc.example/internal/webhook"
 )
 
 // Rooms are what the door leads to.
@@ -37,6 +39,8 @@ type Rooms struct {
 	Board     *leaderboard.Board
 	Intake    *intake.Intake
 	Blobs     blob.Store
+	Webhooks  *webhook.Hooks
+	Sealed    *seal.Keys // for answers kept for idempotency keys
 	PublicURL string
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
@@ -80,6 +84,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) []byte {
 	s.workspace(api)
 	s.results(api)
 	s.leaderboard(api)
+	s.webhooks(api)
 	describeDocument(api.OpenAPI())
 	document := finish(api.OpenAPI(), rooms.PublicURL)
 	mux.Handle("GET /docs", reference(api.OpenAPI()))

@@ -227,6 +227,13 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			"start with a price":       {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","price_cents":1}`), 400, fault.PriceNotAccepted},
 			"start with more":          {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","more":1}`), 400, fault.InvalidRequest},
 			"start without a quote":    {upload + "/start", jsonBody(`{"legal_acceptance":"SVC_LEGAL_V1"}`), 400, fault.InvalidRequest},
+			"start told in the open":   {upload + "/start", s.startWith(`"webhook_url":"http://8.8.8.8/"`), 400, fault.InvalidWebhookURL},
+			"start told at home":       {upload + "/start", s.startWith(`"webhook_url":"https://127.0.0.1/"`), 400, fault.InvalidWebhookURL},
+			"start told nowhere":       {upload + "/start", s.startWith(`"webhook_url":"nowhere"`), 400, fault.InvalidWebhookURL},
+			"start told far away":      {upload + "/start", s.startWith(`"webhook_url":"https://8.8.8.8/` + strings.Repeat("x", 2048) + `"`), 400, fault.InvalidWebhookURL},
+			"start with 15 letters":    {upload + "/start", s.startWith(`"webhook_url":"https://8.8.8.8/","webhook_secret":"123456789012345"`), 400, fault.WebhookSecretShort},
+			"start with no base64":     {upload + "/start", s.startWith(`"webhook_url":"https://8.8.8.8/","webhook_secret":"whsec_123456789!"`), 400, fault.InvalidRequest},
+			"start with a lone secret": {upload + "/start", s.startWith(`"webhook_secret":"1234567890123456"`), 400, fault.InvalidRequest},
 			"start with broken JSON":   {upload + "/start", jsonBody(`{"quote_id":`), 400, fault.InvalidRequest},
 			"start with a form":        {upload + "/start", s.form(map[string]string{"quote_id": s.quote}, "", nil), 415, fault.UnsupportedMedia},
 			"start another quote":      {upload + "/start", jsonBody(`{"quote_id":"QTE-0","legal_acceptance":"SVC_LEGAL_V1"}`), 404, fault.QuoteNotFound},
@@ -241,7 +248,6 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			"inspect text":             {"/node/v1/uploads/inspect", s.form(nil, "a.blend", []byte("hello")), 400, fault.UnsupportedFile},
 			"inspect another name":     {"/node/v1/uploads/inspect", s.form(nil, "a.png", blend), 400, fault.UnsupportedFile},
 			"inspect a cut file":       {"/node/v1/uploads/inspect", s.form(nil, "a.blend", blend[:len(blend)/2]), 400, fault.FileDamaged},
-			"inspect with a webhook":   {"/node/v1/uploads/inspect", s.form(map[string]string{"webhook_url": "https://example.com/hook"}, "a.blend", blend), 400, fault.InvalidRequest},
 			"inspect with words":       {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "one"}, "a.blend", blend), 400, fault.InvalidRequest},
 			"inspect from frame 0":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_start": "0"}, "a.blend", blend), 400, fault.InvalidFrameRange},
 			"inspect beyond 10000":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_end": "20000"}, "a.blend", blend), 400, fault.FrameRangeTooLarge},
@@ -256,6 +262,11 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			}
 		}
 	})
+}
+
+// startWith is the body of a start with more members.
+func (s *service) startWith(more string) body {
+	return jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1",` + more + `}`)
 }
 
 func TestCredentialsAndWorkspacesAreKeptApart(t *testing.T) {

@@ -51,19 +51,22 @@ func operationCodes() map[string][]fault.Code {
 	result := all(job, codes{fault.RenderNotCompleted})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
+	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
+	endpoint := all(session, codes{fault.EndpointNotFound})
+	delivery := all(session, codes{fault.RenderNotFound})
 	return map[string][]fault.Code{
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 
 		"inspectUpload": all(session, file),
 		"quoteUpload":   all(session, json, once, frames, codes{fault.UploadNotFound}),
-		"startUpload": all(session, json, once, money, codes{
+		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
 		}),
 		"getJob": job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad),
 		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": result, "getJobProof": result,
 
 		"preflightRender": all(key, json, once, frames, codes{fault.UnsupportedFile, fault.UnsupportedRenderer}),
-		"createRender":    all(key, file, once, group, money, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
+		"createRender":    all(key, file, once, group, money, hook, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
 		"submitRender":    all(job, once, codes{fault.RenderNotSubmittable, fault.NotAcceptingJobs}),
 		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad),
@@ -78,6 +81,12 @@ func operationCodes() map[string][]fault.Code {
 		"listRenders": all(key, bad), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": createKey, "revokeAgentKey": revokeKey,
+
+		"createWebhookEndpoint": all(session, json, hook, codes{fault.EndpointLimitReached}), "listWebhookEndpoints": session, "getWebhookEndpoint": endpoint,
+		"changeWebhookEndpoint": all(endpoint, json, codes{fault.InvalidWebhookURL}), "deleteWebhookEndpoint": endpoint,
+		"rotateWebhookSecret": all(endpoint, json, codes{fault.WebhookSecretShort}), "testWebhookEndpoint": all(endpoint, codes{fault.EndpointDisabled}),
+		"redeliverSince": all(endpoint, json, codes{fault.EndpointDisabled}), "listEndpointDeliveries": all(endpoint, bad),
+		"listWebhookDeliveries": delivery, "redeliverWebhook": all(delivery, codes{fault.DeliveryNotFound, fault.EndpointDisabled}),
 
 		"askForLink": all(ours, json), "showLink": bad, "signIn": all(ours, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
 		"getSession": session, "signOut": session,

@@ -88,6 +88,16 @@ func (s *server) agentOrSession(api huma.API) middleware {
 	})
 }
 
+// accountOrSession lets account keys in, and the browser's session.
+func (s *server) accountOrSession(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) {
+		if bySession(r) {
+			return s.session(r)
+		}
+		return s.accountKey(r)
+	})
+}
+
 // anyCredential lets account keys, agent keys and the browser's session in:
 // each sees its own workspace's.
 func (s *server) anyCredential(api huma.API) middleware {

@@ -69,6 +69,7 @@ func tags() []*huma.Tag {
 		{Name: "Discovery", Description: "What the service renders, at what price, within which limits. Public."},
 		{Name: "Job API", Description: "Inspect, quote, start and follow; with an agent key."},
 		{Name: "Renders", Description: "The older flow: upload, then submit; with an account key."},
+		{Name: "Webhooks", Description: "Who is told when a job ends, and what became of it."},
 		{Name: "Workspace", Description: "The workspace's renders and its wallet."},
 		{Name: "Results", Description: "Downloads by signed links."},
 		{Name: "Proof", Description: "Keys and records that receipts are checked with."},

@@ -45,11 +45,16 @@ var special = map[string]map[string]*fault.Error{
 	"startUpload": {
 		"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start takes no price_cents: the locked quote is the price."),
 		"body.legal_acceptance": fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1."),
+		"body.webhook_url":      badWebhookURL,
+		"body.webhook_secret":   shortSecret,
 	},
-	"createApiKey":   {"body.name": badKeyName},
-	"createAgentKey": {"body.name": badKeyName},
-	"revokeApiKey":   {"path.key_id": noSuchKey},
-	"revokeAgentKey": {"path.key_id": noSuchKey},
+	"createWebhookEndpoint": {"body.url": badWebhookURL, "body.secret": shortSecret},
+	"changeWebhookEndpoint": {"body.url": badWebhookURL},
+	"rotateWebhookSecret":   {"body.secret": shortSecret},
+	"createApiKey":          {"body.name": badKeyName},
+	"createAgentKey":        {"body.name": badKeyName},
+	"revokeApiKey":          {"path.key_id": noSuchKey},
+	"revokeAgentKey":        {"path.key_id": noSuchKey},
 }
 
 // wireErrorOf is huma's constructor for what it finds wrong with a request.

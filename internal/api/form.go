@@ -106,10 +106,6 @@ func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) 
 		f.received, err = s.Intake.Receive(ctx, callerOf(ctx).WorkspaceID, part.FileName(), part)
 		return err
 	}
-	if strings.HasPrefix(name, "webhook_") {
-		// Taking it would promise events that nobody sends.
-		return fault.Field("body."+name, "is not served yet: follow the job by its event stream or by polling")
-	}
 	if _, known := f.numbers[name]; known {
 		f.numbers[name], err = number(name, part)
 	} else if _, known := f.texts[name]; known {

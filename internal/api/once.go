@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -61,12 +62,31 @@ func (s *server) once(api huma.API, of keyed) middleware {
 		case err != nil:
 			s.refuse(api, ctx, err)
 		case answer != nil:
-			ctx.SetHeader(replayedHeader, "true")
-			write(ctx, answer.Status, answer.Body)
+			s.replay(api, ctx, answer)
 		default:
 			s.held(api, ctx, hold, next)
 		}
 	}
+}
+
+// answerPlace is what kept answers are sealed for: one may show a webhook's
+// secret.
+const answerPlace = "idempotent answer"
+
+// finish keeps an answer under a request's key.
+func (s *server) finish(ctx context.Context, tx *db.Tx, hold *idempotency.Hold, status int, body []byte) error {
+	return hold.Finish(ctx, tx, idempotency.Answer{Status: status, Body: []byte(s.Sealed.Seal(body, answerPlace))})
+}
+
+// replay gives a kept answer again.
+func (s *server) replay(api huma.API, ctx huma.Context, answer *idempotency.Answer) {
+	body, err := s.Sealed.Open(string(answer.Body), answerPlace)
+	if err != nil {
+		s.refuse(api, ctx, fmt.Errorf("open a kept answer: %w", err))
+		return
+	}
+	ctx.SetHeader(replayedHeader, "true")
+	write(ctx, answer.Status, body)
 }
 
 // held runs a request that has its key, and keeps what it answers before the
@@ -81,7 +101,7 @@ func (s *server) held(api huma.API, ctx huma.Context, hold *idempotency.Hold, ne
 	next(seen)
 	if seen.status < 300 && !hold.Finished() {
 		err := s.DB.Write(ctx.Context(), func(tx *db.Tx) error {
-			return hold.Finish(ctx.Context(), tx, idempotency.Answer{Status: seen.status, Body: seen.body.Bytes()})
+			return s.finish(ctx.Context(), tx, hold, seen.status, seen.body.Bytes())
 		})
 		if err != nil {
 			s.refuse(api, ctx, err)

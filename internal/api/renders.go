@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,10 +14,10 @@ import (
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/fault"
-	"svc.example/internal/idempotency"
 	"svc.example/internal/intake"
 	"svc.example/internal/quote"
 	"svc.example/internal/render"
+	"svc.example/internal/webhook"
 )
 
 // rendersPath is where the older flow's jobs are (spec 4.1).
@@ -73,12 +74,14 @@ func (s *server) renders(api huma.API) {
 	}
 	huma.Register(api, create, handled(s, s.create))
 	parts := frameParts("frame_start", "frame_end", "frame_count")
+	maps.Copy(parts, webhookParts())
 	parts["renderer"] = &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
+	members := webhookParts()
+	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
 	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": fileForm(parts),
 		"application/json": {Schema: &huma.Schema{
-			Type: huma.TypeObject, Required: []string{"upload_id"}, AdditionalProperties: false,
-			Properties: map[string]*huma.Schema{"upload_id": {Type: huma.TypeString, Description: "From inspect or POST /uploads."}},
+			Type: huma.TypeObject, Required: []string{"upload_id"}, AdditionalProperties: false, Properties: members,
 		}},
 	}}
 
@@ -129,22 +132,26 @@ func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOut
 func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
 	out = &objectOutput{}
 	c := callerOf(ctx)
+	var target webhook.Target
 	hold := func(tx *db.Tx, q quote.Quote) (err error) {
 		out.Body, err = s.Jobs.Hold(ctx, tx, render.StartRequest{
-			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: render.FlowPublicV1,
+			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: render.FlowPublicV1, Webhook: target,
 		}, q)
 		if err != nil {
 			return err
 		}
-		return keepAnswer(ctx, tx, out.Body)
+		return s.keepAnswer(ctx, tx, out.Body)
 	}
 	if isJSON(in.request) {
-		uploadID, err := uploadIDOf(in.request)
+		asked, err := uploadOf(in.request)
 		if err != nil {
 			return nil, err
 		}
+		if target, err = s.target(ctx, asked.WebhookFields); err != nil {
+			return nil, err
+		}
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			q, err := s.Intake.OpenQuote(ctx, tx, c.WorkspaceID, uploadID)
+			q, err := s.Intake.OpenQuote(ctx, tx, c.WorkspaceID, asked.UploadID)
 			if err != nil {
 				return err
 			}
@@ -155,13 +162,16 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer"})
+	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
 	if err != nil {
 		return nil, err
 	}
 	defer f.abort()
 	if r := f.texts["renderer"]; r != "" && r != contract.RendererID {
 		return nil, fault.New(fault.UnsupportedRenderer, "There is no renderer %q; it is %s.", r, contract.RendererID)
+	}
+	if target, err = s.target(ctx, WebhookFields{f.texts["webhook_url"], f.texts["webhook_secret"]}); err != nil {
+		return nil, err
 	}
 	frames, err := group.frames(f.numbers["frame_start"], f.numbers["frame_end"], f.numbers["frame_count"])
 	if err != nil {
@@ -175,7 +185,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 }
 
 // keepAnswer keeps a 200 for the request's Idempotency-Key, if it has one.
-func keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
+func (s *server) keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
 	hold := heldOf(ctx)
 	if hold == nil {
 		return nil
@@ -184,30 +194,41 @@ func keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
 	if err := plainJSON.Marshal(&body, answer); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
-	return hold.Finish(ctx, tx, idempotency.Answer{Status: http.StatusOK, Body: body.Bytes()})
+	return s.finish(ctx, tx, hold, http.StatusOK, body.Bytes())
 }
 
-// uploadIDOf reads the JSON form of POST /renders.
-func uploadIDOf(r *http.Request) (string, error) {
+// renderRequest is the JSON form of POST /renders.
+type renderRequest struct {
+	UploadID string `json:"upload_id"`
+	WebhookFields
+}
+
+// uploadOf reads the JSON form of POST /renders.
+func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
-		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Because(err)
+		return asked, fault.New(fault.InvalidRequest, "The body breaks off.").Because(err)
 	}
 	if len(text) > contract.MaxJSONBodyBytes {
-		return "", fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
+		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 	}
-	var body map[string]any
-	if err := json.Unmarshal(text, &body); err != nil {
-		return "", fault.Field("body", "is not a JSON object").Because(err)
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		return asked, fault.Field("body", "is not a JSON object").Because(err)
 	}
-	for name := range body {
-		if name != "upload_id" {
-			return "", fault.Field("body."+name, "unexpected property")
+	for name, value := range members {
+		if name != "upload_id" && name != "webhook_url" && name != "webhook_secret" {
+			return asked, fault.Field("body."+name, "unexpected property")
+		}
+		if _, ok := value.(string); !ok {
+			return asked, fault.Field("body."+name, "expected string")
 		}
 	}
-	uploadID, ok := body["upload_id"].(string)
-	if !ok || uploadID == "" {
-		return "", fault.Field("body.upload_id", "is required")
+	if err := json.Unmarshal(text, &asked); err != nil {
+		return asked, fault.Field("body", "is not what this route takes").Because(err)
 	}
-	return uploadID, nil
+	if asked.UploadID == "" {
+		return asked, fault.Field("body.upload_id", "is required")
+	}
+	return asked, nil
 }

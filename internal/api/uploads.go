@@ -43,6 +43,7 @@ type startInput struct {
 	Body     struct {
 		QuoteID         string `json:"quote_id" doc:"From inspect or quote."`
 		LegalAcceptance string `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
+		WebhookFields
 	}
 }
 
@@ -82,8 +83,12 @@ func (s *server) uploads(api huma.API) {
 		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
 	}, handled(s, func(ctx context.Context, in *startInput) (*objectOutput, error) {
 		c := callerOf(ctx)
+		target, err := s.target(ctx, in.Body.WebhookFields)
+		if err != nil {
+			return nil, err
+		}
 		o, err := s.Jobs.Start(ctx, render.StartRequest{
-			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: render.FlowJobAPI,
+			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: render.FlowJobAPI, Webhook: target,
 		})
 		return &objectOutput{o}, err
 	}))

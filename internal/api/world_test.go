@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,13 +53,16 @@ type sample struct {
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
 	skew := &atomic.Int64{}
-	s := start(t, url, func(c *app.Config) { c.Skew = func() time.Duration { return time.Duration(skew.Load()) } })
+	s := start(t, url, func(c *app.Config) {
+		c.Skew = func() time.Duration { return time.Duration(skew.Load()) }
+		c.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
 	w := &world{service: s, path: map[string]string{
 		"n": "1", "result_id": "BMR-0", "gpu_slug": "nvidia-t4", "gpu_a": "nvidia-t4", "gpu_b": "nvidia-l4",
 	}}
 	inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
 	w.path["upload_id"] = inspected.text("upload_id")
-	terms := jsonBody(`{"quote_id":"` + inspected.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1"}`)
+	terms := jsonBody(`{"quote_id":"` + inspected.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1","webhook_url":"` + deadReceiver + `"}`)
 	w.path["job_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/start", terms).text("job_id")
 	s.post("/node/v1/jobs/"+w.path["job_id"]+"/cancel", body{}) // ended, so that event streams end
 	w.owner, w.stranger, w.ended = w.party("one@example.com", false), w.party("two@example.com", false), w.party("one@example.com", true)
@@ -68,21 +72,35 @@ func newWorld(t *testing.T, url string) *world {
 		w.keys[routes] = b.do("POST", routes, jsonBody(`{"name":"to be revoked"}`)).text("key_id")
 		w.belongings = append(w.belongings, w.keys[routes])
 	}
-	w.belongings = append(w.belongings, w.path["upload_id"], w.path["job_id"], inspected.text("quote_id"))
+	w.path["endpoint_id"] = w.endpoint()
+	deliveries := s.call("GET", "/v1/renders/"+w.path["job_id"]+"/webhook-deliveries", s.account, body{}).body["deliveries"].([]any)
+	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
+	w.belongings = append(w.belongings, w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open("one@example.com")
 	skew.Store(0)
 	w.samples = map[string]sample{
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
 		"quoteUpload": {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
-		"createRender":    {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
-		"setProofPages":   {body: jsonBody(`{"shown":false}`)},
-		"preflightRender": {body: jsonBody(`{"filename":"scene.blend"}`)},
-		"createApiKey":    {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
+		"createRender":          {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
+		"setProofPages":         {body: jsonBody(`{"shown":false}`)},
+		"preflightRender":       {body: jsonBody(`{"filename":"scene.blend"}`)},
+		"createWebhookEndpoint": {body: jsonBody(`{"url":"` + deadReceiver + `"}`)}, "changeWebhookEndpoint": {body: jsonBody(`{"enabled":true}`)},
+		"rotateWebhookSecret": {body: jsonBody(`{}`)}, "redeliverSince": {body: jsonBody(`{"since":"2026-01-01T00:00:00Z"}`)},
+		"createApiKey": {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
 		"askForLink": {body: jsonBody(`{"email":"three@example.com"}`)}, "signIn": {body: form("token", "unknown")}, "showLink": {query: "?token=unknown"},
 		"downloadArtifact": {query: "?expires=9999999999&signature=unknown"},
 	}
 	return w
+}
+
+// deadReceiver is an address where nobody listens.
+const deadReceiver = "https://127.0.0.1:1024/"
+
+// endpoint makes a webhook endpoint of the owner's.
+func (w *world) endpoint() (endpointID string) {
+	w.t.Helper()
+	return w.call("POST", "/v1/webhook-endpoints", w.account, jsonBody(`{"url":"`+deadReceiver+`"}`)).text("endpoint_id")
 }
 
 // party makes a credential of each kind; ended ones are revoked or signed out.

@@ -24,7 +24,9 @@ import (
 	"svc.example/internal/leaderboard"
 	"svc.example/internal/receipt"
 	"svc.example/internal/render"
+	"svc.example/internal/seal"
 	"svc.example/internal/signing"
+	"svc.example/internal/webhook"
 )
 
 // App is the house without its doors.
@@ -34,7 +36,9 @@ type App struct {
 	Blobs  blob.Store
 	Keys   *signing.Ring
 
-	linkKey []byte
+	linkKey  []byte
+	sealed   *seal.Keys
+	webhooks *webhook.Hooks
 }
 
 // Open opens the stores and keys, and makes them where they are missing.
@@ -54,6 +58,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, "link.key")); err != nil {
 		return nil, err
 	}
+	if a.sealed, err = openSeal(filepath.Join(keys, "seal.keys"), cfg.SealKeys); err != nil {
+		return nil, err
+	}
 	if a.Blobs, err = blob.OpenDisk(cfg.Data, time.Now()); err != nil {
 		return nil, err
 	}
@@ -61,6 +68,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.webhooks = a.openWebhooks()
 	return a, nil
 }
 
@@ -71,7 +79,7 @@ func (a *App) Close() error { return a.DB.Close() }
 func (a *App) Jobs(publicURL string) *render.Jobs {
 	return &render.Jobs{
 		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Keys: a.Keys,
-		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Webhooks: a.webhooks, Log: a.Config.Log,
 	}
 }
 
@@ -94,42 +102,70 @@ func openRing(folder, given string) (*signing.Ring, error) {
 
 // Audit checks every promise over the whole store.
 func (a *App) Audit(ctx context.Context) (render.Audited, error) {
-	return render.Audit(ctx, a.DB, a.Blobs, a.Keys)
+	return render.Audit(ctx, a.DB, a.Blobs, a.Keys, a.sealed)
+}
+
+// openSeal takes the operator's keys, or those in the file, which is made where
+// it is missing.
+func openSeal(path, given string) (*seal.Keys, error) {
+	if given != "" {
+		return seal.Parse([]byte(given))
+	}
+	text, err := loadOrCreate(path, func() ([]byte, error) { return seal.Generate(rand.Reader) })
+	if err != nil {
+		return nil, err
+	}
+	keys, err := seal.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return keys, nil
 }
 
 // secretBytes is the length of a key for HMAC-SHA256.
 const secretBytes = 32
 
-// loadOrCreateSecret reads a random secret from a file of mode 0600. Of several
-// processes that make it at once, one wins and all read the same.
+// loadOrCreateSecret reads a random secret from a file of mode 0600.
 func loadOrCreateSecret(path string) ([]byte, error) {
+	secret, err := loadOrCreate(path, func() ([]byte, error) {
+		secret := make([]byte, secretBytes)
+		_, err := rand.Read(secret)
+		return secret, err
+	})
+	if err == nil && len(secret) != secretBytes {
+		return nil, fmt.Errorf("the secret in %s has %d bytes, not %d", path, len(secret), secretBytes)
+	}
+	return secret, err
+}
+
+// loadOrCreate reads a file of mode 0600, which it makes where it is missing. Of
+// several processes that make it at once, one wins and all read the same.
+func loadOrCreate(path string, generate func() ([]byte, error)) ([]byte, error) {
 	for range 2 {
-		secret, err := os.ReadFile(path)
-		if err == nil && len(secret) == secretBytes {
-			return secret, nil
-		}
+		text, err := os.ReadFile(path)
 		if err == nil {
-			return nil, fmt.Errorf("the secret in %s has %d bytes, not %d", path, len(secret), secretBytes)
+			return text, nil
 		}
 		if !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("read secret: %w", err)
 		}
-		if err := createSecret(path); err != nil && !errors.Is(err, os.ErrExist) {
+		if text, err = generate(); err == nil {
+			err = create(path, text)
+		}
+		if err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("make secret: %w", err)
 		}
 	}
 	return nil, fmt.Errorf("the secret in %s comes and goes", path)
 }
 
-func createSecret(path string) error {
+func create(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".secret-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	secret := make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // never fails
-	_, err = f.Write(secret)
+	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

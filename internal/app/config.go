@@ -56,6 +56,9 @@ type Config struct {
 
 	// Outbound is what may be called of addresses that callers name.
 	Outbound outbound.Config
+	// Webhooks is the same for webhooks: an operator may open it for receivers of
+	// tests, at their own risk.
+	Webhooks outbound.Config
 	// AllowSynthetic lets workers in that render nothing (package synthetic); the
 	// jobs that they touch say so.
 	AllowSynthetic bool
@@ -68,6 +71,9 @@ type Config struct {
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Config
 
+	// SealKeys seal the secrets in the database, as seal.Parse reads them; "" means
+	// keys made and kept in Data.
+	SealKeys string
 	// Skew moves the clock, AfterCommit is called after every committed write:
 	// both for tests.
 	Skew        func() time.Duration

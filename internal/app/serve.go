@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ import (
 	"svc.example/internal/ratelimit"
 	"svc.example/internal/receiptlog"
 	"svc.example/internal/render"
+	"svc.example/internal/webhook"
 	"svc.example/internal/worker"
 )
 
@@ -54,19 +56,17 @@ func (a *App) Serve(ctx context.Context) error {
 		return fmt.Errorf("listen on %s: %w", a.Config.Listen, err)
 	}
 	local := "http://" + reachable(listener.Addr())
-	public := a.Config.PublicURL
-	if public == "" {
-		public = local
-	}
+	public := cmp.Or(a.Config.PublicURL, local)
 	if err := a.prepareLog(ctx, public); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	a.warnOfWebhooks()
 	jobs := a.Jobs(public)
 	board := a.Board(public)
 	in := a.intake(outbound.New(a.Config.Outbound))
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
 	console.Routes(mux, console.Rooms{Board: board, PublicURL: public, Log: a.Config.Log})
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
@@ -90,6 +90,8 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
 		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
 		workers.Call,
+		a.runner(webhook.Queue, webhook.Lanes, a.webhooks.Drive).Run,
+		a.runner(webhook.NoticeQueue, 1, a.notices().Notify).Run,
 		a.reaper(jobs),
 		a.sweeper(jobs),
 	} {

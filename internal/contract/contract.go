@@ -108,9 +108,29 @@ const (
 	EventCompleted       = "render.completed"
 	EventFailed          = "render.failed"
 	EventCancelled       = "render.cancelled"
+	EventTest            = "webhook.test" // of an endpoint; no terminal event
 	WebhookTransport     = "HTTPS"
 	WebhookDeliveryModel = "durable_queue"
 )
+
+// How a delivery is made (decisions on webhooks).
+const (
+	WebhookTimeout       = 15 * time.Second // of one try, all in all
+	WebhookLongestPause  = 24 * time.Hour   // a receiver's Retry-After counts up to this
+	WebhookAnswerKept    = 1 << 10          // bytes of an answer that the log shows
+	WebhookSecretPrefix  = "whsec_"         // what follows is base64
+	WebhookSecretOverlap = 24 * time.Hour   // for which a rotated secret still signs
+	WebhookBreaker       = 5 * 24 * time.Hour
+	MaxWebhookSecret     = 512 // characters
+	MaxWebhookEndpoints  = 10  // a workspace
+)
+
+// WebhookPauses are the pauses before each try of a delivery.
+func WebhookPauses() []time.Duration {
+	return []time.Duration{
+		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+}
 
 // What discovery says of cancelling and proof (decisions on discovery).
 const (

@@ -47,6 +47,12 @@ const (
 	InvalidFileURL       Code = "invalid_file_url"
 	FileNotFetched       Code = "file_not_fetched"
 	InvalidKeyName       Code = "invalid_key_name"
+	InvalidWebhookURL    Code = "invalid_webhook_url"
+	WebhookSecretShort   Code = "webhook_secret_too_short"
+	EndpointNotFound     Code = "webhook_endpoint_not_found"
+	DeliveryNotFound     Code = "webhook_delivery_not_found"
+	EndpointDisabled     Code = "webhook_endpoint_disabled"
+	EndpointLimitReached Code = "webhook_endpoint_limit_reached"
 	LinkInvalid          Code = "link_invalid"
 	SignInFailed         Code = "sign_in_failed"
 	UploadTooLarge       Code = "upload_too_large"
@@ -129,6 +135,8 @@ func Table() []Entry {
 		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
 		{InvalidFileURL, 400, false, "Give an https address of a public host, without a user name, on port 443 or above 1023; or upload the file.", DoorAPI},
 		{FileNotFetched, 400, true, "Check that the address answers with the file itself, without sign-in or redirect; or upload the file.", DoorAPI},
+		{InvalidWebhookURL, 400, false, "Send an https URL of a public host, without user name, on port 443 or above 1023.", DoorAPI},
+		{WebhookSecretShort, 400, false, "Send a webhook_secret of 16 characters or more, or none: then one is made.", DoorAPI},
 		{LinkInvalid, 400, false, "Ask for a new link and open it within its lifetime, once.", DoorAPI},
 		{IdempotencyHeadersIncomplete, 400, false, "Send all nine headers of the group, or none of them.", DoorAPI},
 		{FingerprintMismatch, 400, false, "Compute X-Svc-Request-Fingerprint over the values that the other headers carry.", DoorAPI},
@@ -145,6 +153,8 @@ func Table() []Entry {
 		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
+		{EndpointNotFound, 404, false, "List the webhook endpoints and use an endpoint_id from there.", DoorAPI},
+		{DeliveryNotFound, 404, false, "List the deliveries and use a delivery_id from there.", DoorAPI},
 		{ReceiptNotFound, 404, false, "Check the receipt id, and ask its owner whether the workspace shows its proof pages.", DoorAPI},
 		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
@@ -159,6 +169,8 @@ func Table() []Entry {
 		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
+		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},
+		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
 		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},
 		{PriceAboveMax, 409, false, "Quote fewer frames, or start with a higher max_price_cents once whoever pays agrees.", DoorAPI},
 		{ToolNotFound, 404, false, "Call one of the tools that tools/list names.", DoorAPI},

@@ -21,6 +21,10 @@ const (
 	Node        = "NOD-"
 	Benchmark   = "BMR-"
 	Transaction = "TXN-"
+	Endpoint    = "WHE-"
+	Delivery    = "WHD-"
+	Secret      = "WHS-"
+	Event       = "msg_"
 	Key         = "key_"
 	Request     = "req_"
 )

@@ -3,5 +3,5 @@ package identity
 // Address is the spelling of an address.
 var Address = address
 
-// Letter is what Deliver hands to the server.
-func (m *Mail) Letter(email, link string) []byte { return m.letter(email, link) }
+// Letter is what Send hands to the server.
+func (m *Mail) Letter(to, text string) []byte { return m.letter(to, "Subject", text) }

@@ -11,12 +11,13 @@ import (
 	"net/mail"
 	"net/smtp"
 	"net/url"
+	"strings"
 	"time"
 
 	"svc.example/internal/contract"
 )
 
-// Mail sends links through an SMTP server. Nothing but a server on this machine
+// Mail sends letters through an SMTP server. Nothing but a server on this machine
 // is spoken to without TLS.
 type Mail struct {
 	host, port string
@@ -61,6 +62,14 @@ func NewMail(server, from string) (*Mail, error) {
 // Deliver sends a one-time link; it returns when the server has taken the
 // letter.
 func (m *Mail) Deliver(ctx context.Context, email, link string) error {
+	return m.Send(ctx, email, "Sign in to "+contract.Service, fmt.Sprintf(
+		"Open this link to sign in. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this letter: nobody gets in without the link.\n",
+		int(contract.SignInLinkLife.Minutes()), link))
+}
+
+// Send sends a letter; it returns when the server has taken it. text is plain,
+// with short lines, as every reader shows it.
+func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	c, err := m.connect(ctx)
@@ -68,7 +77,7 @@ func (m *Mail) Deliver(ctx context.Context, email, link string) error {
 		return fmt.Errorf("reach mail server %s: %w", m.host, err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := m.hand(c, email, link); err != nil {
+	if err := m.hand(c, to, m.letter(to, subject, text)); err != nil {
 		return fmt.Errorf("hand a letter to mail server %s: %w", m.host, err)
 	}
 	return nil
@@ -106,7 +115,7 @@ func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 }
 
 // hand gives one letter to the server.
-func (m *Mail) hand(c *smtp.Client, email, link string) error {
+func (m *Mail) hand(c *smtp.Client, to string, letter []byte) error {
 	if m.auth != nil {
 		if err := c.Auth(m.auth); err != nil {
 			return err
@@ -115,14 +124,14 @@ func (m *Mail) hand(c *smtp.Client, email, link string) error {
 	if err := c.Mail(m.from.Address); err != nil {
 		return err
 	}
-	if err := c.Rcpt(email); err != nil {
+	if err := c.Rcpt(to); err != nil {
 		return err
 	}
 	w, err := c.Data()
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(m.letter(email, link)); err != nil {
+	if _, err := w.Write(letter); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil { // the server's receipt
@@ -132,13 +141,13 @@ func (m *Mail) hand(c *smtp.Client, email, link string) error {
 	return nil
 }
 
-// letter is plain text with short lines, as every reader shows it.
-func (m *Mail) letter(email, link string) []byte {
+// letter puts the headers before a text.
+func (m *Mail) letter(to, subject, text string) []byte {
 	var b bytes.Buffer
 	for _, header := range [][2]string{
 		{"From", m.from.String()},
-		{"To", (&mail.Address{Address: email}).String()},
-		{"Subject", "Sign in to " + contract.Service},
+		{"To", (&mail.Address{Address: to}).String()},
+		{"Subject", subject},
 		{"Date", m.Now().UTC().Format(time.RFC1123Z)},
 		{"MIME-Version", "1.0"},
 		{"Content-Type", "text/plain; charset=utf-8"},
@@ -146,7 +155,6 @@ func (m *Mail) letter(email, link string) []byte {
 	} {
 		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
 	}
-	fmt.Fprintf(&b, "\r\nOpen this link to sign in. It works once, for %d minutes:\r\n\r\n%s\r\n\r\n", int(contract.SignInLinkLife.Minutes()), link)
-	b.WriteString("If you did not ask for it, ignore this letter: nobody gets in without the link.\r\n")
+	b.WriteString("\r\n" + strings.ReplaceAll(text, "\n", "\r\n"))
 	return b.Bytes()
 }

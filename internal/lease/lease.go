@@ -83,6 +83,31 @@ func Add(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due 
 	return nil
 }
 
+// AddBy is Add for a piece that may be there already: one that waits becomes due
+// by then at the latest. One that is held stays so; but whoever ends it after
+// looking for more work, in a transaction that began with Beat, has seen what tx
+// has written, or adds it again.
+func AddBy(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
+	p := query.LeaseAddParams{
+		LeaseID: ID(queue, subject, item),
+		Queue:   queue, Subject: subject, Item: item, DueAt: dueAt(tx, due),
+	}
+	tx.Announce(Topic(queue))
+	for {
+		n, err := tx.LeaseAdd(ctx, p)
+		if err == nil && n == 0 {
+			n, err = tx.LeaseAdvance(ctx, query.LeaseAdvanceParams{DueAt: p.DueAt, LeaseID: p.LeaseID})
+		}
+		if err != nil {
+			return fmt.Errorf("add lease %s %s: %w", queue, subject, err)
+		}
+		if n == 1 {
+			return nil
+		}
+		// It was ended between the two.
+	}
+}
+
 // AddSpan puts count pieces into queue: items first, first+step, and so on.
 func AddSpan(ctx context.Context, tx *db.Tx, queue, subject string, first, step, count int64) error {
 	tx.Announce(Topic(queue))
@@ -216,6 +241,21 @@ func Release(ctx context.Context, tx *db.Tx, r Ref, queue string) error {
 	n, err := tx.LeaseRelease(ctx, query.LeaseReleaseParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
 	return one("release", r, n, err)
+}
+
+// Lock keeps others from changing a piece until tx ends, where it is there.
+func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) error {
+	if _, err := tx.LeaseLock(ctx, ID(queue, subject, item)); err != nil && !db.Missing(err) {
+		return fmt.Errorf("lock lease %s %s: %w", queue, subject, err)
+	}
+	return nil
+}
+
+// Later gives the work back, to be done at due; it is no failure.
+func Later(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Time) error {
+	n, err := tx.LeaseLater(ctx, query.LeaseLaterParams{DueAt: dueAt(tx, due), LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
+	tx.Announce(Topic(queue))
+	return one("put off", r, n, err)
 }
 
 // Drop removes all work of a subject, whoever holds it.

@@ -27,9 +27,15 @@ type Runner struct {
 	Log   *slog.Logger
 }
 
-// idlePoll is how long a runner sleeps when nothing is due and nobody wakes it:
-// work that becomes due by time alone is found by then.
-const idlePoll = 5 * time.Second
+// Paces of a runner.
+const (
+	// idlePoll is how long a runner sleeps at most when nobody wakes it.
+	idlePoll = 5 * time.Second
+	// shortest is how long it sleeps at least: what is due may be another's.
+	shortest = 50 * time.Millisecond
+	// together is how many pieces are claimed at once.
+	together = 16
+)
 
 // Run works until ctx ends, and then waits for the pieces in hand.
 func (r Runner) Run(ctx context.Context) {
@@ -39,44 +45,71 @@ func (r Runner) Run(ctx context.Context) {
 	var inHand sync.WaitGroup
 	defer inHand.Wait()
 	for {
-		select {
-		case <-ctx.Done():
+		n := occupy(ctx, slots)
+		if n == 0 {
 			return
-		case slots <- struct{}{}:
 		}
-		l, ok := r.claim(ctx)
-		if ok {
+		got, sleep := r.claim(ctx, n)
+		for _, l := range got {
 			inHand.Go(func() {
 				defer func() { <-slots }()
 				r.work(ctx, l)
 			})
+		}
+		for range n - len(got) {
+			<-slots
+		}
+		if len(got) > 0 {
 			continue
 		}
-		<-slots
 		select {
 		case <-ctx.Done():
 			return
 		case <-wake:
-		case <-time.After(idlePoll):
+		case <-time.After(sleep):
 		}
 	}
 }
 
-func (r Runner) claim(ctx context.Context) (l Lease, ok bool) {
-	err := r.DB.Write(ctx, func(tx *db.Tx) error {
-		got, err := Claim(ctx, tx, r.Queue, r.Holder, 1, r.Life)
-		if err == nil && len(got) == 1 {
-			l, ok = got[0], true
+// occupy waits for a slot and takes what else is free, up to together; none when
+// ctx ends.
+func occupy(ctx context.Context, slots chan<- struct{}) (n int) {
+	select {
+	case <-ctx.Done():
+		return 0
+	case slots <- struct{}{}:
+	}
+	for n = 1; n < together; n++ {
+		select {
+		case slots <- struct{}{}:
+		default:
+			return n
 		}
+	}
+	return n
+}
+
+// claim takes up to n pieces; without any it says how long to sleep.
+func (r Runner) claim(ctx context.Context, n int) (got []Lease, sleep time.Duration) {
+	err := r.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		sleep = idlePoll
+		if got, err = Claim(ctx, tx, r.Queue, r.Holder, n, r.Life); err != nil || len(got) > 0 {
+			return err
+		}
+		due, err := tx.LeaseNextDue(ctx, r.Queue)
+		if db.Missing(err) {
+			return nil
+		}
+		sleep = max(shortest, min(idlePoll, db.Time(due).Sub(tx.Time())))
 		return err
 	})
 	if err != nil {
 		if ctx.Err() == nil {
 			r.Log.Error("cannot claim work", "queue", r.Queue, "error", err)
 		}
-		return Lease{}, false
+		return nil, idlePoll
 	}
-	return l, ok
+	return got, sleep
 }
 
 // work runs one piece under heartbeats. The piece is stopped when its lease is

@@ -12,7 +12,9 @@ import (
 	"svc.example/internal/db/query"
 	"svc.example/internal/leaderboard"
 	"svc.example/internal/receipt"
+	"svc.example/internal/seal"
 	"svc.example/internal/signing"
+	"svc.example/internal/webhook"
 )
 
 // Breach is something that should never be: a promise of this house that the
@@ -34,10 +36,10 @@ type Audited struct {
 	Breaches   []Breach
 }
 
-// Audit checks money, frames, leases, receipts, the log and files over the whole
-// store. Rows are read at one moment; files are read after it, those of jobs
+// Audit checks money, frames, leases, receipts, the log, webhooks and files over
+// the whole store. Rows are read at one moment; files are read after it, those of jobs
 // that have not moved since.
-func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring) (Audited, error) {
+func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, sealed *seal.Keys) (Audited, error) {
 	a := &auditor{}
 	var done []finished
 	var keys []receipt.PublicKey
@@ -46,6 +48,9 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring) 
 			if err := check(ctx, tx); err != nil {
 				return err
 			}
+		}
+		if err := a.webhooks(ctx, tx, sealed); err != nil {
+			return err
 		}
 		if keys, err = signing.PublicKeys(ctx, tx); err != nil {
 			return err
@@ -157,6 +162,15 @@ func (a *auditor) leases(ctx context.Context, tx *db.Tx) error {
 	waiting, err := tx.AuditAwaiting(ctx)
 	for _, jobID := range waiting {
 		a.breach("a job waits for its submit for a day at most", jobID, "no lease ends the wait")
+	}
+	return err
+}
+
+// webhooks: every end is told, and what waits will be delivered.
+func (a *auditor) webhooks(ctx context.Context, tx *db.Tx, keys *seal.Keys) error {
+	found, err := webhook.Audit(ctx, tx, keys)
+	for _, b := range found {
+		a.breach(b.Rule, b.Thing, "%s", b.Detail)
 	}
 	return err
 }

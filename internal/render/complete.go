@@ -18,7 +18,7 @@ import (
 )
 
 // complete is the one transaction in which a job becomes completed: capture,
-// receipt, its leaf in the log and state, all or nothing. The leaf comes last:
+// receipt, its leaf in the log, event and state, all or nothing. The leaf comes last:
 // the log stays locked, for every completion anywhere, until the commit.
 func (j *Jobs) complete(ctx context.Context, l lease.Lease, seen query.Job, frames []query.Frame, a artifact) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
@@ -50,6 +50,9 @@ func (j *Jobs) complete(ctx context.Context, l lease.Lease, seen query.Job, fram
 			return err
 		}
 		if err := lease.Add(ctx, tx, lease.ExpireQueue, "artifact/"+job.JobID, 0, tx.Time().Add(j.ArtifactLife)); err != nil {
+			return err
+		}
+		if err := j.tell(ctx, tx, job.JobID); err != nil {
 			return err
 		}
 		key, err := j.Keys.Current(ctx, tx)

@@ -9,7 +9,7 @@
 // statement that names the state it comes from; a terminal state never changes;
 // completed implies that artifact, receipt, its leaf in the log and capture are there; a frame has
 // one winner, whatever reports come late or twice; for every job that has ended
-// reserved = captured + released.
+// reserved = captured + released, and one event for webhooks is written.
 //
 // In a transaction the job's row is locked before its leases, always, so that
 // two transactions on one job never wait for each other in a circle.
@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
 	"svc.example/internal/signing"
+	"svc.example/internal/webhook"
 )
 
 // Jobs is all jobs of this house.
@@ -43,7 +44,9 @@ type Jobs struct {
 	ArtifactLife time.Duration
 	// LeaseLife is how long a frame stays with a worker that is not heard.
 	LeaseLife time.Duration
-	Log       *slog.Logger
+	// Webhooks checks where the ends of jobs are told.
+	Webhooks *webhook.Hooks
+	Log      *slog.Logger
 
 	feeds feeds // of the jobs that are watched here
 }

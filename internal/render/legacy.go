@@ -19,7 +19,7 @@ const cancelUnsubmitted = "submit_expired"
 // transaction, and leaves it to wait for Submit: the older flow's spend
 // boundary. Errors: as Start.
 func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (Object, error) {
-	jobID, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
+	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
 	if err != nil {
 		return Object{}, err
 	}
@@ -27,7 +27,9 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 	if err != nil {
 		return Object{}, err
 	}
-	return j.object(ctx, tx, job)
+	o, err := j.object(ctx, tx, job)
+	o.WebhookSecret = secret
+	return o, err
 }
 
 // Submit sends a job that Hold made to the workers. A job that was submitted

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
+	"svc.example/internal/webhook"
 )
 
 // Object is a job as callers see it (spec 2.6 RenderObject).
@@ -49,7 +50,8 @@ type Object struct {
 	ChargedCents      int64          `json:"charged_cents"`
 	Currency          string         `json:"currency"`
 	Cancellable       bool           `json:"cancellable"`
-	WebhookConfigured bool           `json:"webhook_configured"`
+	WebhookConfigured bool           `json:"webhook_configured" doc:"Whether the job's end is told to anybody."`
+	WebhookSecret     string         `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
 	CreatedAt         time.Time      `json:"created_at"`
 	SubmittedAt       *time.Time     `json:"submitted_at"`
 	ClaimedAt         *time.Time     `json:"claimed_at"`
@@ -131,6 +133,10 @@ func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, er
 	}
 	if status == Completed {
 		j.link(&o, job, tx.Time())
+	}
+	var err error
+	if o.WebhookConfigured, err = webhook.Configured(ctx, tx, job.WorkspaceID, job.JobID); err != nil {
+		return Object{}, err
 	}
 	if status == Queued || status == Rendering {
 		return o, j.live(ctx, tx, job, &o)

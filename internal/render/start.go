@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/lease"
 	"svc.example/internal/quote"
 	"svc.example/internal/wallet"
+	"svc.example/internal/webhook"
 )
 
 // errRaced says that another transaction changed the job first.
@@ -38,6 +39,9 @@ type StartRequest struct {
 	// MaxPriceCents is the most that the job may cost; nil means that the quote
 	// is enough.
 	MaxPriceCents *int64
+	// Webhook is where the job's end is told, from Jobs.Webhooks.Target; the zero
+	// one is nowhere. Of a quote that is started again it is not looked at.
+	Webhook webhook.Target
 }
 
 // Start takes a locked quote and reserves its price, in one transaction: the
@@ -52,9 +56,9 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 		if err != nil {
 			return err
 		}
-		jobID := q.JobID
+		jobID, secret := q.JobID, ""
 		if jobID == "" {
-			if jobID, err = j.begin(ctx, tx, r, q, Queued); err != nil {
+			if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
 				return err
 			}
 		}
@@ -63,26 +67,28 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 			return err
 		}
 		out, err = j.object(ctx, tx, job)
+		out.WebhookSecret = secret
 		return err
 	})
 	return out, err
 }
 
-// begin makes a job and reserves its price. A queued one is handed to the
-// workers; one that awaits its submit gets a time to do so.
-func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID string, err error) {
+// begin makes a job, reserves its price and arms its webhook, whose secret it
+// gives when the service made it. A queued job is handed to the workers; one that
+// awaits its submit gets a time to do so.
+func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
 	if !j.Accepts() {
-		return "", notAccepting()
+		return "", "", notAccepting()
 	}
 	if err := q.Startable(); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if r.MaxPriceCents != nil && q.PriceCents > *r.MaxPriceCents {
-		return "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
+		return "", "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
 			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
 	}
 	if err := withinLimit(ctx, tx, r.KeyID, q.PriceCents); err != nil {
-		return "", err
+		return "", "", err
 	}
 	jobID = id.New(id.Job)
 	submitted := tx.Now
@@ -97,19 +103,22 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
 	})
 	if err != nil {
-		return "", fmt.Errorf("create job: %w", err)
+		return "", "", fmt.Errorf("create job: %w", err)
 	}
 	if err := wallet.Reserve(ctx, tx, r.WorkspaceID, jobID, q.PriceCents); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
-		return "", err
+		return "", "", err
+	}
+	if secret, err = r.Webhook.Arm(ctx, tx, r.WorkspaceID, jobID); err != nil {
+		return "", "", err
 	}
 	tx.Announce(topic(jobID))
 	if status == AwaitingSubmit {
-		return jobID, lease.Add(ctx, tx, lease.ExpireQueue, submitWindow(jobID), 0, tx.Time().Add(contract.SubmitWindow))
+		return jobID, secret, lease.Add(ctx, tx, lease.ExpireQueue, submitWindow(jobID), 0, tx.Time().Add(contract.SubmitWindow))
 	}
-	return jobID, enter(ctx, tx, r.WorkspaceID, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
+	return jobID, secret, enter(ctx, tx, r.WorkspaceID, jobID, int64(q.FrameStart), int64(q.FrameStep), int64(q.FrameCount))
 }
 
 func notAccepting() error {
@@ -198,8 +207,8 @@ func (j *Jobs) fail(ctx context.Context, tx *db.Tx, job query.Job, code fault.Co
 	return j.giveBack(ctx, tx, job)
 }
 
-// giveBack releases the reservation of a job that ends without a result, and
-// drops its outstanding work.
+// giveBack releases the reservation of a job that has ended without a result,
+// drops its outstanding work and tells of its end.
 func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job query.Job) error {
 	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 		return err
@@ -214,5 +223,8 @@ func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job query.Job) error {
 	if err := leave(ctx, tx, job); err != nil {
 		return err
 	}
-	return clearFramesLater(ctx, tx, job.JobID)
+	if err := clearFramesLater(ctx, tx, job.JobID); err != nil {
+		return err
+	}
+	return j.tell(ctx, tx, job.JobID)
 }

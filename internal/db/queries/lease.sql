@@ -76,6 +76,21 @@ UPDATE lease
 SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
+-- name: LeaseLater :execrows
+UPDATE lease
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = @due_at
+WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
+
+-- name: LeaseAdvance :execrows
+-- Also locks a row that is held: whoever ends it sees what came before.
+UPDATE lease SET due_at = CASE WHEN due_at > CAST(@due_at AS bigint) THEN CAST(@due_at AS bigint) ELSE due_at END WHERE lease_id = @lease_id;
+
+-- name: LeaseLock :one
+SELECT lease_id FROM lease WHERE lease_id = @lease_id FOR UPDATE;
+
+-- name: LeaseNextDue :one
+SELECT due_at FROM lease WHERE queue = @queue AND state = 'waiting' ORDER BY due_at, subject, item LIMIT 1;
+
 -- name: LeaseLapsed :many
 SELECT * FROM lease
 WHERE state = 'held' AND lapses_at <= @now

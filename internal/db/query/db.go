@@ -105,6 +105,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
 	}
+	if q.auditWebhookBareStmt, err = db.PrepareContext(ctx, auditWebhookBare); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookBare: %w", err)
+	}
+	if q.auditWebhookEventsStmt, err = db.PrepareContext(ctx, auditWebhookEvents); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookEvents: %w", err)
+	}
+	if q.auditWebhookSecretsStmt, err = db.PrepareContext(ctx, auditWebhookSecrets); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookSecrets: %w", err)
+	}
+	if q.auditWebhookStuckStmt, err = db.PrepareContext(ctx, auditWebhookStuck); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookStuck: %w", err)
+	}
+	if q.auditWebhookTriesStmt, err = db.PrepareContext(ctx, auditWebhookTries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookTries: %w", err)
+	}
+	if q.auditWebhookUntoldStmt, err = db.PrepareContext(ctx, auditWebhookUntold); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookUntold: %w", err)
+	}
 	if q.awaitedCreateStmt, err = db.PrepareContext(ctx, awaitedCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedCreate: %w", err)
 	}
@@ -333,6 +351,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseAddSpanStmt, err = db.PrepareContext(ctx, leaseAddSpan); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAddSpan: %w", err)
 	}
+	if q.leaseAdvanceStmt, err = db.PrepareContext(ctx, leaseAdvance); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseAdvance: %w", err)
+	}
 	if q.leaseAheadStmt, err = db.PrepareContext(ctx, leaseAhead); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAhead: %w", err)
 	}
@@ -368,6 +389,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
+	}
+	if q.leaseLaterStmt, err = db.PrepareContext(ctx, leaseLater); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseLater: %w", err)
+	}
+	if q.leaseLockStmt, err = db.PrepareContext(ctx, leaseLock); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseLock: %w", err)
+	}
+	if q.leaseNextDueStmt, err = db.PrepareContext(ctx, leaseNextDue); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseNextDue: %w", err)
 	}
 	if q.leaseReleaseStmt, err = db.PrepareContext(ctx, leaseRelease); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseRelease: %w", err)
@@ -582,6 +612,99 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.walletMoveStmt, err = db.PrepareContext(ctx, walletMove); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletMove: %w", err)
 	}
+	if q.webhookAttemptAddStmt, err = db.PrepareContext(ctx, webhookAttemptAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptAdd: %w", err)
+	}
+	if q.webhookAttemptsOfStmt, err = db.PrepareContext(ctx, webhookAttemptsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptsOf: %w", err)
+	}
+	if q.webhookConfiguredStmt, err = db.PrepareContext(ctx, webhookConfigured); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookConfigured: %w", err)
+	}
+	if q.webhookDeliverMissedStmt, err = db.PrepareContext(ctx, webhookDeliverMissed); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliverMissed: %w", err)
+	}
+	if q.webhookDeliveriesFailStmt, err = db.PrepareContext(ctx, webhookDeliveriesFail); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveriesFail: %w", err)
+	}
+	if q.webhookDeliveriesOfEndpointStmt, err = db.PrepareContext(ctx, webhookDeliveriesOfEndpoint); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveriesOfEndpoint: %w", err)
+	}
+	if q.webhookDeliveriesOfJobStmt, err = db.PrepareContext(ctx, webhookDeliveriesOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveriesOfJob: %w", err)
+	}
+	if q.webhookDeliveryCreateStmt, err = db.PrepareContext(ctx, webhookDeliveryCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveryCreate: %w", err)
+	}
+	if q.webhookDeliveryFailStmt, err = db.PrepareContext(ctx, webhookDeliveryFail); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveryFail: %w", err)
+	}
+	if q.webhookDeliveryGetStmt, err = db.PrepareContext(ctx, webhookDeliveryGet); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveryGet: %w", err)
+	}
+	if q.webhookDeliveryTriedStmt, err = db.PrepareContext(ctx, webhookDeliveryTried); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveryTried: %w", err)
+	}
+	if q.webhookDueStmt, err = db.PrepareContext(ctx, webhookDue); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDue: %w", err)
+	}
+	if q.webhookEndpointChangeStmt, err = db.PrepareContext(ctx, webhookEndpointChange); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointChange: %w", err)
+	}
+	if q.webhookEndpointCreateStmt, err = db.PrepareContext(ctx, webhookEndpointCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointCreate: %w", err)
+	}
+	if q.webhookEndpointDeleteStmt, err = db.PrepareContext(ctx, webhookEndpointDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointDelete: %w", err)
+	}
+	if q.webhookEndpointDisableStmt, err = db.PrepareContext(ctx, webhookEndpointDisable); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointDisable: %w", err)
+	}
+	if q.webhookEndpointEnableStmt, err = db.PrepareContext(ctx, webhookEndpointEnable); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointEnable: %w", err)
+	}
+	if q.webhookEndpointGetStmt, err = db.PrepareContext(ctx, webhookEndpointGet); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointGet: %w", err)
+	}
+	if q.webhookEndpointHealthStmt, err = db.PrepareContext(ctx, webhookEndpointHealth); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointHealth: %w", err)
+	}
+	if q.webhookEndpointLockStmt, err = db.PrepareContext(ctx, webhookEndpointLock); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointLock: %w", err)
+	}
+	if q.webhookEndpointsOfStmt, err = db.PrepareContext(ctx, webhookEndpointsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointsOf: %w", err)
+	}
+	if q.webhookEventCreateStmt, err = db.PrepareContext(ctx, webhookEventCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventCreate: %w", err)
+	}
+	if q.webhookNextStmt, err = db.PrepareContext(ctx, webhookNext); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookNext: %w", err)
+	}
+	if q.webhookRedeliverStmt, err = db.PrepareContext(ctx, webhookRedeliver); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookRedeliver: %w", err)
+	}
+	if q.webhookRedeliverFailedStmt, err = db.PrepareContext(ctx, webhookRedeliverFailed); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookRedeliverFailed: %w", err)
+	}
+	if q.webhookSecretCreateStmt, err = db.PrepareContext(ctx, webhookSecretCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretCreate: %w", err)
+	}
+	if q.webhookSecretEndStmt, err = db.PrepareContext(ctx, webhookSecretEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretEnd: %w", err)
+	}
+	if q.webhookSecretsDeleteStmt, err = db.PrepareContext(ctx, webhookSecretsDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretsDelete: %w", err)
+	}
+	if q.webhookSecretsForgetStmt, err = db.PrepareContext(ctx, webhookSecretsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretsForget: %w", err)
+	}
+	if q.webhookSecretsOfStmt, err = db.PrepareContext(ctx, webhookSecretsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretsOf: %w", err)
+	}
+	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
+	}
 	if q.workerCreateStmt, err = db.PrepareContext(ctx, workerCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerCreate: %w", err)
 	}
@@ -620,6 +743,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workspaceLockStmt, err = db.PrepareContext(ctx, workspaceLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceLock: %w", err)
+	}
+	if q.workspacePeopleStmt, err = db.PrepareContext(ctx, workspacePeople); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspacePeople: %w", err)
 	}
 	if q.workspaceProofPageStmt, err = db.PrepareContext(ctx, workspaceProofPage); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceProofPage: %w", err)
@@ -762,6 +888,36 @@ func (q *Queries) Close() error {
 	if q.auditUnbalancedStmt != nil {
 		if cerr := q.auditUnbalancedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookBareStmt != nil {
+		if cerr := q.auditWebhookBareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookBareStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookEventsStmt != nil {
+		if cerr := q.auditWebhookEventsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookEventsStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookSecretsStmt != nil {
+		if cerr := q.auditWebhookSecretsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookSecretsStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookStuckStmt != nil {
+		if cerr := q.auditWebhookStuckStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookStuckStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookTriesStmt != nil {
+		if cerr := q.auditWebhookTriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookTriesStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookUntoldStmt != nil {
+		if cerr := q.auditWebhookUntoldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookUntoldStmt: %w", cerr)
 		}
 	}
 	if q.awaitedCreateStmt != nil {
@@ -1144,6 +1300,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseAddSpanStmt: %w", cerr)
 		}
 	}
+	if q.leaseAdvanceStmt != nil {
+		if cerr := q.leaseAdvanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseAdvanceStmt: %w", cerr)
+		}
+	}
 	if q.leaseAheadStmt != nil {
 		if cerr := q.leaseAheadStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseAheadStmt: %w", cerr)
@@ -1202,6 +1363,21 @@ func (q *Queries) Close() error {
 	if q.leaseLapsedStmt != nil {
 		if cerr := q.leaseLapsedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseLapsedStmt: %w", cerr)
+		}
+	}
+	if q.leaseLaterStmt != nil {
+		if cerr := q.leaseLaterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseLaterStmt: %w", cerr)
+		}
+	}
+	if q.leaseLockStmt != nil {
+		if cerr := q.leaseLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseLockStmt: %w", cerr)
+		}
+	}
+	if q.leaseNextDueStmt != nil {
+		if cerr := q.leaseNextDueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseNextDueStmt: %w", cerr)
 		}
 	}
 	if q.leaseReleaseStmt != nil {
@@ -1559,6 +1735,161 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing walletMoveStmt: %w", cerr)
 		}
 	}
+	if q.webhookAttemptAddStmt != nil {
+		if cerr := q.webhookAttemptAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptAddStmt: %w", cerr)
+		}
+	}
+	if q.webhookAttemptsOfStmt != nil {
+		if cerr := q.webhookAttemptsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptsOfStmt: %w", cerr)
+		}
+	}
+	if q.webhookConfiguredStmt != nil {
+		if cerr := q.webhookConfiguredStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookConfiguredStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliverMissedStmt != nil {
+		if cerr := q.webhookDeliverMissedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliverMissedStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveriesFailStmt != nil {
+		if cerr := q.webhookDeliveriesFailStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveriesFailStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveriesOfEndpointStmt != nil {
+		if cerr := q.webhookDeliveriesOfEndpointStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveriesOfEndpointStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveriesOfJobStmt != nil {
+		if cerr := q.webhookDeliveriesOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveriesOfJobStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveryCreateStmt != nil {
+		if cerr := q.webhookDeliveryCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveryCreateStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveryFailStmt != nil {
+		if cerr := q.webhookDeliveryFailStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveryFailStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveryGetStmt != nil {
+		if cerr := q.webhookDeliveryGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveryGetStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveryTriedStmt != nil {
+		if cerr := q.webhookDeliveryTriedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveryTriedStmt: %w", cerr)
+		}
+	}
+	if q.webhookDueStmt != nil {
+		if cerr := q.webhookDueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDueStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointChangeStmt != nil {
+		if cerr := q.webhookEndpointChangeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointChangeStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointCreateStmt != nil {
+		if cerr := q.webhookEndpointCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointCreateStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointDeleteStmt != nil {
+		if cerr := q.webhookEndpointDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointDeleteStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointDisableStmt != nil {
+		if cerr := q.webhookEndpointDisableStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointDisableStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointEnableStmt != nil {
+		if cerr := q.webhookEndpointEnableStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointEnableStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointGetStmt != nil {
+		if cerr := q.webhookEndpointGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointGetStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointHealthStmt != nil {
+		if cerr := q.webhookEndpointHealthStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointHealthStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointLockStmt != nil {
+		if cerr := q.webhookEndpointLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointLockStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointsOfStmt != nil {
+		if cerr := q.webhookEndpointsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointsOfStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventCreateStmt != nil {
+		if cerr := q.webhookEventCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventCreateStmt: %w", cerr)
+		}
+	}
+	if q.webhookNextStmt != nil {
+		if cerr := q.webhookNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookNextStmt: %w", cerr)
+		}
+	}
+	if q.webhookRedeliverStmt != nil {
+		if cerr := q.webhookRedeliverStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookRedeliverStmt: %w", cerr)
+		}
+	}
+	if q.webhookRedeliverFailedStmt != nil {
+		if cerr := q.webhookRedeliverFailedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookRedeliverFailedStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretCreateStmt != nil {
+		if cerr := q.webhookSecretCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretCreateStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretEndStmt != nil {
+		if cerr := q.webhookSecretEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretEndStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretsDeleteStmt != nil {
+		if cerr := q.webhookSecretsDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretsDeleteStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretsForgetStmt != nil {
+		if cerr := q.webhookSecretsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretsForgetStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretsOfStmt != nil {
+		if cerr := q.webhookSecretsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretsOfStmt: %w", cerr)
+		}
+	}
+	if q.webhookTargetsStmt != nil {
+		if cerr := q.webhookTargetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookTargetsStmt: %w", cerr)
+		}
+	}
 	if q.workerCreateStmt != nil {
 		if cerr := q.workerCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerCreateStmt: %w", cerr)
@@ -1624,6 +1955,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workspaceLockStmt: %w", cerr)
 		}
 	}
+	if q.workspacePeopleStmt != nil {
+		if cerr := q.workspacePeopleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspacePeopleStmt: %w", cerr)
+		}
+	}
 	if q.workspaceProofPageStmt != nil {
 		if cerr := q.workspaceProofPageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceProofPageStmt: %w", cerr)
@@ -1666,413 +2002,497 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                           DBTX
-	tx                           *sql.Tx
-	accountKeyActiveStmt         *sql.Stmt
-	accountKeyBySecretStmt       *sql.Stmt
-	accountKeyCreateStmt         *sql.Stmt
-	accountKeyRevokeStmt         *sql.Stmt
-	accountKeyRevokeOfStmt       *sql.Stmt
-	accountKeyTouchStmt          *sql.Stmt
-	accountKeysOfStmt            *sql.Stmt
-	agentKeyActiveStmt           *sql.Stmt
-	agentKeyBySecretStmt         *sql.Stmt
-	agentKeyCreateStmt           *sql.Stmt
-	agentKeyLimitStmt            *sql.Stmt
-	agentKeyRevokeStmt           *sql.Stmt
-	agentKeyRevokeOfStmt         *sql.Stmt
-	agentKeyTouchStmt            *sql.Stmt
-	agentKeysOfStmt              *sql.Stmt
-	auditAwaitingStmt            *sql.Stmt
-	auditBalancesStmt            *sql.Stmt
-	auditBenchmarkCountsStmt     *sql.Stmt
-	auditBenchmarkGroupsStmt     *sql.Stmt
-	auditBenchmarkTalliesStmt    *sql.Stmt
-	auditFramesStmt              *sql.Stmt
-	auditJobMoneyStmt            *sql.Stmt
-	auditLeasesStmt              *sql.Stmt
-	auditPackagingStmt           *sql.Stmt
-	auditReceiptsStmt            *sql.Stmt
-	auditTurnsStmt               *sql.Stmt
-	auditUnbalancedStmt          *sql.Stmt
-	awaitedCreateStmt            *sql.Stmt
-	awaitedFetchingStmt          *sql.Stmt
-	awaitedForgetStmt            *sql.Stmt
-	awaitedGetStmt               *sql.Stmt
-	awaitedRefusedStmt           *sql.Stmt
-	benchmarkAboveStmt           *sql.Stmt
-	benchmarkAdvanceStmt         *sql.Stmt
-	benchmarkBucketsStmt         *sql.Stmt
-	benchmarkFacetAddStmt        *sql.Stmt
-	benchmarkFacetFindStmt       *sql.Stmt
-	benchmarkFacetsLikeStmt      *sql.Stmt
-	benchmarkGroupAddStmt        *sql.Stmt
-	benchmarkGroupCountStmt      *sql.Stmt
-	benchmarkGroupFindStmt       *sql.Stmt
-	benchmarkGroupGetStmt        *sql.Stmt
-	benchmarkGroupsCommonStmt    *sql.Stmt
-	benchmarkGroupsCountStmt     *sql.Stmt
-	benchmarkGroupsLikeStmt      *sql.Stmt
-	benchmarkGroupsOfSlugStmt    *sql.Stmt
-	benchmarkLatestStmt          *sql.Stmt
-	benchmarkLatestOfStmt        *sql.Stmt
-	benchmarkLockStmt            *sql.Stmt
-	benchmarkPostingAddStmt      *sql.Stmt
-	benchmarkPostingsStmt        *sql.Stmt
-	benchmarkReceiptAddStmt      *sql.Stmt
-	benchmarkReceiptGetStmt      *sql.Stmt
-	benchmarkReceiptOfStmt       *sql.Stmt
-	benchmarkReceiptsAfterStmt   *sql.Stmt
-	benchmarkResultAddStmt       *sql.Stmt
-	benchmarkResultGetStmt       *sql.Stmt
-	benchmarkResultOfReceiptStmt *sql.Stmt
-	benchmarkTallyAddStmt        *sql.Stmt
-	benchmarkTopStmt             *sql.Stmt
-	failedTriesAlikeStmt         *sql.Stmt
-	failedTriesOfFrameStmt       *sql.Stmt
-	failedTriesOfJobStmt         *sql.Stmt
-	failedTryCreateStmt          *sql.Stmt
-	frameCreateStmt              *sql.Stmt
-	frameDeleteStmt              *sql.Stmt
-	frameFindingStmt             *sql.Stmt
-	frameGetStmt                 *sql.Stmt
-	frameLeftStmt                *sql.Stmt
-	frameTimesStmt               *sql.Stmt
-	framesLatestStmt             *sql.Stmt
-	framesOfStmt                 *sql.Stmt
-	framesPartlyBlankStmt        *sql.Stmt
-	framesSinceStmt              *sql.Stmt
-	idempotencyFinishStmt        *sql.Stmt
-	idempotencyForgetStmt        *sql.Stmt
-	idempotencyFreeStmt          *sql.Stmt
-	idempotencyGetStmt           *sql.Stmt
-	idempotencyHoldStmt          *sql.Stmt
-	idempotencyKeepStmt          *sql.Stmt
-	jobArtifactKeysStmt          *sql.Stmt
-	jobArtifactRemovedStmt       *sql.Stmt
-	jobCancelledStmt             *sql.Stmt
-	jobClaimedStmt               *sql.Stmt
-	jobCompletedStmt             *sql.Stmt
-	jobCreateStmt                *sql.Stmt
-	jobFailedStmt                *sql.Stmt
-	jobFrameDoneStmt             *sql.Stmt
-	jobFrameUndoneStmt           *sql.Stmt
-	jobGetStmt                   *sql.Stmt
-	jobIDsStmt                   *sql.Stmt
-	jobLeftStmt                  *sql.Stmt
-	jobLockStmt                  *sql.Stmt
-	jobMoveStmt                  *sql.Stmt
-	jobQueuePositionStmt         *sql.Stmt
-	jobQueuedCountStmt           *sql.Stmt
-	jobSceneStmt                 *sql.Stmt
-	jobSpentByKeyStmt            *sql.Stmt
-	jobSubmittedStmt             *sql.Stmt
-	jobsLiveStmt                 *sql.Stmt
-	jobsOfWorkspaceStmt          *sql.Stmt
-	leaseAddStmt                 *sql.Stmt
-	leaseAddSpanStmt             *sql.Stmt
-	leaseAheadStmt               *sql.Stmt
-	leaseBeatStmt                *sql.Stmt
-	leaseClaimStmt               *sql.Stmt
-	leaseClaimOfStmt             *sql.Stmt
-	leaseClaimOneStmt            *sql.Stmt
-	leaseCountDueStmt            *sql.Stmt
-	leaseDropStmt                *sql.Stmt
-	leaseFailStmt                *sql.Stmt
-	leaseFinishStmt              *sql.Stmt
-	leaseGetStmt                 *sql.Stmt
-	leaseHeldOfStmt              *sql.Stmt
-	leaseLapsedStmt              *sql.Stmt
-	leaseReleaseStmt             *sql.Stmt
-	leaseReopenStmt              *sql.Stmt
-	leaseSteadyHeldStmt          *sql.Stmt
-	leaseSteadyWaitingStmt       *sql.Stmt
-	ledgerAddStmt                *sql.Stmt
-	ledgerGetStmt                *sql.Stmt
-	ledgerLockStmt               *sql.Stmt
-	ledgerOfWorkspaceStmt        *sql.Stmt
-	ledgerPostStmt               *sql.Stmt
-	ledgerRefundedStmt           *sql.Stmt
-	logAdvanceStmt               *sql.Stmt
-	logCountsStmt                *sql.Stmt
-	logHeadStmt                  *sql.Stmt
-	logLeafAddStmt               *sql.Stmt
-	logLeavesStmt                *sql.Stmt
-	logLockStmt                  *sql.Stmt
-	logNameStmt                  *sql.Stmt
-	logNodeAddStmt               *sql.Stmt
-	logNodesStmt                 *sql.Stmt
-	loginCreateStmt              *sql.Stmt
-	loginPersonStmt              *sql.Stmt
-	nodeKeyBySecretStmt          *sql.Stmt
-	nodeKeyCreateStmt            *sql.Stmt
-	nodeKeyRevokeStmt            *sql.Stmt
-	nodeKeyRevokeNamedStmt       *sql.Stmt
-	nodeKeyTouchStmt             *sql.Stmt
-	nodeSigningKeyBindStmt       *sql.Stmt
-	nodeSigningKeyGetStmt        *sql.Stmt
-	othersForStmt                *sql.Stmt
-	personByEmailStmt            *sql.Stmt
-	personCreateStmt             *sql.Stmt
-	quoteAcceptStmt              *sql.Stmt
-	quoteCreateStmt              *sql.Stmt
-	quoteLatestStmt              *sql.Stmt
-	quoteLockStmt                *sql.Stmt
-	rateArrivalStmt              *sql.Stmt
-	rateForgetStmt               *sql.Stmt
-	rateKeyStmt                  *sql.Stmt
-	rateTakeStmt                 *sql.Stmt
-	receiptByJobStmt             *sql.Stmt
-	receiptCreateStmt            *sql.Stmt
-	receiptGetStmt               *sql.Stmt
-	sessionCreateStmt            *sql.Stmt
-	sessionDeleteStmt            *sql.Stmt
-	sessionGetStmt               *sql.Stmt
-	sessionsEndStmt              *sql.Stmt
-	signInLinkCreateStmt         *sql.Stmt
-	signInLinkDeleteStmt         *sql.Stmt
-	signInLinkUseStmt            *sql.Stmt
-	signInLinksEndStmt           *sql.Stmt
-	signInLinksOfStmt            *sql.Stmt
-	signingKeyAddStmt            *sql.Stmt
-	signingKeyEndStmt            *sql.Stmt
-	signingKeysStmt              *sql.Stmt
-	turnAnyWaitingStmt           *sql.Stmt
-	turnDeleteStmt               *sql.Stmt
-	turnEnterStmt                *sql.Stmt
-	turnLockStmt                 *sql.Stmt
-	turnMoveStmt                 *sql.Stmt
-	turnNextStmt                 *sql.Stmt
-	turnNowStmt                  *sql.Stmt
-	turnOfJobStmt                *sql.Stmt
-	uploadBlobKeysStmt           *sql.Stmt
-	uploadByIDStmt               *sql.Stmt
-	uploadCreateStmt             *sql.Stmt
-	uploadGetStmt                *sql.Stmt
-	uploadLiveJobsStmt           *sql.Stmt
-	uploadRemoveStmt             *sql.Stmt
-	walletCreateStmt             *sql.Stmt
-	walletGetStmt                *sql.Stmt
-	walletMoveStmt               *sql.Stmt
-	workerCreateStmt             *sql.Stmt
-	workerGetStmt                *sql.Stmt
-	workerHoldsStmt              *sql.Stmt
-	workerLockStmt               *sql.Stmt
-	workerSeenStmt               *sql.Stmt
-	workerStandsStmt             *sql.Stmt
-	workersHoldStmt              *sql.Stmt
-	workersOnlineStmt            *sql.Stmt
-	workersSeenStmt              *sql.Stmt
-	workspaceCountStmt           *sql.Stmt
-	workspaceCreateStmt          *sql.Stmt
-	workspaceGetStmt             *sql.Stmt
-	workspaceLockStmt            *sql.Stmt
-	workspaceProofPageStmt       *sql.Stmt
+	db                              DBTX
+	tx                              *sql.Tx
+	accountKeyActiveStmt            *sql.Stmt
+	accountKeyBySecretStmt          *sql.Stmt
+	accountKeyCreateStmt            *sql.Stmt
+	accountKeyRevokeStmt            *sql.Stmt
+	accountKeyRevokeOfStmt          *sql.Stmt
+	accountKeyTouchStmt             *sql.Stmt
+	accountKeysOfStmt               *sql.Stmt
+	agentKeyActiveStmt              *sql.Stmt
+	agentKeyBySecretStmt            *sql.Stmt
+	agentKeyCreateStmt              *sql.Stmt
+	agentKeyLimitStmt               *sql.Stmt
+	agentKeyRevokeStmt              *sql.Stmt
+	agentKeyRevokeOfStmt            *sql.Stmt
+	agentKeyTouchStmt               *sql.Stmt
+	agentKeysOfStmt                 *sql.Stmt
+	auditAwaitingStmt               *sql.Stmt
+	auditBalancesStmt               *sql.Stmt
+	auditBenchmarkCountsStmt        *sql.Stmt
+	auditBenchmarkGroupsStmt        *sql.Stmt
+	auditBenchmarkTalliesStmt       *sql.Stmt
+	auditFramesStmt                 *sql.Stmt
+	auditJobMoneyStmt               *sql.Stmt
+	auditLeasesStmt                 *sql.Stmt
+	auditPackagingStmt              *sql.Stmt
+	auditReceiptsStmt               *sql.Stmt
+	auditTurnsStmt                  *sql.Stmt
+	auditUnbalancedStmt             *sql.Stmt
+	auditWebhookBareStmt            *sql.Stmt
+	auditWebhookEventsStmt          *sql.Stmt
+	auditWebhookSecretsStmt         *sql.Stmt
+	auditWebhookStuckStmt           *sql.Stmt
+	auditWebhookTriesStmt           *sql.Stmt
+	auditWebhookUntoldStmt          *sql.Stmt
+	awaitedCreateStmt               *sql.Stmt
+	awaitedFetchingStmt             *sql.Stmt
+	awaitedForgetStmt               *sql.Stmt
+	awaitedGetStmt                  *sql.Stmt
+	awaitedRefusedStmt              *sql.Stmt
+	benchmarkAboveStmt              *sql.Stmt
+	benchmarkAdvanceStmt            *sql.Stmt
+	benchmarkBucketsStmt            *sql.Stmt
+	benchmarkFacetAddStmt           *sql.Stmt
+	benchmarkFacetFindStmt          *sql.Stmt
+	benchmarkFacetsLikeStmt         *sql.Stmt
+	benchmarkGroupAddStmt           *sql.Stmt
+	benchmarkGroupCountStmt         *sql.Stmt
+	benchmarkGroupFindStmt          *sql.Stmt
+	benchmarkGroupGetStmt           *sql.Stmt
+	benchmarkGroupsCommonStmt       *sql.Stmt
+	benchmarkGroupsCountStmt        *sql.Stmt
+	benchmarkGroupsLikeStmt         *sql.Stmt
+	benchmarkGroupsOfSlugStmt       *sql.Stmt
+	benchmarkLatestStmt             *sql.Stmt
+	benchmarkLatestOfStmt           *sql.Stmt
+	benchmarkLockStmt               *sql.Stmt
+	benchmarkPostingAddStmt         *sql.Stmt
+	benchmarkPostingsStmt           *sql.Stmt
+	benchmarkReceiptAddStmt         *sql.Stmt
+	benchmarkReceiptGetStmt         *sql.Stmt
+	benchmarkReceiptOfStmt          *sql.Stmt
+	benchmarkReceiptsAfterStmt      *sql.Stmt
+	benchmarkResultAddStmt          *sql.Stmt
+	benchmarkResultGetStmt          *sql.Stmt
+	benchmarkResultOfReceiptStmt    *sql.Stmt
+	benchmarkTallyAddStmt           *sql.Stmt
+	benchmarkTopStmt                *sql.Stmt
+	failedTriesAlikeStmt            *sql.Stmt
+	failedTriesOfFrameStmt          *sql.Stmt
+	failedTriesOfJobStmt            *sql.Stmt
+	failedTryCreateStmt             *sql.Stmt
+	frameCreateStmt                 *sql.Stmt
+	frameDeleteStmt                 *sql.Stmt
+	frameFindingStmt                *sql.Stmt
+	frameGetStmt                    *sql.Stmt
+	frameLeftStmt                   *sql.Stmt
+	frameTimesStmt                  *sql.Stmt
+	framesLatestStmt                *sql.Stmt
+	framesOfStmt                    *sql.Stmt
+	framesPartlyBlankStmt           *sql.Stmt
+	framesSinceStmt                 *sql.Stmt
+	idempotencyFinishStmt           *sql.Stmt
+	idempotencyForgetStmt           *sql.Stmt
+	idempotencyFreeStmt             *sql.Stmt
+	idempotencyGetStmt              *sql.Stmt
+	idempotencyHoldStmt             *sql.Stmt
+	idempotencyKeepStmt             *sql.Stmt
+	jobArtifactKeysStmt             *sql.Stmt
+	jobArtifactRemovedStmt          *sql.Stmt
+	jobCancelledStmt                *sql.Stmt
+	jobClaimedStmt                  *sql.Stmt
+	jobCompletedStmt                *sql.Stmt
+	jobCreateStmt                   *sql.Stmt
+	jobFailedStmt                   *sql.Stmt
+	jobFrameDoneStmt                *sql.Stmt
+	jobFrameUndoneStmt              *sql.Stmt
+	jobGetStmt                      *sql.Stmt
+	jobIDsStmt                      *sql.Stmt
+	jobLeftStmt                     *sql.Stmt
+	jobLockStmt                     *sql.Stmt
+	jobMoveStmt                     *sql.Stmt
+	jobQueuePositionStmt            *sql.Stmt
+	jobQueuedCountStmt              *sql.Stmt
+	jobSceneStmt                    *sql.Stmt
+	jobSpentByKeyStmt               *sql.Stmt
+	jobSubmittedStmt                *sql.Stmt
+	jobsLiveStmt                    *sql.Stmt
+	jobsOfWorkspaceStmt             *sql.Stmt
+	leaseAddStmt                    *sql.Stmt
+	leaseAddSpanStmt                *sql.Stmt
+	leaseAdvanceStmt                *sql.Stmt
+	leaseAheadStmt                  *sql.Stmt
+	leaseBeatStmt                   *sql.Stmt
+	leaseClaimStmt                  *sql.Stmt
+	leaseClaimOfStmt                *sql.Stmt
+	leaseClaimOneStmt               *sql.Stmt
+	leaseCountDueStmt               *sql.Stmt
+	leaseDropStmt                   *sql.Stmt
+	leaseFailStmt                   *sql.Stmt
+	leaseFinishStmt                 *sql.Stmt
+	leaseGetStmt                    *sql.Stmt
+	leaseHeldOfStmt                 *sql.Stmt
+	leaseLapsedStmt                 *sql.Stmt
+	leaseLaterStmt                  *sql.Stmt
+	leaseLockStmt                   *sql.Stmt
+	leaseNextDueStmt                *sql.Stmt
+	leaseReleaseStmt                *sql.Stmt
+	leaseReopenStmt                 *sql.Stmt
+	leaseSteadyHeldStmt             *sql.Stmt
+	leaseSteadyWaitingStmt          *sql.Stmt
+	ledgerAddStmt                   *sql.Stmt
+	ledgerGetStmt                   *sql.Stmt
+	ledgerLockStmt                  *sql.Stmt
+	ledgerOfWorkspaceStmt           *sql.Stmt
+	ledgerPostStmt                  *sql.Stmt
+	ledgerRefundedStmt              *sql.Stmt
+	logAdvanceStmt                  *sql.Stmt
+	logCountsStmt                   *sql.Stmt
+	logHeadStmt                     *sql.Stmt
+	logLeafAddStmt                  *sql.Stmt
+	logLeavesStmt                   *sql.Stmt
+	logLockStmt                     *sql.Stmt
+	logNameStmt                     *sql.Stmt
+	logNodeAddStmt                  *sql.Stmt
+	logNodesStmt                    *sql.Stmt
+	loginCreateStmt                 *sql.Stmt
+	loginPersonStmt                 *sql.Stmt
+	nodeKeyBySecretStmt             *sql.Stmt
+	nodeKeyCreateStmt               *sql.Stmt
+	nodeKeyRevokeStmt               *sql.Stmt
+	nodeKeyRevokeNamedStmt          *sql.Stmt
+	nodeKeyTouchStmt                *sql.Stmt
+	nodeSigningKeyBindStmt          *sql.Stmt
+	nodeSigningKeyGetStmt           *sql.Stmt
+	othersForStmt                   *sql.Stmt
+	personByEmailStmt               *sql.Stmt
+	personCreateStmt                *sql.Stmt
+	quoteAcceptStmt                 *sql.Stmt
+	quoteCreateStmt                 *sql.Stmt
+	quoteLatestStmt                 *sql.Stmt
+	quoteLockStmt                   *sql.Stmt
+	rateArrivalStmt                 *sql.Stmt
+	rateForgetStmt                  *sql.Stmt
+	rateKeyStmt                     *sql.Stmt
+	rateTakeStmt                    *sql.Stmt
+	receiptByJobStmt                *sql.Stmt
+	receiptCreateStmt               *sql.Stmt
+	receiptGetStmt                  *sql.Stmt
+	sessionCreateStmt               *sql.Stmt
+	sessionDeleteStmt               *sql.Stmt
+	sessionGetStmt                  *sql.Stmt
+	sessionsEndStmt                 *sql.Stmt
+	signInLinkCreateStmt            *sql.Stmt
+	signInLinkDeleteStmt            *sql.Stmt
+	signInLinkUseStmt               *sql.Stmt
+	signInLinksEndStmt              *sql.Stmt
+	signInLinksOfStmt               *sql.Stmt
+	signingKeyAddStmt               *sql.Stmt
+	signingKeyEndStmt               *sql.Stmt
+	signingKeysStmt                 *sql.Stmt
+	turnAnyWaitingStmt              *sql.Stmt
+	turnDeleteStmt                  *sql.Stmt
+	turnEnterStmt                   *sql.Stmt
+	turnLockStmt                    *sql.Stmt
+	turnMoveStmt                    *sql.Stmt
+	turnNextStmt                    *sql.Stmt
+	turnNowStmt                     *sql.Stmt
+	turnOfJobStmt                   *sql.Stmt
+	uploadBlobKeysStmt              *sql.Stmt
+	uploadByIDStmt                  *sql.Stmt
+	uploadCreateStmt                *sql.Stmt
+	uploadGetStmt                   *sql.Stmt
+	uploadLiveJobsStmt              *sql.Stmt
+	uploadRemoveStmt                *sql.Stmt
+	walletCreateStmt                *sql.Stmt
+	walletGetStmt                   *sql.Stmt
+	walletMoveStmt                  *sql.Stmt
+	webhookAttemptAddStmt           *sql.Stmt
+	webhookAttemptsOfStmt           *sql.Stmt
+	webhookConfiguredStmt           *sql.Stmt
+	webhookDeliverMissedStmt        *sql.Stmt
+	webhookDeliveriesFailStmt       *sql.Stmt
+	webhookDeliveriesOfEndpointStmt *sql.Stmt
+	webhookDeliveriesOfJobStmt      *sql.Stmt
+	webhookDeliveryCreateStmt       *sql.Stmt
+	webhookDeliveryFailStmt         *sql.Stmt
+	webhookDeliveryGetStmt          *sql.Stmt
+	webhookDeliveryTriedStmt        *sql.Stmt
+	webhookDueStmt                  *sql.Stmt
+	webhookEndpointChangeStmt       *sql.Stmt
+	webhookEndpointCreateStmt       *sql.Stmt
+	webhookEndpointDeleteStmt       *sql.Stmt
+	webhookEndpointDisableStmt      *sql.Stmt
+	webhookEndpointEnableStmt       *sql.Stmt
+	webhookEndpointGetStmt          *sql.Stmt
+	webhookEndpointHealthStmt       *sql.Stmt
+	webhookEndpointLockStmt         *sql.Stmt
+	webhookEndpointsOfStmt          *sql.Stmt
+	webhookEventCreateStmt          *sql.Stmt
+	webhookNextStmt                 *sql.Stmt
+	webhookRedeliverStmt            *sql.Stmt
+	webhookRedeliverFailedStmt      *sql.Stmt
+	webhookSecretCreateStmt         *sql.Stmt
+	webhookSecretEndStmt            *sql.Stmt
+	webhookSecretsDeleteStmt        *sql.Stmt
+	webhookSecretsForgetStmt        *sql.Stmt
+	webhookSecretsOfStmt            *sql.Stmt
+	webhookTargetsStmt              *sql.Stmt
+	workerCreateStmt                *sql.Stmt
+	workerGetStmt                   *sql.Stmt
+	workerHoldsStmt                 *sql.Stmt
+	workerLockStmt                  *sql.Stmt
+	workerSeenStmt                  *sql.Stmt
+	workerStandsStmt                *sql.Stmt
+	workersHoldStmt                 *sql.Stmt
+	workersOnlineStmt               *sql.Stmt
+	workersSeenStmt                 *sql.Stmt
+	workspaceCountStmt              *sql.Stmt
+	workspaceCreateStmt             *sql.Stmt
+	workspaceGetStmt                *sql.Stmt
+	workspaceLockStmt               *sql.Stmt
+	workspacePeopleStmt             *sql.Stmt
+	workspaceProofPageStmt          *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                           tx,
-		tx:                           tx,
-		accountKeyActiveStmt:         q.accountKeyActiveStmt,
-		accountKeyBySecretStmt:       q.accountKeyBySecretStmt,
-		accountKeyCreateStmt:         q.accountKeyCreateStmt,
-		accountKeyRevokeStmt:         q.accountKeyRevokeStmt,
-		accountKeyRevokeOfStmt:       q.accountKeyRevokeOfStmt,
-		accountKeyTouchStmt:          q.accountKeyTouchStmt,
-		accountKeysOfStmt:            q.accountKeysOfStmt,
-		agentKeyActiveStmt:           q.agentKeyActiveStmt,
-		agentKeyBySecretStmt:         q.agentKeyBySecretStmt,
-		agentKeyCreateStmt:           q.agentKeyCreateStmt,
-		agentKeyLimitStmt:            q.agentKeyLimitStmt,
-		agentKeyRevokeStmt:           q.agentKeyRevokeStmt,
-		agentKeyRevokeOfStmt:         q.agentKeyRevokeOfStmt,
-		agentKeyTouchStmt:            q.agentKeyTouchStmt,
-		agentKeysOfStmt:              q.agentKeysOfStmt,
-		auditAwaitingStmt:            q.auditAwaitingStmt,
-		auditBalancesStmt:            q.auditBalancesStmt,
-		auditBenchmarkCountsStmt:     q.auditBenchmarkCountsStmt,
-		auditBenchmarkGroupsStmt:     q.auditBenchmarkGroupsStmt,
-		auditBenchmarkTalliesStmt:    q.auditBenchmarkTalliesStmt,
-		auditFramesStmt:              q.auditFramesStmt,
-		auditJobMoneyStmt:            q.auditJobMoneyStmt,
-		auditLeasesStmt:              q.auditLeasesStmt,
-		auditPackagingStmt:           q.auditPackagingStmt,
-		auditReceiptsStmt:            q.auditReceiptsStmt,
-		auditTurnsStmt:               q.auditTurnsStmt,
-		auditUnbalancedStmt:          q.auditUnbalancedStmt,
-		awaitedCreateStmt:            q.awaitedCreateStmt,
-		awaitedFetchingStmt:          q.awaitedFetchingStmt,
-		awaitedForgetStmt:            q.awaitedForgetStmt,
-		awaitedGetStmt:               q.awaitedGetStmt,
-		awaitedRefusedStmt:           q.awaitedRefusedStmt,
-		benchmarkAboveStmt:           q.benchmarkAboveStmt,
-		benchmarkAdvanceStmt:         q.benchmarkAdvanceStmt,
-		benchmarkBucketsStmt:         q.benchmarkBucketsStmt,
-		benchmarkFacetAddStmt:        q.benchmarkFacetAddStmt,
-		benchmarkFacetFindStmt:       q.benchmarkFacetFindStmt,
-		benchmarkFacetsLikeStmt:      q.benchmarkFacetsLikeStmt,
-		benchmarkGroupAddStmt:        q.benchmarkGroupAddStmt,
-		benchmarkGroupCountStmt:      q.benchmarkGroupCountStmt,
-		benchmarkGroupFindStmt:       q.benchmarkGroupFindStmt,
-		benchmarkGroupGetStmt:        q.benchmarkGroupGetStmt,
-		benchmarkGroupsCommonStmt:    q.benchmarkGroupsCommonStmt,
-		benchmarkGroupsCountStmt:     q.benchmarkGroupsCountStmt,
-		benchmarkGroupsLikeStmt:      q.benchmarkGroupsLikeStmt,
-		benchmarkGroupsOfSlugStmt:    q.benchmarkGroupsOfSlugStmt,
-		benchmarkLatestStmt:          q.benchmarkLatestStmt,
-		benchmarkLatestOfStmt:        q.benchmarkLatestOfStmt,
-		benchmarkLockStmt:            q.benchmarkLockStmt,
-		benchmarkPostingAddStmt:      q.benchmarkPostingAddStmt,
-		benchmarkPostingsStmt:        q.benchmarkPostingsStmt,
-		benchmarkReceiptAddStmt:      q.benchmarkReceiptAddStmt,
-		benchmarkReceiptGetStmt:      q.benchmarkReceiptGetStmt,
-		benchmarkReceiptOfStmt:       q.benchmarkReceiptOfStmt,
-		benchmarkReceiptsAfterStmt:   q.benchmarkReceiptsAfterStmt,
-		benchmarkResultAddStmt:       q.benchmarkResultAddStmt,
-		benchmarkResultGetStmt:       q.benchmarkResultGetStmt,
-		benchmarkResultOfReceiptStmt: q.benchmarkResultOfReceiptStmt,
-		benchmarkTallyAddStmt:        q.benchmarkTallyAddStmt,
-		benchmarkTopStmt:             q.benchmarkTopStmt,
-		failedTriesAlikeStmt:         q.failedTriesAlikeStmt,
-		failedTriesOfFrameStmt:       q.failedTriesOfFrameStmt,
-		failedTriesOfJobStmt:         q.failedTriesOfJobStmt,
-		failedTryCreateStmt:          q.failedTryCreateStmt,
-		frameCreateStmt:              q.frameCreateStmt,
-		frameDeleteStmt:              q.frameDeleteStmt,
-		frameFindingStmt:             q.frameFindingStmt,
-		frameGetStmt:                 q.frameGetStmt,
-		frameLeftStmt:                q.frameLeftStmt,
-		frameTimesStmt:               q.frameTimesStmt,
-		framesLatestStmt:             q.framesLatestStmt,
-		framesOfStmt:                 q.framesOfStmt,
-		framesPartlyBlankStmt:        q.framesPartlyBlankStmt,
-		framesSinceStmt:              q.framesSinceStmt,
-		idempotencyFinishStmt:        q.idempotencyFinishStmt,
-		idempotencyForgetStmt:        q.idempotencyForgetStmt,
-		idempotencyFreeStmt:          q.idempotencyFreeStmt,
-		idempotencyGetStmt:           q.idempotencyGetStmt,
-		idempotencyHoldStmt:          q.idempotencyHoldStmt,
-		idempotencyKeepStmt:          q.idempotencyKeepStmt,
-		jobArtifactKeysStmt:          q.jobArtifactKeysStmt,
-		jobArtifactRemovedStmt:       q.jobArtifactRemovedStmt,
-		jobCancelledStmt:             q.jobCancelledStmt,
-		jobClaimedStmt:               q.jobClaimedStmt,
-		jobCompletedStmt:             q.jobCompletedStmt,
-		jobCreateStmt:                q.jobCreateStmt,
-		jobFailedStmt:                q.jobFailedStmt,
-		jobFrameDoneStmt:             q.jobFrameDoneStmt,
-		jobFrameUndoneStmt:           q.jobFrameUndoneStmt,
-		jobGetStmt:                   q.jobGetStmt,
-		jobIDsStmt:                   q.jobIDsStmt,
-		jobLeftStmt:                  q.jobLeftStmt,
-		jobLockStmt:                  q.jobLockStmt,
-		jobMoveStmt:                  q.jobMoveStmt,
-		jobQueuePositionStmt:         q.jobQueuePositionStmt,
-		jobQueuedCountStmt:           q.jobQueuedCountStmt,
-		jobSceneStmt:                 q.jobSceneStmt,
-		jobSpentByKeyStmt:            q.jobSpentByKeyStmt,
-		jobSubmittedStmt:             q.jobSubmittedStmt,
-		jobsLiveStmt:                 q.jobsLiveStmt,
-		jobsOfWorkspaceStmt:          q.jobsOfWorkspaceStmt,
-		leaseAddStmt:                 q.leaseAddStmt,
-		leaseAddSpanStmt:             q.leaseAddSpanStmt,
-		leaseAheadStmt:               q.leaseAheadStmt,
-		leaseBeatStmt:                q.leaseBeatStmt,
-		leaseClaimStmt:               q.leaseClaimStmt,
-		leaseClaimOfStmt:             q.leaseClaimOfStmt,
-		leaseClaimOneStmt:            q.leaseClaimOneStmt,
-		leaseCountDueStmt:            q.leaseCountDueStmt,
-		leaseDropStmt:                q.leaseDropStmt,
-		leaseFailStmt:                q.leaseFailStmt,
-		leaseFinishStmt:              q.leaseFinishStmt,
-		leaseGetStmt:                 q.leaseGetStmt,
-		leaseHeldOfStmt:              q.leaseHeldOfStmt,
-		leaseLapsedStmt:              q.leaseLapsedStmt,
-		leaseReleaseStmt:             q.leaseReleaseStmt,
-		leaseReopenStmt:              q.leaseReopenStmt,
-		leaseSteadyHeldStmt:          q.leaseSteadyHeldStmt,
-		leaseSteadyWaitingStmt:       q.leaseSteadyWaitingStmt,
-		ledgerAddStmt:                q.ledgerAddStmt,
-		ledgerGetStmt:                q.ledgerGetStmt,
-		ledgerLockStmt:               q.ledgerLockStmt,
-		ledgerOfWorkspaceStmt:        q.ledgerOfWorkspaceStmt,
-		ledgerPostStmt:               q.ledgerPostStmt,
-		ledgerRefundedStmt:           q.ledgerRefundedStmt,
-		logAdvanceStmt:               q.logAdvanceStmt,
-		logCountsStmt:                q.logCountsStmt,
-		logHeadStmt:                  q.logHeadStmt,
-		logLeafAddStmt:               q.logLeafAddStmt,
-		logLeavesStmt:                q.logLeavesStmt,
-		logLockStmt:                  q.logLockStmt,
-		logNameStmt:                  q.logNameStmt,
-		logNodeAddStmt:               q.logNodeAddStmt,
-		logNodesStmt:                 q.logNodesStmt,
-		loginCreateStmt:              q.loginCreateStmt,
-		loginPersonStmt:              q.loginPersonStmt,
-		nodeKeyBySecretStmt:          q.nodeKeyBySecretStmt,
-		nodeKeyCreateStmt:            q.nodeKeyCreateStmt,
-		nodeKeyRevokeStmt:            q.nodeKeyRevokeStmt,
-		nodeKeyRevokeNamedStmt:       q.nodeKeyRevokeNamedStmt,
-		nodeKeyTouchStmt:             q.nodeKeyTouchStmt,
-		nodeSigningKeyBindStmt:       q.nodeSigningKeyBindStmt,
-		nodeSigningKeyGetStmt:        q.nodeSigningKeyGetStmt,
-		othersForStmt:                q.othersForStmt,
-		personByEmailStmt:            q.personByEmailStmt,
-		personCreateStmt:             q.personCreateStmt,
-		quoteAcceptStmt:              q.quoteAcceptStmt,
-		quoteCreateStmt:              q.quoteCreateStmt,
-		quoteLatestStmt:              q.quoteLatestStmt,
-		quoteLockStmt:                q.quoteLockStmt,
-		rateArrivalStmt:              q.rateArrivalStmt,
-		rateForgetStmt:               q.rateForgetStmt,
-		rateKeyStmt:                  q.rateKeyStmt,
-		rateTakeStmt:                 q.rateTakeStmt,
-		receiptByJobStmt:             q.receiptByJobStmt,
-		receiptCreateStmt:            q.receiptCreateStmt,
-		receiptGetStmt:               q.receiptGetStmt,
-		sessionCreateStmt:            q.sessionCreateStmt,
-		sessionDeleteStmt:            q.sessionDeleteStmt,
-		sessionGetStmt:               q.sessionGetStmt,
-		sessionsEndStmt:              q.sessionsEndStmt,
-		signInLinkCreateStmt:         q.signInLinkCreateStmt,
-		signInLinkDeleteStmt:         q.signInLinkDeleteStmt,
-		signInLinkUseStmt:            q.signInLinkUseStmt,
-		signInLinksEndStmt:           q.signInLinksEndStmt,
-		signInLinksOfStmt:            q.signInLinksOfStmt,
-		signingKeyAddStmt:            q.signingKeyAddStmt,
-		signingKeyEndStmt:            q.signingKeyEndStmt,
-		signingKeysStmt:              q.signingKeysStmt,
-		turnAnyWaitingStmt:           q.turnAnyWaitingStmt,
-		turnDeleteStmt:               q.turnDeleteStmt,
-		turnEnterStmt:                q.turnEnterStmt,
-		turnLockStmt:                 q.turnLockStmt,
-		turnMoveStmt:                 q.turnMoveStmt,
-		turnNextStmt:                 q.turnNextStmt,
-		turnNowStmt:                  q.turnNowStmt,
-		turnOfJobStmt:                q.turnOfJobStmt,
-		uploadBlobKeysStmt:           q.uploadBlobKeysStmt,
-		uploadByIDStmt:               q.uploadByIDStmt,
-		uploadCreateStmt:             q.uploadCreateStmt,
-		uploadGetStmt:                q.uploadGetStmt,
-		uploadLiveJobsStmt:           q.uploadLiveJobsStmt,
-		uploadRemoveStmt:             q.uploadRemoveStmt,
-		walletCreateStmt:             q.walletCreateStmt,
-		walletGetStmt:                q.walletGetStmt,
-		walletMoveStmt:               q.walletMoveStmt,
-		workerCreateStmt:             q.workerCreateStmt,
-		workerGetStmt:                q.workerGetStmt,
-		workerHoldsStmt:              q.workerHoldsStmt,
-		workerLockStmt:               q.workerLockStmt,
-		workerSeenStmt:               q.workerSeenStmt,
-		workerStandsStmt:             q.workerStandsStmt,
-		workersHoldStmt:              q.workersHoldStmt,
-		workersOnlineStmt:            q.workersOnlineStmt,
-		workersSeenStmt:              q.workersSeenStmt,
-		workspaceCountStmt:           q.workspaceCountStmt,
-		workspaceCreateStmt:          q.workspaceCreateStmt,
-		workspaceGetStmt:             q.workspaceGetStmt,
-		workspaceLockStmt:            q.workspaceLockStmt,
-		workspaceProofPageStmt:       q.workspaceProofPageStmt,
+		db:                              tx,
+		tx:                              tx,
+		accountKeyActiveStmt:            q.accountKeyActiveStmt,
+		accountKeyBySecretStmt:          q.accountKeyBySecretStmt,
+		accountKeyCreateStmt:            q.accountKeyCreateStmt,
+		accountKeyRevokeStmt:            q.accountKeyRevokeStmt,
+		accountKeyRevokeOfStmt:          q.accountKeyRevokeOfStmt,
+		accountKeyTouchStmt:             q.accountKeyTouchStmt,
+		accountKeysOfStmt:               q.accountKeysOfStmt,
+		agentKeyActiveStmt:              q.agentKeyActiveStmt,
+		agentKeyBySecretStmt:            q.agentKeyBySecretStmt,
+		agentKeyCreateStmt:              q.agentKeyCreateStmt,
+		agentKeyLimitStmt:               q.agentKeyLimitStmt,
+		agentKeyRevokeStmt:              q.agentKeyRevokeStmt,
+		agentKeyRevokeOfStmt:            q.agentKeyRevokeOfStmt,
+		agentKeyTouchStmt:               q.agentKeyTouchStmt,
+		agentKeysOfStmt:                 q.agentKeysOfStmt,
+		auditAwaitingStmt:               q.auditAwaitingStmt,
+		auditBalancesStmt:               q.auditBalancesStmt,
+		auditBenchmarkCountsStmt:        q.auditBenchmarkCountsStmt,
+		auditBenchmarkGroupsStmt:        q.auditBenchmarkGroupsStmt,
+		auditBenchmarkTalliesStmt:       q.auditBenchmarkTalliesStmt,
+		auditFramesStmt:                 q.auditFramesStmt,
+		auditJobMoneyStmt:               q.auditJobMoneyStmt,
+		auditLeasesStmt:                 q.auditLeasesStmt,
+		auditPackagingStmt:              q.auditPackagingStmt,
+		auditReceiptsStmt:               q.auditReceiptsStmt,
+		auditTurnsStmt:                  q.auditTurnsStmt,
+		auditUnbalancedStmt:             q.auditUnbalancedStmt,
+		auditWebhookBareStmt:            q.auditWebhookBareStmt,
+		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
+		auditWebhookSecretsStmt:         q.auditWebhookSecretsStmt,
+		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
+		auditWebhookTriesStmt:           q.auditWebhookTriesStmt,
+		auditWebhookUntoldStmt:          q.auditWebhookUntoldStmt,
+		awaitedCreateStmt:               q.awaitedCreateStmt,
+		awaitedFetchingStmt:             q.awaitedFetchingStmt,
+		awaitedForgetStmt:               q.awaitedForgetStmt,
+		awaitedGetStmt:                  q.awaitedGetStmt,
+		awaitedRefusedStmt:              q.awaitedRefusedStmt,
+		benchmarkAboveStmt:              q.benchmarkAboveStmt,
+		benchmarkAdvanceStmt:            q.benchmarkAdvanceStmt,
+		benchmarkBucketsStmt:            q.benchmarkBucketsStmt,
+		benchmarkFacetAddStmt:           q.benchmarkFacetAddStmt,
+		benchmarkFacetFindStmt:          q.benchmarkFacetFindStmt,
+		benchmarkFacetsLikeStmt:         q.benchmarkFacetsLikeStmt,
+		benchmarkGroupAddStmt:           q.benchmarkGroupAddStmt,
+		benchmarkGroupCountStmt:         q.benchmarkGroupCountStmt,
+		benchmarkGroupFindStmt:          q.benchmarkGroupFindStmt,
+		benchmarkGroupGetStmt:           q.benchmarkGroupGetStmt,
+		benchmarkGroupsCommonStmt:       q.benchmarkGroupsCommonStmt,
+		benchmarkGroupsCountStmt:        q.benchmarkGroupsCountStmt,
+		benchmarkGroupsLikeStmt:         q.benchmarkGroupsLikeStmt,
+		benchmarkGroupsOfSlugStmt:       q.benchmarkGroupsOfSlugStmt,
+		benchmarkLatestStmt:             q.benchmarkLatestStmt,
+		benchmarkLatestOfStmt:           q.benchmarkLatestOfStmt,
+		benchmarkLockStmt:               q.benchmarkLockStmt,
+		benchmarkPostingAddStmt:         q.benchmarkPostingAddStmt,
+		benchmarkPostingsStmt:           q.benchmarkPostingsStmt,
+		benchmarkReceiptAddStmt:         q.benchmarkReceiptAddStmt,
+		benchmarkReceiptGetStmt:         q.benchmarkReceiptGetStmt,
+		benchmarkReceiptOfStmt:          q.benchmarkReceiptOfStmt,
+		benchmarkReceiptsAfterStmt:      q.benchmarkReceiptsAfterStmt,
+		benchmarkResultAddStmt:          q.benchmarkResultAddStmt,
+		benchmarkResultGetStmt:          q.benchmarkResultGetStmt,
+		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
+		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
+		benchmarkTopStmt:                q.benchmarkTopStmt,
+		failedTriesAlikeStmt:            q.failedTriesAlikeStmt,
+		failedTriesOfFrameStmt:          q.failedTriesOfFrameStmt,
+		failedTriesOfJobStmt:            q.failedTriesOfJobStmt,
+		failedTryCreateStmt:             q.failedTryCreateStmt,
+		frameCreateStmt:                 q.frameCreateStmt,
+		frameDeleteStmt:                 q.frameDeleteStmt,
+		frameFindingStmt:                q.frameFindingStmt,
+		frameGetStmt:                    q.frameGetStmt,
+		frameLeftStmt:                   q.frameLeftStmt,
+		frameTimesStmt:                  q.frameTimesStmt,
+		framesLatestStmt:                q.framesLatestStmt,
+		framesOfStmt:                    q.framesOfStmt,
+		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
+		framesSinceStmt:                 q.framesSinceStmt,
+		idempotencyFinishStmt:           q.idempotencyFinishStmt,
+		idempotencyForgetStmt:           q.idempotencyForgetStmt,
+		idempotencyFreeStmt:             q.idempotencyFreeStmt,
+		idempotencyGetStmt:              q.idempotencyGetStmt,
+		idempotencyHoldStmt:             q.idempotencyHoldStmt,
+		idempotencyKeepStmt:             q.idempotencyKeepStmt,
+		jobArtifactKeysStmt:             q.jobArtifactKeysStmt,
+		jobArtifactRemovedStmt:          q.jobArtifactRemovedStmt,
+		jobCancelledStmt:                q.jobCancelledStmt,
+		jobClaimedStmt:                  q.jobClaimedStmt,
+		jobCompletedStmt:                q.jobCompletedStmt,
+		jobCreateStmt:                   q.jobCreateStmt,
+		jobFailedStmt:                   q.jobFailedStmt,
+		jobFrameDoneStmt:                q.jobFrameDoneStmt,
+		jobFrameUndoneStmt:              q.jobFrameUndoneStmt,
+		jobGetStmt:                      q.jobGetStmt,
+		jobIDsStmt:                      q.jobIDsStmt,
+		jobLeftStmt:                     q.jobLeftStmt,
+		jobLockStmt:                     q.jobLockStmt,
+		jobMoveStmt:                     q.jobMoveStmt,
+		jobQueuePositionStmt:            q.jobQueuePositionStmt,
+		jobQueuedCountStmt:              q.jobQueuedCountStmt,
+		jobSceneStmt:                    q.jobSceneStmt,
+		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
+		jobSubmittedStmt:                q.jobSubmittedStmt,
+		jobsLiveStmt:                    q.jobsLiveStmt,
+		jobsOfWorkspaceStmt:             q.jobsOfWorkspaceStmt,
+		leaseAddStmt:                    q.leaseAddStmt,
+		leaseAddSpanStmt:                q.leaseAddSpanStmt,
+		leaseAdvanceStmt:                q.leaseAdvanceStmt,
+		leaseAheadStmt:                  q.leaseAheadStmt,
+		leaseBeatStmt:                   q.leaseBeatStmt,
+		leaseClaimStmt:                  q.leaseClaimStmt,
+		leaseClaimOfStmt:                q.leaseClaimOfStmt,
+		leaseClaimOneStmt:               q.leaseClaimOneStmt,
+		leaseCountDueStmt:               q.leaseCountDueStmt,
+		leaseDropStmt:                   q.leaseDropStmt,
+		leaseFailStmt:                   q.leaseFailStmt,
+		leaseFinishStmt:                 q.leaseFinishStmt,
+		leaseGetStmt:                    q.leaseGetStmt,
+		leaseHeldOfStmt:                 q.leaseHeldOfStmt,
+		leaseLapsedStmt:                 q.leaseLapsedStmt,
+		leaseLaterStmt:                  q.leaseLaterStmt,
+		leaseLockStmt:                   q.leaseLockStmt,
+		leaseNextDueStmt:                q.leaseNextDueStmt,
+		leaseReleaseStmt:                q.leaseReleaseStmt,
+		leaseReopenStmt:                 q.leaseReopenStmt,
+		leaseSteadyHeldStmt:             q.leaseSteadyHeldStmt,
+		leaseSteadyWaitingStmt:          q.leaseSteadyWaitingStmt,
+		ledgerAddStmt:                   q.ledgerAddStmt,
+		ledgerGetStmt:                   q.ledgerGetStmt,
+		ledgerLockStmt:                  q.ledgerLockStmt,
+		ledgerOfWorkspaceStmt:           q.ledgerOfWorkspaceStmt,
+		ledgerPostStmt:                  q.ledgerPostStmt,
+		ledgerRefundedStmt:              q.ledgerRefundedStmt,
+		logAdvanceStmt:                  q.logAdvanceStmt,
+		logCountsStmt:                   q.logCountsStmt,
+		logHeadStmt:                     q.logHeadStmt,
+		logLeafAddStmt:                  q.logLeafAddStmt,
+		logLeavesStmt:                   q.logLeavesStmt,
+		logLockStmt:                     q.logLockStmt,
+		logNameStmt:                     q.logNameStmt,
+		logNodeAddStmt:                  q.logNodeAddStmt,
+		logNodesStmt:                    q.logNodesStmt,
+		loginCreateStmt:                 q.loginCreateStmt,
+		loginPersonStmt:                 q.loginPersonStmt,
+		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
+		nodeKeyCreateStmt:               q.nodeKeyCreateStmt,
+		nodeKeyRevokeStmt:               q.nodeKeyRevokeStmt,
+		nodeKeyRevokeNamedStmt:          q.nodeKeyRevokeNamedStmt,
+		nodeKeyTouchStmt:                q.nodeKeyTouchStmt,
+		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
+		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
+		othersForStmt:                   q.othersForStmt,
+		personByEmailStmt:               q.personByEmailStmt,
+		personCreateStmt:                q.personCreateStmt,
+		quoteAcceptStmt:                 q.quoteAcceptStmt,
+		quoteCreateStmt:                 q.quoteCreateStmt,
+		quoteLatestStmt:                 q.quoteLatestStmt,
+		quoteLockStmt:                   q.quoteLockStmt,
+		rateArrivalStmt:                 q.rateArrivalStmt,
+		rateForgetStmt:                  q.rateForgetStmt,
+		rateKeyStmt:                     q.rateKeyStmt,
+		rateTakeStmt:                    q.rateTakeStmt,
+		receiptByJobStmt:                q.receiptByJobStmt,
+		receiptCreateStmt:               q.receiptCreateStmt,
+		receiptGetStmt:                  q.receiptGetStmt,
+		sessionCreateStmt:               q.sessionCreateStmt,
+		sessionDeleteStmt:               q.sessionDeleteStmt,
+		sessionGetStmt:                  q.sessionGetStmt,
+		sessionsEndStmt:                 q.sessionsEndStmt,
+		signInLinkCreateStmt:            q.signInLinkCreateStmt,
+		signInLinkDeleteStmt:            q.signInLinkDeleteStmt,
+		signInLinkUseStmt:               q.signInLinkUseStmt,
+		signInLinksEndStmt:              q.signInLinksEndStmt,
+		signInLinksOfStmt:               q.signInLinksOfStmt,
+		signingKeyAddStmt:               q.signingKeyAddStmt,
+		signingKeyEndStmt:               q.signingKeyEndStmt,
+		signingKeysStmt:                 q.signingKeysStmt,
+		turnAnyWaitingStmt:              q.turnAnyWaitingStmt,
+		turnDeleteStmt:                  q.turnDeleteStmt,
+		turnEnterStmt:                   q.turnEnterStmt,
+		turnLockStmt:                    q.turnLockStmt,
+		turnMoveStmt:                    q.turnMoveStmt,
+		turnNextStmt:                    q.turnNextStmt,
+		turnNowStmt:                     q.turnNowStmt,
+		turnOfJobStmt:                   q.turnOfJobStmt,
+		uploadBlobKeysStmt:              q.uploadBlobKeysStmt,
+		uploadByIDStmt:                  q.uploadByIDStmt,
+		uploadCreateStmt:                q.uploadCreateStmt,
+		uploadGetStmt:                   q.uploadGetStmt,
+		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
+		uploadRemoveStmt:                q.uploadRemoveStmt,
+		walletCreateStmt:                q.walletCreateStmt,
+		walletGetStmt:                   q.walletGetStmt,
+		walletMoveStmt:                  q.walletMoveStmt,
+		webhookAttemptAddStmt:           q.webhookAttemptAddStmt,
+		webhookAttemptsOfStmt:           q.webhookAttemptsOfStmt,
+		webhookConfiguredStmt:           q.webhookConfiguredStmt,
+		webhookDeliverMissedStmt:        q.webhookDeliverMissedStmt,
+		webhookDeliveriesFailStmt:       q.webhookDeliveriesFailStmt,
+		webhookDeliveriesOfEndpointStmt: q.webhookDeliveriesOfEndpointStmt,
+		webhookDeliveriesOfJobStmt:      q.webhookDeliveriesOfJobStmt,
+		webhookDeliveryCreateStmt:       q.webhookDeliveryCreateStmt,
+		webhookDeliveryFailStmt:         q.webhookDeliveryFailStmt,
+		webhookDeliveryGetStmt:          q.webhookDeliveryGetStmt,
+		webhookDeliveryTriedStmt:        q.webhookDeliveryTriedStmt,
+		webhookDueStmt:                  q.webhookDueStmt,
+		webhookEndpointChangeStmt:       q.webhookEndpointChangeStmt,
+		webhookEndpointCreateStmt:       q.webhookEndpointCreateStmt,
+		webhookEndpointDeleteStmt:       q.webhookEndpointDeleteStmt,
+		webhookEndpointDisableStmt:      q.webhookEndpointDisableStmt,
+		webhookEndpointEnableStmt:       q.webhookEndpointEnableStmt,
+		webhookEndpointGetStmt:          q.webhookEndpointGetStmt,
+		webhookEndpointHealthStmt:       q.webhookEndpointHealthStmt,
+		webhookEndpointLockStmt:         q.webhookEndpointLockStmt,
+		webhookEndpointsOfStmt:          q.webhookEndpointsOfStmt,
+		webhookEventCreateStmt:          q.webhookEventCreateStmt,
+		webhookNextStmt:                 q.webhookNextStmt,
+		webhookRedeliverStmt:            q.webhookRedeliverStmt,
+		webhookRedeliverFailedStmt:      q.webhookRedeliverFailedStmt,
+		webhookSecretCreateStmt:         q.webhookSecretCreateStmt,
+		webhookSecretEndStmt:            q.webhookSecretEndStmt,
+		webhookSecretsDeleteStmt:        q.webhookSecretsDeleteStmt,
+		webhookSecretsForgetStmt:        q.webhookSecretsForgetStmt,
+		webhookSecretsOfStmt:            q.webhookSecretsOfStmt,
+		webhookTargetsStmt:              q.webhookTargetsStmt,
+		workerCreateStmt:                q.workerCreateStmt,
+		workerGetStmt:                   q.workerGetStmt,
+		workerHoldsStmt:                 q.workerHoldsStmt,
+		workerLockStmt:                  q.workerLockStmt,
+		workerSeenStmt:                  q.workerSeenStmt,
+		workerStandsStmt:                q.workerStandsStmt,
+		workersHoldStmt:                 q.workersHoldStmt,
+		workersOnlineStmt:               q.workersOnlineStmt,
+		workersSeenStmt:                 q.workersSeenStmt,
+		workspaceCountStmt:              q.workspaceCountStmt,
+		workspaceCreateStmt:             q.workspaceCreateStmt,
+		workspaceGetStmt:                q.workspaceGetStmt,
+		workspaceLockStmt:               q.workspaceLockStmt,
+		workspacePeopleStmt:             q.workspacePeopleStmt,
+		workspaceProofPageStmt:          q.workspaceProofPageStmt,
 	}
 }

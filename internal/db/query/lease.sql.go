@@ -78,6 +78,24 @@ func (q *Queries) LeaseAddSpan(ctx context.Context, arg LeaseAddSpanParams) (int
 	return result.RowsAffected()
 }
 
+const leaseAdvance = `-- name: LeaseAdvance :execrows
+UPDATE lease SET due_at = CASE WHEN due_at > CAST($1 AS bigint) THEN CAST($1 AS bigint) ELSE due_at END WHERE lease_id = $2
+`
+
+type LeaseAdvanceParams struct {
+	DueAt   int64
+	LeaseID string
+}
+
+// Also locks a row that is held: whoever ends it sees what came before.
+func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int64, error) {
+	result, err := q.exec(ctx, q.leaseAdvanceStmt, leaseAdvance, arg.DueAt, arg.LeaseID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const leaseAhead = `-- name: LeaseAhead :one
 SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > $1)
           + (SELECT count(*) FROM lease w WHERE w.queue = $2 AND w.state = 'waiting' AND w.due_at > $3) AS bigint) AS ahead
@@ -508,6 +526,54 @@ func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const leaseLater = `-- name: LeaseLater :execrows
+UPDATE lease
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = $1
+WHERE lease_id = $2 AND state = 'held' AND holder = $3 AND attempt = $4
+`
+
+type LeaseLaterParams struct {
+	DueAt   int64
+	LeaseID string
+	Holder  string
+	Attempt int64
+}
+
+func (q *Queries) LeaseLater(ctx context.Context, arg LeaseLaterParams) (int64, error) {
+	result, err := q.exec(ctx, q.leaseLaterStmt, leaseLater,
+		arg.DueAt,
+		arg.LeaseID,
+		arg.Holder,
+		arg.Attempt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const leaseLock = `-- name: LeaseLock :one
+SELECT lease_id FROM lease WHERE lease_id = $1 FOR UPDATE
+`
+
+func (q *Queries) LeaseLock(ctx context.Context, leaseID string) (string, error) {
+	row := q.queryRow(ctx, q.leaseLockStmt, leaseLock, leaseID)
+	var lease_id string
+	err := row.Scan(&lease_id)
+	return lease_id, err
+}
+
+const leaseNextDue = `-- name: LeaseNextDue :one
+SELECT due_at FROM lease WHERE queue = $1 AND state = 'waiting' ORDER BY due_at, subject, item LIMIT 1
+`
+
+func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error) {
+	row := q.queryRow(ctx, q.leaseNextDueStmt, leaseNextDue, queue)
+	var due_at int64
+	err := row.Scan(&due_at)
+	return due_at, err
 }
 
 const leaseRelease = `-- name: LeaseRelease :execrows

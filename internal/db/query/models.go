@@ -300,6 +300,56 @@ type Wallet struct {
 	ReservedCents  int64
 }
 
+type WebhookAttempt struct {
+	DeliveryID string
+	Number     int64
+	StartedAt  int64
+	DurationUs int64
+	Status     int64
+	Error      string
+	Answer     string
+	NextAt     int64
+}
+
+type WebhookDelivery struct {
+	DeliveryID  string
+	EventID     string
+	EndpointID  string
+	WorkspaceID string
+	JobID       string
+	Lane        string
+	Status      string
+	Reason      string
+	Round       int64
+	Tries       int64
+	CreatedAt   int64
+	NextAt      int64
+	EndedAt     int64
+}
+
+type WebhookEndpoint struct {
+	EndpointID     string
+	WorkspaceID    string
+	JobID          string
+	Url            string
+	Description    string
+	Lane           string
+	FailingSince   int64
+	LastFailedAt   int64
+	DisabledAt     int64
+	DisabledReason string
+	CreatedAt      int64
+	DeletedAt      int64
+}
+
+type WebhookSecret struct {
+	SecretID   string
+	EndpointID string
+	Sealed     string
+	CreatedAt  int64
+	ExpiresAt  int64
+}
+
 type Worker struct {
 	WorkerID       string
 	KeyID          string

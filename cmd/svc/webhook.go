@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+
+	"svc.example/internal/app"
+	"svc.example/internal/outbound"
+)
+
+// webhookFlags let webhooks call where they otherwise never do: receivers of
+// tests.
+type webhookFlags struct {
+	AllowCIDR []netip.Prefix `name:"webhook-allow-cidr" env:"SVC_WEBHOOK_ALLOW_CIDR" placeholder:"CIDR" help:"Let webhooks call these addresses although they are not public, such as 127.0.0.0/8. For tests only."`
+	CA        string         `name:"webhook-ca" env:"SVC_WEBHOOK_CA" type:"existingfile" placeholder:"FILE" help:"Trust these certificates (PEM) too when webhooks are sent. For tests only."`
+}
+
+// let puts what the flags say into cfg.
+func (f webhookFlags) let(cfg *app.Config) error {
+	for _, p := range f.AllowCIDR {
+		if p != p.Masked() {
+			return exitError{fmt.Errorf("--webhook-allow-cidr %s is no range; %s is", p, p.Masked()), exitUsage}
+		}
+	}
+	cfg.Webhooks.Allow = f.AllowCIDR
+	if f.CA == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(f.CA)
+	if err != nil {
+		return fmt.Errorf("read --webhook-ca: %w", err)
+	}
+	if cfg.Webhooks.Roots, err = outbound.Roots(pem); err != nil {
+		return exitError{fmt.Errorf("--webhook-ca %s: %w", f.CA, err), exitUsage}
+	}
+	return nil
+}

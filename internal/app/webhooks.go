@@ -1,0 +1,35 @@
+package app
+
+import (
+	"crypto/rand"
+	mathrand "math/rand/v2"
+
+	"svc.example/internal/outbound"
+	"svc.example/internal/webhook"
+)
+
+// openWebhooks makes the webhooks of this house.
+func (a *App) openWebhooks() *webhook.Hooks {
+	return webhook.New(webhook.Config{
+		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
+		Random: rand.Reader, Jitter: mathrand.Float64, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+	})
+}
+
+// warnOfWebhooks is loud when the guard is not what it should be.
+func (a *App) warnOfWebhooks() {
+	if len(a.Config.Webhooks.Allow) == 0 && a.Config.Webhooks.Roots == nil {
+		return
+	}
+	a.Config.Log.Warn("WEBHOOKS MAY CALL ADDRESSES THAT ARE NOT PUBLIC, or trust authorities of your own: for tests only, never with strangers' keys",
+		"allowed", a.Config.Webhooks.Allow, "own_authorities", a.Config.Webhooks.Roots != nil)
+}
+
+// notices tell owners of webhook endpoints that were disabled.
+func (a *App) notices() webhook.Notices {
+	n := webhook.Notices{DB: a.DB, Log: a.Config.Log}
+	if a.Config.Mail != nil {
+		n.Send = a.Config.Mail.Send
+	}
+	return n
+}

@@ -1,0 +1,167 @@
+-- name: WebhookEndpointCreate :exec
+INSERT INTO webhook_endpoint (endpoint_id, workspace_id, job_id, url, description, lane, created_at)
+VALUES (@endpoint_id, @workspace_id, @job_id, @url, @description, @lane, @created_at);
+
+-- name: WebhookEndpointLock :one
+SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id FOR UPDATE;
+
+-- name: WebhookEndpointGet :one
+SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookEndpointsOf :many
+-- A workspace's own, the newest first.
+SELECT * FROM webhook_endpoint WHERE workspace_id = @workspace_id AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC;
+
+-- name: WebhookTargets :many
+-- Whom a job's end is told to. By lane: what locks several locks them in one order.
+SELECT * FROM webhook_endpoint w
+WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0
+UNION ALL
+SELECT * FROM webhook_endpoint j WHERE j.job_id = @job_id AND j.job_id <> ''
+ORDER BY lane, endpoint_id;
+
+-- name: WebhookConfigured :one
+SELECT EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint j WHERE j.job_id = @job_id AND j.job_id <> '') AS configured;
+
+-- name: WebhookEndpointChange :exec
+UPDATE webhook_endpoint SET url = @url, description = @description WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookEndpointDisable :execrows
+UPDATE webhook_endpoint SET disabled_at = @now, disabled_reason = @reason WHERE endpoint_id = @endpoint_id AND disabled_at = 0;
+
+-- name: WebhookEndpointEnable :exec
+UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since = 0, last_failed_at = 0 WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookEndpointDelete :exec
+UPDATE webhook_endpoint SET deleted_at = @now WHERE endpoint_id = @endpoint_id AND deleted_at = 0;
+
+-- name: WebhookEndpointHealth :exec
+UPDATE webhook_endpoint SET failing_since = @failing_since, last_failed_at = @last_failed_at WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookSecretCreate :exec
+INSERT INTO webhook_secret (secret_id, endpoint_id, sealed, created_at) VALUES (@secret_id, @endpoint_id, @sealed, @created_at);
+
+-- name: WebhookSecretsOf :many
+-- Those that sign now, the newest first.
+SELECT * FROM webhook_secret WHERE endpoint_id = @endpoint_id AND (expires_at = 0 OR expires_at > @now) ORDER BY secret_id DESC;
+
+-- name: WebhookSecretEnd :exec
+UPDATE webhook_secret SET expires_at = @expires_at WHERE endpoint_id = @endpoint_id AND expires_at = 0;
+
+-- name: WebhookSecretsForget :exec
+-- Those that sign nothing any more.
+DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id AND expires_at <> 0 AND expires_at <= @now;
+
+-- name: WebhookSecretsDelete :exec
+DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookEventCreate :exec
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at)
+VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at);
+
+-- name: WebhookDeliveryCreate :exec
+INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
+VALUES (@delivery_id, @event_id, @endpoint_id, @workspace_id, @job_id, @lane, 'pending', @now, @now);
+
+-- name: WebhookDeliveryGet :one
+SELECT sqlc.embed(d), e.type, n.url FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.delivery_id = @delivery_id;
+
+-- name: WebhookDeliveriesOfJob :many
+SELECT sqlc.embed(d), e.type, n.url FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.job_id = @job_id ORDER BY d.delivery_id DESC;
+
+-- name: WebhookDeliveriesOfEndpoint :many
+SELECT sqlc.embed(d), e.type, n.url FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.endpoint_id = @endpoint_id AND d.delivery_id < @before AND (CAST(@status AS text) = '' OR d.status = CAST(@status AS text))
+ORDER BY d.delivery_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: WebhookAttemptsOf :many
+SELECT * FROM webhook_attempt WHERE delivery_id = @delivery_id ORDER BY number;
+
+-- name: WebhookDue :many
+-- What of a lane is due, the longest waiting first.
+SELECT sqlc.embed(d), sqlc.embed(n), e.body FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.lane = @lane AND d.status = 'pending' AND d.next_at <= @now
+ORDER BY d.next_at, d.delivery_id LIMIT CAST(@max AS bigint);
+
+-- name: WebhookNext :one
+-- When something of a lane is due next.
+SELECT d.next_at FROM webhook_delivery d WHERE d.lane = @lane AND d.status = 'pending' ORDER BY d.next_at, d.delivery_id LIMIT 1;
+
+-- name: WebhookAttemptAdd :exec
+INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at)
+VALUES (@delivery_id, @number, @started_at, @duration_us, @status, @error, @answer, @next_at);
+
+-- name: WebhookDeliveryTried :execrows
+-- A try is behind it; status says whether more follow.
+UPDATE webhook_delivery SET status = @status, reason = @reason, round = round + 1, tries = tries + 1, next_at = @next_at, ended_at = @ended_at
+WHERE delivery_id = @delivery_id AND status = 'pending';
+
+-- name: WebhookDeliveryFail :exec
+-- It ends without a try.
+UPDATE webhook_delivery SET status = 'failed', reason = @reason, ended_at = @now WHERE delivery_id = @delivery_id AND status = 'pending';
+
+-- name: WebhookDeliveriesFail :exec
+UPDATE webhook_delivery SET status = 'failed', reason = @reason, ended_at = @now WHERE endpoint_id = @endpoint_id AND status = 'pending';
+
+-- name: WebhookRedeliver :execrows
+UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = @now, ended_at = 0 WHERE delivery_id = @delivery_id;
+
+-- name: WebhookRedeliverFailed :execrows
+-- What an endpoint was told of since a time and has not taken.
+UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = @now, ended_at = 0
+WHERE endpoint_id = @endpoint_id AND status <> 'delivered' AND job_id <> ''
+  AND event_id IN (SELECT e.event_id FROM webhook_event e WHERE e.workspace_id = @workspace_id AND e.created_at >= @since);
+
+-- name: WebhookDeliverMissed :execrows
+-- What an endpoint was never told of since a time.
+INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
+SELECT 'WHD-' || substr(e.event_id, 5) || substr(n.endpoint_id, 5), e.event_id, n.endpoint_id, e.workspace_id, e.job_id, n.lane, 'pending',
+  CAST(@now AS bigint), CAST(@now AS bigint)
+FROM webhook_event e JOIN webhook_endpoint n ON n.endpoint_id = @endpoint_id AND n.workspace_id = e.workspace_id
+WHERE e.created_at >= @since AND e.job_id <> '' AND e.body <> ''
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
+
+-- name: WorkspacePeople :many
+SELECT email FROM person WHERE workspace_id = @workspace_id ORDER BY email;
+
+-- name: AuditWebhookEvents :many
+-- Jobs whose events are not what their end asks for.
+SELECT j.job_id, j.status, count(e.event_id) AS events, CAST(coalesce(min(e.type), '') AS text) AS type
+FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id
+GROUP BY j.job_id, j.status
+HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) <> 1 OR min(e.type) <> 'render.' || j.status))
+    OR (j.status NOT IN ('completed', 'failed', 'cancelled') AND count(e.event_id) <> 0);
+
+-- name: AuditWebhookUntold :many
+-- Jobs that have ended and whose own target was never to hear of it.
+SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
+WHERE n.job_id <> '' AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
+
+-- name: AuditWebhookStuck :many
+-- Deliveries that wait and that nobody will ever make.
+SELECT d.delivery_id, d.lane FROM webhook_delivery d
+WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane);
+
+-- name: AuditWebhookTries :many
+-- Deliveries whose log does not say what became of them.
+SELECT d.delivery_id, d.status, d.tries, count(a.number) AS attempts,
+  CAST(coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) AS bigint) AS taken
+FROM webhook_delivery d LEFT JOIN webhook_attempt a ON a.delivery_id = d.delivery_id
+GROUP BY d.delivery_id, d.status, d.tries
+HAVING count(a.number) <> d.tries
+    OR (d.status = 'delivered' AND coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) = 0);
+
+-- name: AuditWebhookBare :many
+-- Endpoints that have nothing to sign with.
+SELECT n.endpoint_id FROM webhook_endpoint n
+WHERE n.deleted_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_secret s WHERE s.endpoint_id = n.endpoint_id AND s.expires_at = 0);
+
+-- name: AuditWebhookSecrets :many
+SELECT * FROM webhook_secret WHERE secret_id > @after ORDER BY secret_id LIMIT 500;
