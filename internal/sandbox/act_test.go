@@ -64,7 +64,7 @@ func act(args []string) int {
 	case "linger":
 		err = linger()
 	case "child":
-		select {}
+		err = syscall.Pause()
 	case "open":
 		err = openInside(sandbox.Mode(args[1]))
 	}
@@ -101,7 +101,7 @@ func handles(n int) error {
 	return nil
 }
 
-// linger waits for ever, with a child in a process group of its own.
+// linger waits for ever, with a child.
 func linger() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -109,14 +109,11 @@ func linger() error {
 	}
 	child := exec.Command(self, "act", "child")
 	child.Stdout = os.Stdout
-	if os.Getenv("GROUP") != "" {
-		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	}
 	if err := child.Start(); err != nil {
 		return err
 	}
 	fmt.Print("ready")
-	select {}
+	return syscall.Pause() // until a signal
 }
 
 // openInside opens a sandbox within the one that this runs in.
