@@ -60,6 +60,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		DisableLocalhostProtection: true,
 	})
 	mux.Handle("POST "+Path, d.letIn(message(handler)))
+	d.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
 		mux.HandleFunc(method+" "+render.UploadPath+"{upload_id}", d.takeFile)
 	}

@@ -40,7 +40,7 @@ Before svc_start, tell the person you work for the price and the terms, and star
 // between them.
 func (d *door) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{
-		Name: "svc", Title: "svc: Blender renders at a locked price", Version: contract.OpenAPIVersion, WebsiteURL: d.PublicURL + "/docs",
+		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: d.PublicURL + "/docs",
 	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none ever changes
 	}})

@@ -28,14 +28,14 @@ func isAPI(path string) bool {
 }
 
 // anyOrigin reports whether a path answers pages of any origin: all of the API
-// and the log of receipts, but what stands on the cookie alone.
+// and the log of receipts and what is well known, but what stands on the cookie alone.
 func anyOrigin(path string) bool {
 	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys"} {
 		if strings.HasPrefix(path, cookie) {
 			return false
 		}
 	}
-	return isAPI(path) || strings.HasPrefix(path, "/log/")
+	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")
 }
 
 func allowAnyOrigin(h http.Header) {

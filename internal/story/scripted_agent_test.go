@@ -77,7 +77,7 @@ func (a *scripted) run() {
 		a.calls, a.end = append(a.calls, tool), answer
 		if refused {
 			e, _ := answer["error"].(map[string]any)
-			if e["retryable"] != true && !a.mend(fmt.Sprint(e["suggested_action"])) {
+			if fmt.Sprint(e["retryable"]) != "true" && !a.mend(fmt.Sprint(e["suggested_action"])) {
 				return
 			}
 		}
