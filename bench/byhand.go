@@ -61,6 +61,16 @@ func (r handRun) gaps() []float64 {
 	return all
 }
 
+// share is the part of the time between the first frame's begin and the last one's
+// saving that frames took.
+func (r handRun) share() float64 {
+	var rendering float64
+	for i := range r.saves {
+		rendering += r.saves[i].Sub(r.begins[i]).Seconds()
+	}
+	return rendering / r.saves[len(r.saves)-1].Sub(r.begins[0]).Seconds()
+}
+
 // sha256sum hashes a file as a person does in a shell, and returns the seconds
 // it took.
 func sha256sum(ctx context.Context, path string) (float64, error) {

@@ -41,7 +41,8 @@ type group struct {
 // groups lists everything that is measured, in the order of the table.
 func groups() []group {
 	return []group{
-		renderGroup(), sandboxGroup(), uploadGroup(), apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
+		renderGroup(), geometryGroup(), textureGroup(), busyGroup(), workersGroup(), sandboxGroup(), uploadGroup(),
+		apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
 		receiptLogGroup("sqlite"), receiptLogGroup("postgres"),
 		scaleGroup("sqlite"), scaleGroup("postgres"), watchGroup("sqlite"), watchGroup("postgres"),
 		smallFileGroup(), plainFileGroup(), zstdFileGroup(),
@@ -60,7 +61,7 @@ type bench struct {
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
-		os.Exit(sandbox.Exec(os.Args[2:]))
+		os.Exit(sandbox.Exec(os.Args[2:])) // the inner half of a worker's sandbox
 	}
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
 	rounds := flag.Int("rounds", 5, "how often subject and baseline take turns")

@@ -34,6 +34,8 @@ func size(bytes float64) string { return fmt.Sprintf("%.1f MB", bytes/1e6) }
 
 func perSecond(n float64) string { return fmt.Sprintf("%.0f /s", n) }
 
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", share*100) }
+
 // goal is what a row must reach. The zero goal asks for nothing.
 type goal struct {
 	text    string

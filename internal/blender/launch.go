@@ -57,7 +57,7 @@ func (p *Process) launch() error {
 func (p *Process) command(program, script, settings string) sandbox.Command {
 	c := sandbox.Command{
 		Path: program,
-		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio",
+		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio", "--threads", strconv.Itoa(p.opts.Threads),
 			// Before the script: Blender takes its arguments in order.
 			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
 		Dir: p.home(), Env: environment(p.home()),

@@ -33,6 +33,7 @@ type Options struct {
 	Out     string  // a folder that is there; pictures are written here, named frame_0001.png
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
+	Threads int     // of Cycles and the rest of Blender; 0: one a core
 	// Sandbox starts the process; nil starts it without one.
 	Sandbox *sandbox.Sandbox
 	// Kernels, where not "", is the folder that compiled GPU kernels are kept in, for

@@ -45,11 +45,12 @@ type Blender struct {
 	Path     string           // see blender.Find
 	Sandbox  *sandbox.Sandbox // nil starts it without one
 	Patience blender.Patience // bounds a hang; the defaults where zero
+	Threads  int              // see blender.Options
 }
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Patience, opts.Sandbox = b.Path, b.Patience, b.Sandbox
+	opts.Path, opts.Sandbox, opts.Patience, opts.Threads = b.Path, b.Sandbox, b.Patience, b.Threads
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
 		return nil, err // not a nil *Process in a Session

@@ -1,7 +1,7 @@
 """Makes the light scene that the benchmark renders: 20 frames of a moving, lit
 cube at 320x180 and 4 samples, so that what is around the rendering weighs most.
 
-    blender --background --factory-startup --python scripts/scenes/render_light.py -- FILE.blend
+    blender --background --factory-startup --python scripts/scenes/render_light.py -- FILE.blend [SAMPLES FRAMES]
 """
 
 import os
@@ -9,22 +9,24 @@ import sys
 
 import bpy
 
-TARGET = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+ASKED = sys.argv[sys.argv.index("--") + 1:]
+TARGET = os.path.abspath(ASKED[0])
+SAMPLES, FRAMES = (int(number) for number in ASKED[1:] or (4, 20))
 
 bpy.ops.wm.read_factory_settings(use_empty=True)
 scene = bpy.context.scene
 scene.render.engine = "CYCLES"
-scene.cycles.samples = 4
+scene.cycles.samples = SAMPLES
 scene.cycles.use_denoising = False
 scene.render.resolution_x, scene.render.resolution_y = 320, 180
 scene.render.resolution_percentage = 100
 scene.render.image_settings.file_format = "PNG"
-scene.frame_start, scene.frame_end = 1, 20
+scene.frame_start, scene.frame_end = 1, FRAMES
 
 bpy.ops.mesh.primitive_plane_add(size=12)
 bpy.ops.mesh.primitive_cube_add(size=1.6, location=(0, 0, 0.8))
 cube = bpy.context.object
-for frame, turn in ((1, 0.0), (20, 1.5)):
+for frame, turn in ((1, 0.0), (FRAMES, 1.5)):
     cube.rotation_euler.z = turn
     cube.keyframe_insert("rotation_euler", frame=frame)
 bpy.ops.object.light_add(type="SUN", location=(2, -3, 5), rotation=(0.7, 0.3, 0.2))

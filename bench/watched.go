@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"svc.example/internal/blender"
+	"svc.example/internal/worker"
+)
+
+// watched is the real renderer, with a clock beside it.
+type watched struct {
+	worker.Renderer
+
+	mu      sync.Mutex
+	waiting int           // Blenders that were started and have no file open
+	changed chan struct{} // closed and made anew when waiting changes
+	frames  []span
+}
+
+// span is when a frame began and ended, as its worker heard of it.
+type span struct{ began, ended time.Time }
+
+func newWatched(r worker.Renderer) *watched {
+	return &watched{Renderer: r, changed: make(chan struct{})}
+}
+
+// waits says how many Blenders wait for a file, and gives what is closed when that
+// changes.
+func (w *watched) waits() (waiting int, changed <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting, w.changed
+}
+
+func (w *watched) wait(more int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting += more
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// Start implements worker.Renderer.
+func (w *watched) Start(ctx context.Context, o blender.Options) (worker.Session, error) {
+	s, err := w.Renderer.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	w.wait(1)
+	return watchedSession{s, w}, nil
+}
+
+// Open implements worker.Session.
+func (s watchedSession) Open(ctx context.Context, file string) (blender.Opened, error) {
+	s.watch.wait(-1)
+	return s.Session.Open(ctx, file)
+}
+
+// clear gives the frames seen since it was last called.
+func (w *watched) clear() []span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	frames := w.frames
+	w.frames = nil
+	return frames
+}
+
+type watchedSession struct {
+	worker.Session
+	watch *watched
+}
+
+// Render implements worker.Session.
+func (s watchedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	f, err := s.Session.Render(ctx, frame, progress)
+	if err != nil {
+		return f, err
+	}
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	s.watch.frames = append(s.watch.frames, span{began: f.Started, ended: time.Now()})
+	return f, nil
+}
