@@ -139,3 +139,33 @@ func (c caller) texts(jobID string) map[string]string {
 	}
 	return out
 }
+
+// TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice is the scale run of the
+// benchmark in small: the audit at its end counts the frames.
+func TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		const workers, frames = 40, 100
+		config.AllowSynthetic = true
+		h := start(t, config)
+		c := h.caller(credit)
+		for range workers {
+			h.worker(synthetic.Renderer{FrameTime: 20 * time.Millisecond, Jitter: 0.5})
+		}
+		job := c.start(frames)
+		seen := map[int]int{}
+		for e, err := range c.Events(patient(t), job.JobID, "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Frame != nil {
+				seen[e.Frame.Frame]++
+			}
+		}
+		for frame := 1; frame <= frames; frame++ {
+			if seen[frame] != 1 {
+				t.Errorf("frame %d was told %d times", frame, seen[frame])
+			}
+		}
+		h.settledOnce(c, frames)
+	})
+}
