@@ -9,7 +9,8 @@ func limits() []Rule {
 		shown("8", "What is no .blend, or not for Cycles, is refused at inspect", "story.TestRealFilesThatCannotBeRenderedAreRefusedAtInspect", "api.TestBadRequestsMeetTheirCode").
 			lines("input"),
 		shown("8", "20 requests pass at once, then one a second, counted over all processes",
-			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestABurstFromManyProcessesIsCountedOnce", "app.TestEachDoorHasItsOwnCount").lines("rate"),
+			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestACounterAloneIsExact", "ratelimit.TestCountersTogetherAreHalfABurstAheadAtMost",
+			"ratelimit.TestABurstFromManyProcessesIsCountedOnce", "app.TestEachDoorHasItsOwnCount").lines("rate"),
 		beingBuilt("8", "The bounds of a webhook's address and secret").lines("webhook_url", "webhook_secret"),
 		shown("8", "A key's name has 1 to 80 characters", "api.TestKeyNamesAreBounded", "identity.TestNamesAndNumbersOfKeysAreBounded").lines("key name"),
 		shown("8", "The newest results are 25, at most 100", "api.TestTheLeaderboardTellsWhatReceiptsSay", "api.TestAnEmptyLeaderboardSaysSo").lines("newest benchmark results"),

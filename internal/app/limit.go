@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"net"
@@ -16,13 +15,8 @@ import (
 )
 
 // front makes the front of this house.
-func (a *App) front(mux *http.ServeMux) *front {
-	return &front{
-		mux: mux, log: a.Config.Log, rate: a.Config.Rate, farm: a.Config.FarmRate, hops: a.Config.TrustedHops,
-		take: func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error) {
-			return ratelimit.Take(ctx, a.DB, class, p, c)
-		},
-	}
+func (a *App) front(mux *http.ServeMux, counter *ratelimit.Counter) *front {
+	return &front{mux: mux, log: a.Config.Log, rate: a.Config.Rate, farm: a.Config.FarmRate, hops: a.Config.TrustedHops, take: counter.Take}
 }
 
 // limit counts a request and says so in the headers. Pages, their assets and

@@ -73,12 +73,14 @@ func (a *App) Serve(ctx context.Context) error {
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
 
+	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
+
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	server := &http.Server{
-		Handler: a.front(mux), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(mux, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup
@@ -90,8 +92,12 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
 		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
 		workers.Call,
+<<<<<<< HEAD
 		a.runner(webhook.Queue, webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(webhook.NoticeQueue, 1, a.notices().Notify).Run,
+=======
+		counter.Run,
+>>>>>>> 9326864 (ratelimit: requests far from their limit are counted in memory)
 		a.reaper(jobs),
 		a.sweeper(jobs),
 	} {

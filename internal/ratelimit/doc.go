@@ -2,10 +2,11 @@
 // once, then a steady rate (GCRA).
 //
 // What always holds: the decision is a pure function of a client's arrival time
-// and the time of the request; one SQL statement takes a request, so that all
-// processes over one database share one count; a refused request costs the
-// client nothing and writes nothing.
+// and the time of the request; all processes over one database share one count,
+// which is exact in the long run and, near a client's limit, at once (Counter
+// says how far it may lag behind elsewhere); a refused request costs the client
+// nothing and writes nothing.
 //
 // Headers and refusals are left to the front of the service. Start reading at
-// Policy.Decide.
+// Policy.Decide, then Counter.
 package ratelimit

@@ -18,36 +18,25 @@ type Claim struct {
 	Address string // where it comes from
 }
 
-// Take takes one request of the client that stands behind a claim: its key, else
-// its session, else its address. A secret that opens nothing counts for the
-// address, so that guessing has a limit too. class keeps the counts of
-// different doors apart.
-func Take(ctx context.Context, d *db.DB, class string, p Policy, c Claim) (out Decision, err error) {
-	err = d.Write(ctx, func(tx *db.Tx) error {
-		client, err := clientOf(ctx, tx, c)
-		if err != nil {
-			return err
-		}
-		out, err = take(ctx, tx, class+" "+client, p)
-		return err
-	})
-	return out, err
-}
-
-func take(ctx context.Context, tx *db.Tx, client string, p Policy) (Decision, error) {
-	arrival, err := tx.RateTake(ctx, query.RateTakeParams{Client: client, Now: tx.Now, Every: p.Every().Microseconds(), Span: p.span()})
+// take takes one request of a client in the database, and also returns the
+// arrival time that is kept there.
+func take(ctx context.Context, tx *db.Tx, client string, p Policy) (d Decision, arrival int64, err error) {
+	arrival, err = tx.RateTake(ctx, query.RateTakeParams{Client: client, Now: tx.Now, Every: p.Every().Microseconds(), Span: p.span()})
 	if err == nil {
-		return p.tell(true, arrival, tx.Now), nil
+		return p.tell(true, arrival, tx.Now), arrival, nil
 	}
 	if !db.Missing(err) {
-		return Decision{}, fmt.Errorf("take a request of %s: %w", client, err)
+		return Decision{}, 0, fmt.Errorf("take a request of %s: %w", client, err)
 	}
 	if arrival, err = tx.RateArrival(ctx, client); err != nil {
-		return Decision{}, fmt.Errorf("read the rate of %s: %w", client, err)
+		return Decision{}, 0, fmt.Errorf("read the rate of %s: %w", client, err)
 	}
-	return p.tell(false, arrival, tx.Now), nil
+	return p.tell(false, arrival, tx.Now), arrival, nil
 }
 
+// clientOf is the client that stands behind a claim: its key, else its session,
+// else its address. A secret that opens nothing counts for the address, so that
+// guessing has a limit too.
 func clientOf(ctx context.Context, tx *db.Tx, c Claim) (string, error) {
 	if c.Bearer != "" {
 		key, err := tx.RateKey(ctx, hash(c.Bearer))

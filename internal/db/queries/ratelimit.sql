@@ -7,6 +7,13 @@ SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limi
 WHERE rate_limit.arrival + CAST(@every AS bigint) <= CAST(@now AS bigint) + CAST(@span AS bigint)
 RETURNING arrival;
 
+-- name: RateAdd :one
+-- Writes down requests that have passed already, whatever the burst.
+INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@earned AS bigint))
+ON CONFLICT (client) DO UPDATE
+SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@earned AS bigint)
+RETURNING arrival;
+
 -- name: RateArrival :one
 SELECT arrival FROM rate_limit WHERE client = @client;
 

@@ -504,6 +504,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.quoteLockStmt, err = db.PrepareContext(ctx, quoteLock); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteLock: %w", err)
 	}
+	if q.rateAddStmt, err = db.PrepareContext(ctx, rateAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query RateAdd: %w", err)
+	}
 	if q.rateArrivalStmt, err = db.PrepareContext(ctx, rateArrival); err != nil {
 		return nil, fmt.Errorf("error preparing query RateArrival: %w", err)
 	}
@@ -1555,6 +1558,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing quoteLockStmt: %w", cerr)
 		}
 	}
+	if q.rateAddStmt != nil {
+		if cerr := q.rateAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rateAddStmt: %w", cerr)
+		}
+	}
 	if q.rateArrivalStmt != nil {
 		if cerr := q.rateArrivalStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing rateArrivalStmt: %w", cerr)
@@ -2002,6 +2010,7 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
+<<<<<<< HEAD
 	db                              DBTX
 	tx                              *sql.Tx
 	accountKeyActiveStmt            *sql.Stmt
@@ -2246,10 +2255,215 @@ type Queries struct {
 	workspaceLockStmt               *sql.Stmt
 	workspacePeopleStmt             *sql.Stmt
 	workspaceProofPageStmt          *sql.Stmt
+=======
+	db                           DBTX
+	tx                           *sql.Tx
+	accountKeyActiveStmt         *sql.Stmt
+	accountKeyBySecretStmt       *sql.Stmt
+	accountKeyCreateStmt         *sql.Stmt
+	accountKeyRevokeStmt         *sql.Stmt
+	accountKeyRevokeOfStmt       *sql.Stmt
+	accountKeyTouchStmt          *sql.Stmt
+	accountKeysOfStmt            *sql.Stmt
+	agentKeyActiveStmt           *sql.Stmt
+	agentKeyBySecretStmt         *sql.Stmt
+	agentKeyCreateStmt           *sql.Stmt
+	agentKeyLimitStmt            *sql.Stmt
+	agentKeyRevokeStmt           *sql.Stmt
+	agentKeyRevokeOfStmt         *sql.Stmt
+	agentKeyTouchStmt            *sql.Stmt
+	agentKeysOfStmt              *sql.Stmt
+	auditAwaitingStmt            *sql.Stmt
+	auditBalancesStmt            *sql.Stmt
+	auditBenchmarkCountsStmt     *sql.Stmt
+	auditBenchmarkGroupsStmt     *sql.Stmt
+	auditBenchmarkTalliesStmt    *sql.Stmt
+	auditFramesStmt              *sql.Stmt
+	auditJobMoneyStmt            *sql.Stmt
+	auditLeasesStmt              *sql.Stmt
+	auditPackagingStmt           *sql.Stmt
+	auditReceiptsStmt            *sql.Stmt
+	auditTurnsStmt               *sql.Stmt
+	auditUnbalancedStmt          *sql.Stmt
+	awaitedCreateStmt            *sql.Stmt
+	awaitedFetchingStmt          *sql.Stmt
+	awaitedForgetStmt            *sql.Stmt
+	awaitedGetStmt               *sql.Stmt
+	awaitedRefusedStmt           *sql.Stmt
+	benchmarkAboveStmt           *sql.Stmt
+	benchmarkAdvanceStmt         *sql.Stmt
+	benchmarkBucketsStmt         *sql.Stmt
+	benchmarkFacetAddStmt        *sql.Stmt
+	benchmarkFacetFindStmt       *sql.Stmt
+	benchmarkFacetsLikeStmt      *sql.Stmt
+	benchmarkGroupAddStmt        *sql.Stmt
+	benchmarkGroupCountStmt      *sql.Stmt
+	benchmarkGroupFindStmt       *sql.Stmt
+	benchmarkGroupGetStmt        *sql.Stmt
+	benchmarkGroupsCommonStmt    *sql.Stmt
+	benchmarkGroupsCountStmt     *sql.Stmt
+	benchmarkGroupsLikeStmt      *sql.Stmt
+	benchmarkGroupsOfSlugStmt    *sql.Stmt
+	benchmarkLatestStmt          *sql.Stmt
+	benchmarkLatestOfStmt        *sql.Stmt
+	benchmarkLockStmt            *sql.Stmt
+	benchmarkPostingAddStmt      *sql.Stmt
+	benchmarkPostingsStmt        *sql.Stmt
+	benchmarkReceiptAddStmt      *sql.Stmt
+	benchmarkReceiptGetStmt      *sql.Stmt
+	benchmarkReceiptOfStmt       *sql.Stmt
+	benchmarkReceiptsAfterStmt   *sql.Stmt
+	benchmarkResultAddStmt       *sql.Stmt
+	benchmarkResultGetStmt       *sql.Stmt
+	benchmarkResultOfReceiptStmt *sql.Stmt
+	benchmarkTallyAddStmt        *sql.Stmt
+	benchmarkTopStmt             *sql.Stmt
+	failedTriesAlikeStmt         *sql.Stmt
+	failedTriesOfFrameStmt       *sql.Stmt
+	failedTriesOfJobStmt         *sql.Stmt
+	failedTryCreateStmt          *sql.Stmt
+	frameCreateStmt              *sql.Stmt
+	frameDeleteStmt              *sql.Stmt
+	frameFindingStmt             *sql.Stmt
+	frameGetStmt                 *sql.Stmt
+	frameLeftStmt                *sql.Stmt
+	frameTimesStmt               *sql.Stmt
+	framesLatestStmt             *sql.Stmt
+	framesOfStmt                 *sql.Stmt
+	framesPartlyBlankStmt        *sql.Stmt
+	framesSinceStmt              *sql.Stmt
+	idempotencyFinishStmt        *sql.Stmt
+	idempotencyForgetStmt        *sql.Stmt
+	idempotencyFreeStmt          *sql.Stmt
+	idempotencyGetStmt           *sql.Stmt
+	idempotencyHoldStmt          *sql.Stmt
+	idempotencyKeepStmt          *sql.Stmt
+	jobArtifactKeysStmt          *sql.Stmt
+	jobArtifactRemovedStmt       *sql.Stmt
+	jobCancelledStmt             *sql.Stmt
+	jobClaimedStmt               *sql.Stmt
+	jobCompletedStmt             *sql.Stmt
+	jobCreateStmt                *sql.Stmt
+	jobFailedStmt                *sql.Stmt
+	jobFrameDoneStmt             *sql.Stmt
+	jobFrameUndoneStmt           *sql.Stmt
+	jobGetStmt                   *sql.Stmt
+	jobIDsStmt                   *sql.Stmt
+	jobLeftStmt                  *sql.Stmt
+	jobLockStmt                  *sql.Stmt
+	jobMoveStmt                  *sql.Stmt
+	jobQueuePositionStmt         *sql.Stmt
+	jobQueuedCountStmt           *sql.Stmt
+	jobSpentByKeyStmt            *sql.Stmt
+	jobSubmittedStmt             *sql.Stmt
+	jobsLiveStmt                 *sql.Stmt
+	jobsOfWorkspaceStmt          *sql.Stmt
+	leaseAddStmt                 *sql.Stmt
+	leaseAddSpanStmt             *sql.Stmt
+	leaseAheadStmt               *sql.Stmt
+	leaseBeatStmt                *sql.Stmt
+	leaseClaimStmt               *sql.Stmt
+	leaseClaimOfStmt             *sql.Stmt
+	leaseClaimOneStmt            *sql.Stmt
+	leaseCountDueStmt            *sql.Stmt
+	leaseDropStmt                *sql.Stmt
+	leaseFailStmt                *sql.Stmt
+	leaseFinishStmt              *sql.Stmt
+	leaseGetStmt                 *sql.Stmt
+	leaseHeldOfStmt              *sql.Stmt
+	leaseLapsedStmt              *sql.Stmt
+	leaseReleaseStmt             *sql.Stmt
+	leaseReopenStmt              *sql.Stmt
+	leaseSteadyHeldStmt          *sql.Stmt
+	leaseSteadyWaitingStmt       *sql.Stmt
+	ledgerAddStmt                *sql.Stmt
+	ledgerGetStmt                *sql.Stmt
+	ledgerLockStmt               *sql.Stmt
+	ledgerOfWorkspaceStmt        *sql.Stmt
+	ledgerPostStmt               *sql.Stmt
+	ledgerRefundedStmt           *sql.Stmt
+	logAdvanceStmt               *sql.Stmt
+	logCountsStmt                *sql.Stmt
+	logHeadStmt                  *sql.Stmt
+	logLeafAddStmt               *sql.Stmt
+	logLeavesStmt                *sql.Stmt
+	logLockStmt                  *sql.Stmt
+	logNameStmt                  *sql.Stmt
+	logNodeAddStmt               *sql.Stmt
+	logNodesStmt                 *sql.Stmt
+	loginCreateStmt              *sql.Stmt
+	loginPersonStmt              *sql.Stmt
+	nodeKeyBySecretStmt          *sql.Stmt
+	nodeKeyCreateStmt            *sql.Stmt
+	nodeKeyRevokeStmt            *sql.Stmt
+	nodeKeyRevokeNamedStmt       *sql.Stmt
+	nodeKeyTouchStmt             *sql.Stmt
+	nodeSigningKeyBindStmt       *sql.Stmt
+	nodeSigningKeyGetStmt        *sql.Stmt
+	othersForStmt                *sql.Stmt
+	personByEmailStmt            *sql.Stmt
+	personCreateStmt             *sql.Stmt
+	quoteAcceptStmt              *sql.Stmt
+	quoteCreateStmt              *sql.Stmt
+	quoteLatestStmt              *sql.Stmt
+	quoteLockStmt                *sql.Stmt
+	rateAddStmt                  *sql.Stmt
+	rateArrivalStmt              *sql.Stmt
+	rateForgetStmt               *sql.Stmt
+	rateKeyStmt                  *sql.Stmt
+	rateTakeStmt                 *sql.Stmt
+	receiptByJobStmt             *sql.Stmt
+	receiptCreateStmt            *sql.Stmt
+	receiptGetStmt               *sql.Stmt
+	sessionCreateStmt            *sql.Stmt
+	sessionDeleteStmt            *sql.Stmt
+	sessionGetStmt               *sql.Stmt
+	sessionsEndStmt              *sql.Stmt
+	signInLinkCreateStmt         *sql.Stmt
+	signInLinkDeleteStmt         *sql.Stmt
+	signInLinkUseStmt            *sql.Stmt
+	signInLinksEndStmt           *sql.Stmt
+	signInLinksOfStmt            *sql.Stmt
+	signingKeyAddStmt            *sql.Stmt
+	signingKeyEndStmt            *sql.Stmt
+	signingKeysStmt              *sql.Stmt
+	turnAnyWaitingStmt           *sql.Stmt
+	turnDeleteStmt               *sql.Stmt
+	turnEnterStmt                *sql.Stmt
+	turnLockStmt                 *sql.Stmt
+	turnMoveStmt                 *sql.Stmt
+	turnNextStmt                 *sql.Stmt
+	turnNowStmt                  *sql.Stmt
+	turnOfJobStmt                *sql.Stmt
+	uploadBlobKeysStmt           *sql.Stmt
+	uploadByIDStmt               *sql.Stmt
+	uploadCreateStmt             *sql.Stmt
+	uploadGetStmt                *sql.Stmt
+	uploadLiveJobsStmt           *sql.Stmt
+	uploadRemoveStmt             *sql.Stmt
+	walletCreateStmt             *sql.Stmt
+	walletGetStmt                *sql.Stmt
+	walletMoveStmt               *sql.Stmt
+	workerCreateStmt             *sql.Stmt
+	workerGetStmt                *sql.Stmt
+	workerHoldsStmt              *sql.Stmt
+	workerLockStmt               *sql.Stmt
+	workerSeenStmt               *sql.Stmt
+	workerStandsStmt             *sql.Stmt
+	workersHoldStmt              *sql.Stmt
+	workersOnlineStmt            *sql.Stmt
+	workersSeenStmt              *sql.Stmt
+	workspaceCountStmt           *sql.Stmt
+	workspaceCreateStmt          *sql.Stmt
+	workspaceGetStmt             *sql.Stmt
+	workspaceLockStmt            *sql.Stmt
+	workspaceProofPageStmt       *sql.Stmt
+>>>>>>> 9326864 (ratelimit: requests far from their limit are counted in memory)
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
+<<<<<<< HEAD
 		db:                              tx,
 		tx:                              tx,
 		accountKeyActiveStmt:            q.accountKeyActiveStmt,
@@ -2494,5 +2708,209 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspaceLockStmt:               q.workspaceLockStmt,
 		workspacePeopleStmt:             q.workspacePeopleStmt,
 		workspaceProofPageStmt:          q.workspaceProofPageStmt,
+=======
+		db:                           tx,
+		tx:                           tx,
+		accountKeyActiveStmt:         q.accountKeyActiveStmt,
+		accountKeyBySecretStmt:       q.accountKeyBySecretStmt,
+		accountKeyCreateStmt:         q.accountKeyCreateStmt,
+		accountKeyRevokeStmt:         q.accountKeyRevokeStmt,
+		accountKeyRevokeOfStmt:       q.accountKeyRevokeOfStmt,
+		accountKeyTouchStmt:          q.accountKeyTouchStmt,
+		accountKeysOfStmt:            q.accountKeysOfStmt,
+		agentKeyActiveStmt:           q.agentKeyActiveStmt,
+		agentKeyBySecretStmt:         q.agentKeyBySecretStmt,
+		agentKeyCreateStmt:           q.agentKeyCreateStmt,
+		agentKeyLimitStmt:            q.agentKeyLimitStmt,
+		agentKeyRevokeStmt:           q.agentKeyRevokeStmt,
+		agentKeyRevokeOfStmt:         q.agentKeyRevokeOfStmt,
+		agentKeyTouchStmt:            q.agentKeyTouchStmt,
+		agentKeysOfStmt:              q.agentKeysOfStmt,
+		auditAwaitingStmt:            q.auditAwaitingStmt,
+		auditBalancesStmt:            q.auditBalancesStmt,
+		auditBenchmarkCountsStmt:     q.auditBenchmarkCountsStmt,
+		auditBenchmarkGroupsStmt:     q.auditBenchmarkGroupsStmt,
+		auditBenchmarkTalliesStmt:    q.auditBenchmarkTalliesStmt,
+		auditFramesStmt:              q.auditFramesStmt,
+		auditJobMoneyStmt:            q.auditJobMoneyStmt,
+		auditLeasesStmt:              q.auditLeasesStmt,
+		auditPackagingStmt:           q.auditPackagingStmt,
+		auditReceiptsStmt:            q.auditReceiptsStmt,
+		auditTurnsStmt:               q.auditTurnsStmt,
+		auditUnbalancedStmt:          q.auditUnbalancedStmt,
+		awaitedCreateStmt:            q.awaitedCreateStmt,
+		awaitedFetchingStmt:          q.awaitedFetchingStmt,
+		awaitedForgetStmt:            q.awaitedForgetStmt,
+		awaitedGetStmt:               q.awaitedGetStmt,
+		awaitedRefusedStmt:           q.awaitedRefusedStmt,
+		benchmarkAboveStmt:           q.benchmarkAboveStmt,
+		benchmarkAdvanceStmt:         q.benchmarkAdvanceStmt,
+		benchmarkBucketsStmt:         q.benchmarkBucketsStmt,
+		benchmarkFacetAddStmt:        q.benchmarkFacetAddStmt,
+		benchmarkFacetFindStmt:       q.benchmarkFacetFindStmt,
+		benchmarkFacetsLikeStmt:      q.benchmarkFacetsLikeStmt,
+		benchmarkGroupAddStmt:        q.benchmarkGroupAddStmt,
+		benchmarkGroupCountStmt:      q.benchmarkGroupCountStmt,
+		benchmarkGroupFindStmt:       q.benchmarkGroupFindStmt,
+		benchmarkGroupGetStmt:        q.benchmarkGroupGetStmt,
+		benchmarkGroupsCommonStmt:    q.benchmarkGroupsCommonStmt,
+		benchmarkGroupsCountStmt:     q.benchmarkGroupsCountStmt,
+		benchmarkGroupsLikeStmt:      q.benchmarkGroupsLikeStmt,
+		benchmarkGroupsOfSlugStmt:    q.benchmarkGroupsOfSlugStmt,
+		benchmarkLatestStmt:          q.benchmarkLatestStmt,
+		benchmarkLatestOfStmt:        q.benchmarkLatestOfStmt,
+		benchmarkLockStmt:            q.benchmarkLockStmt,
+		benchmarkPostingAddStmt:      q.benchmarkPostingAddStmt,
+		benchmarkPostingsStmt:        q.benchmarkPostingsStmt,
+		benchmarkReceiptAddStmt:      q.benchmarkReceiptAddStmt,
+		benchmarkReceiptGetStmt:      q.benchmarkReceiptGetStmt,
+		benchmarkReceiptOfStmt:       q.benchmarkReceiptOfStmt,
+		benchmarkReceiptsAfterStmt:   q.benchmarkReceiptsAfterStmt,
+		benchmarkResultAddStmt:       q.benchmarkResultAddStmt,
+		benchmarkResultGetStmt:       q.benchmarkResultGetStmt,
+		benchmarkResultOfReceiptStmt: q.benchmarkResultOfReceiptStmt,
+		benchmarkTallyAddStmt:        q.benchmarkTallyAddStmt,
+		benchmarkTopStmt:             q.benchmarkTopStmt,
+		failedTriesAlikeStmt:         q.failedTriesAlikeStmt,
+		failedTriesOfFrameStmt:       q.failedTriesOfFrameStmt,
+		failedTriesOfJobStmt:         q.failedTriesOfJobStmt,
+		failedTryCreateStmt:          q.failedTryCreateStmt,
+		frameCreateStmt:              q.frameCreateStmt,
+		frameDeleteStmt:              q.frameDeleteStmt,
+		frameFindingStmt:             q.frameFindingStmt,
+		frameGetStmt:                 q.frameGetStmt,
+		frameLeftStmt:                q.frameLeftStmt,
+		frameTimesStmt:               q.frameTimesStmt,
+		framesLatestStmt:             q.framesLatestStmt,
+		framesOfStmt:                 q.framesOfStmt,
+		framesPartlyBlankStmt:        q.framesPartlyBlankStmt,
+		framesSinceStmt:              q.framesSinceStmt,
+		idempotencyFinishStmt:        q.idempotencyFinishStmt,
+		idempotencyForgetStmt:        q.idempotencyForgetStmt,
+		idempotencyFreeStmt:          q.idempotencyFreeStmt,
+		idempotencyGetStmt:           q.idempotencyGetStmt,
+		idempotencyHoldStmt:          q.idempotencyHoldStmt,
+		idempotencyKeepStmt:          q.idempotencyKeepStmt,
+		jobArtifactKeysStmt:          q.jobArtifactKeysStmt,
+		jobArtifactRemovedStmt:       q.jobArtifactRemovedStmt,
+		jobCancelledStmt:             q.jobCancelledStmt,
+		jobClaimedStmt:               q.jobClaimedStmt,
+		jobCompletedStmt:             q.jobCompletedStmt,
+		jobCreateStmt:                q.jobCreateStmt,
+		jobFailedStmt:                q.jobFailedStmt,
+		jobFrameDoneStmt:             q.jobFrameDoneStmt,
+		jobFrameUndoneStmt:           q.jobFrameUndoneStmt,
+		jobGetStmt:                   q.jobGetStmt,
+		jobIDsStmt:                   q.jobIDsStmt,
+		jobLeftStmt:                  q.jobLeftStmt,
+		jobLockStmt:                  q.jobLockStmt,
+		jobMoveStmt:                  q.jobMoveStmt,
+		jobQueuePositionStmt:         q.jobQueuePositionStmt,
+		jobQueuedCountStmt:           q.jobQueuedCountStmt,
+		jobSpentByKeyStmt:            q.jobSpentByKeyStmt,
+		jobSubmittedStmt:             q.jobSubmittedStmt,
+		jobsLiveStmt:                 q.jobsLiveStmt,
+		jobsOfWorkspaceStmt:          q.jobsOfWorkspaceStmt,
+		leaseAddStmt:                 q.leaseAddStmt,
+		leaseAddSpanStmt:             q.leaseAddSpanStmt,
+		leaseAheadStmt:               q.leaseAheadStmt,
+		leaseBeatStmt:                q.leaseBeatStmt,
+		leaseClaimStmt:               q.leaseClaimStmt,
+		leaseClaimOfStmt:             q.leaseClaimOfStmt,
+		leaseClaimOneStmt:            q.leaseClaimOneStmt,
+		leaseCountDueStmt:            q.leaseCountDueStmt,
+		leaseDropStmt:                q.leaseDropStmt,
+		leaseFailStmt:                q.leaseFailStmt,
+		leaseFinishStmt:              q.leaseFinishStmt,
+		leaseGetStmt:                 q.leaseGetStmt,
+		leaseHeldOfStmt:              q.leaseHeldOfStmt,
+		leaseLapsedStmt:              q.leaseLapsedStmt,
+		leaseReleaseStmt:             q.leaseReleaseStmt,
+		leaseReopenStmt:              q.leaseReopenStmt,
+		leaseSteadyHeldStmt:          q.leaseSteadyHeldStmt,
+		leaseSteadyWaitingStmt:       q.leaseSteadyWaitingStmt,
+		ledgerAddStmt:                q.ledgerAddStmt,
+		ledgerGetStmt:                q.ledgerGetStmt,
+		ledgerLockStmt:               q.ledgerLockStmt,
+		ledgerOfWorkspaceStmt:        q.ledgerOfWorkspaceStmt,
+		ledgerPostStmt:               q.ledgerPostStmt,
+		ledgerRefundedStmt:           q.ledgerRefundedStmt,
+		logAdvanceStmt:               q.logAdvanceStmt,
+		logCountsStmt:                q.logCountsStmt,
+		logHeadStmt:                  q.logHeadStmt,
+		logLeafAddStmt:               q.logLeafAddStmt,
+		logLeavesStmt:                q.logLeavesStmt,
+		logLockStmt:                  q.logLockStmt,
+		logNameStmt:                  q.logNameStmt,
+		logNodeAddStmt:               q.logNodeAddStmt,
+		logNodesStmt:                 q.logNodesStmt,
+		loginCreateStmt:              q.loginCreateStmt,
+		loginPersonStmt:              q.loginPersonStmt,
+		nodeKeyBySecretStmt:          q.nodeKeyBySecretStmt,
+		nodeKeyCreateStmt:            q.nodeKeyCreateStmt,
+		nodeKeyRevokeStmt:            q.nodeKeyRevokeStmt,
+		nodeKeyRevokeNamedStmt:       q.nodeKeyRevokeNamedStmt,
+		nodeKeyTouchStmt:             q.nodeKeyTouchStmt,
+		nodeSigningKeyBindStmt:       q.nodeSigningKeyBindStmt,
+		nodeSigningKeyGetStmt:        q.nodeSigningKeyGetStmt,
+		othersForStmt:                q.othersForStmt,
+		personByEmailStmt:            q.personByEmailStmt,
+		personCreateStmt:             q.personCreateStmt,
+		quoteAcceptStmt:              q.quoteAcceptStmt,
+		quoteCreateStmt:              q.quoteCreateStmt,
+		quoteLatestStmt:              q.quoteLatestStmt,
+		quoteLockStmt:                q.quoteLockStmt,
+		rateAddStmt:                  q.rateAddStmt,
+		rateArrivalStmt:              q.rateArrivalStmt,
+		rateForgetStmt:               q.rateForgetStmt,
+		rateKeyStmt:                  q.rateKeyStmt,
+		rateTakeStmt:                 q.rateTakeStmt,
+		receiptByJobStmt:             q.receiptByJobStmt,
+		receiptCreateStmt:            q.receiptCreateStmt,
+		receiptGetStmt:               q.receiptGetStmt,
+		sessionCreateStmt:            q.sessionCreateStmt,
+		sessionDeleteStmt:            q.sessionDeleteStmt,
+		sessionGetStmt:               q.sessionGetStmt,
+		sessionsEndStmt:              q.sessionsEndStmt,
+		signInLinkCreateStmt:         q.signInLinkCreateStmt,
+		signInLinkDeleteStmt:         q.signInLinkDeleteStmt,
+		signInLinkUseStmt:            q.signInLinkUseStmt,
+		signInLinksEndStmt:           q.signInLinksEndStmt,
+		signInLinksOfStmt:            q.signInLinksOfStmt,
+		signingKeyAddStmt:            q.signingKeyAddStmt,
+		signingKeyEndStmt:            q.signingKeyEndStmt,
+		signingKeysStmt:              q.signingKeysStmt,
+		turnAnyWaitingStmt:           q.turnAnyWaitingStmt,
+		turnDeleteStmt:               q.turnDeleteStmt,
+		turnEnterStmt:                q.turnEnterStmt,
+		turnLockStmt:                 q.turnLockStmt,
+		turnMoveStmt:                 q.turnMoveStmt,
+		turnNextStmt:                 q.turnNextStmt,
+		turnNowStmt:                  q.turnNowStmt,
+		turnOfJobStmt:                q.turnOfJobStmt,
+		uploadBlobKeysStmt:           q.uploadBlobKeysStmt,
+		uploadByIDStmt:               q.uploadByIDStmt,
+		uploadCreateStmt:             q.uploadCreateStmt,
+		uploadGetStmt:                q.uploadGetStmt,
+		uploadLiveJobsStmt:           q.uploadLiveJobsStmt,
+		uploadRemoveStmt:             q.uploadRemoveStmt,
+		walletCreateStmt:             q.walletCreateStmt,
+		walletGetStmt:                q.walletGetStmt,
+		walletMoveStmt:               q.walletMoveStmt,
+		workerCreateStmt:             q.workerCreateStmt,
+		workerGetStmt:                q.workerGetStmt,
+		workerHoldsStmt:              q.workerHoldsStmt,
+		workerLockStmt:               q.workerLockStmt,
+		workerSeenStmt:               q.workerSeenStmt,
+		workerStandsStmt:             q.workerStandsStmt,
+		workersHoldStmt:              q.workersHoldStmt,
+		workersOnlineStmt:            q.workersOnlineStmt,
+		workersSeenStmt:              q.workersSeenStmt,
+		workspaceCountStmt:           q.workspaceCountStmt,
+		workspaceCreateStmt:          q.workspaceCreateStmt,
+		workspaceGetStmt:             q.workspaceGetStmt,
+		workspaceLockStmt:            q.workspaceLockStmt,
+		workspaceProofPageStmt:       q.workspaceProofPageStmt,
+>>>>>>> 9326864 (ratelimit: requests far from their limit are counted in memory)
 	}
 }

@@ -9,6 +9,27 @@ import (
 	"context"
 )
 
+const rateAdd = `-- name: RateAdd :one
+INSERT INTO rate_limit (client, arrival) VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))
+ON CONFLICT (client) DO UPDATE
+SET arrival = CASE WHEN rate_limit.arrival > CAST($2 AS bigint) THEN rate_limit.arrival ELSE CAST($2 AS bigint) END + CAST($3 AS bigint)
+RETURNING arrival
+`
+
+type RateAddParams struct {
+	Client string
+	Now    int64
+	Earned int64
+}
+
+// Writes down requests that have passed already, whatever the burst.
+func (q *Queries) RateAdd(ctx context.Context, arg RateAddParams) (int64, error) {
+	row := q.queryRow(ctx, q.rateAddStmt, rateAdd, arg.Client, arg.Now, arg.Earned)
+	var arrival int64
+	err := row.Scan(&arrival)
+	return arrival, err
+}
+
 const rateArrival = `-- name: RateArrival :one
 SELECT arrival FROM rate_limit WHERE client = $1
 `
