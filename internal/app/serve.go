@@ -66,13 +66,9 @@ func (a *App) Serve(ctx context.Context) error {
 	in := a.intake(outbound.New(a.Config.Outbound))
 
 	mux := http.NewServeMux()
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
-	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
-	console.Routes(mux, console.Rooms{Board: board, PublicURL: public, Log: a.Config.Log})
-	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
+	a.doors(mux, jobs, board, in, public)
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
-
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
 	// What starts, in this order, and stops in the reverse.
@@ -92,12 +88,9 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
 		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
 		workers.Call,
-<<<<<<< HEAD
 		a.runner(webhook.Queue, webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(webhook.NoticeQueue, 1, a.notices().Notify).Run,
-=======
 		counter.Run,
->>>>>>> 9326864 (ratelimit: requests far from their limit are counted in memory)
 		a.reaper(jobs),
 		a.sweeper(jobs),
 	} {
@@ -150,6 +143,14 @@ func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *door.Ser
 // intake receives files, those too that guard lets be fetched.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+}
+
+// doors adds the routes of every door but the workers'.
+func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, public string) {
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
+	console.Routes(mux, console.Rooms{Board: board, PublicURL: public, Log: a.Config.Log})
+	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 }
 
 // prepareLog publishes the keys that sign here and names the log.
