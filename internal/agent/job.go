@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/fault"
 	"svc.example/internal/render"
 	"svc.example/internal/wallet"
+	"svc.example/internal/webhook"
 )
 
 func startDef() def {
@@ -31,19 +32,33 @@ type startIn struct {
 }
 
 func (d *door) start(ctx context.Context, in startIn) (job, error) {
-	if in.WebhookURL != nil {
-		// Taking it would promise events that nobody sends.
-		return job{}, fault.Field("webhook_url", "is not served yet: follow the job with svc_status")
+	target, err := d.target(ctx, in.WebhookURL)
+	if err != nil {
+		return job{}, err
 	}
 	c := callerOf(ctx)
 	o, err := d.Jobs.Start(ctx, render.StartRequest{
 		WorkspaceID: c.workspaceID, KeyID: c.keyID, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: render.FlowJobAPI,
-		MaxPriceCents: (*int64)(in.MaxPriceCents),
+		MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
 	})
 	if err != nil {
 		return job{}, err
 	}
 	return jobOf(o), nil
+}
+
+// target checks where a job's end is to be told, in the time that an answer has.
+func (d *door) target(ctx context.Context, url *address) (webhook.Target, error) {
+	if url == nil {
+		return webhook.Target{}, nil
+	}
+	look, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	target, err := d.Jobs.Webhooks.Target(look, string(*url), "")
+	if err != nil && look.Err() != nil && ctx.Err() == nil {
+		return target, fault.New(fault.InvalidWebhookURL, "The webhook URL is not taken: its host name takes too long to look up.")
+	}
+	return target, err
 }
 
 func statusDef() def {
@@ -76,6 +91,7 @@ type job struct {
 	Currency          string                `json:"currency"`
 	Cancellable       bool                  `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
 	WebhookConfigured bool                  `json:"webhook_configured"`
+	WebhookSecret     *string               `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown once, by the start that made the job. Give it to whoever runs the receiver."`
 	Preview           *string               `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
 	Failure           *failure              `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	step
@@ -102,6 +118,9 @@ func jobOf(o render.Object) job {
 		FrameCount: count(o.FrameCount), FramesCompleted: count(o.FramesCompleted), ProgressPercent: o.ProgressPercent, ETASeconds: o.ETASeconds,
 		RenderDevice: o.RenderDevice, PriceCents: cents(o.PriceCents), ReservedCents: cents(o.ReservedCents), ChargedCents: cents(o.ChargedCents),
 		Currency: o.Currency, Cancellable: o.Cancellable, WebhookConfigured: o.WebhookConfigured,
+	}
+	if o.WebhookSecret != "" {
+		out.WebhookSecret = &o.WebhookSecret
 	}
 	if o.QueuePosition != nil {
 		position := count(*o.QueuePosition)

@@ -94,3 +94,22 @@ func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 		}
 	})
 }
+
+func TestAStartIsToldToAWebhook(t *testing.T) {
+	each(t, func(h *house) {
+		c := h.client(h.agent)
+		i := h.scene()
+		for _, address := range []string{"https://127.0.0.1/hook", "https://169.254.169.254/hook", "https://user:word@192.0.2.1/"} {
+			c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", address)).wantRefusal("invalid_webhook_url")
+		}
+		if b := h.balance(); b.ReservedCents != 0 {
+			h.t.Fatalf("a refused webhook spent %+v", b)
+		}
+		a := c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/hook"))
+		a.want("webhook_configured", true)
+		if secret, _ := a.at("webhook_secret").(string); len(secret) < 16 {
+			h.t.Errorf("the secret is %q", secret)
+		}
+		c.call("svc_status", map[string]any{"job_id": a.at("job_id")}).want("webhook_secret", nil)
+	})
+}

@@ -54,8 +54,9 @@ type Config struct {
 	// they say in X-Forwarded-For; 0 believes none.
 	TrustedHops int
 
-	// Outbound is what may be called of addresses that callers name.
-	Outbound outbound.Config
+	// FileURLs says which addresses files may be fetched from, beyond public ones:
+	// for tests.
+	FileURLs outbound.Config
 	// Webhooks is the same for webhooks: an operator may open it for receivers of
 	// tests, at their own risk.
 	Webhooks outbound.Config

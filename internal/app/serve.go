@@ -63,7 +63,7 @@ func (a *App) Serve(ctx context.Context) error {
 	a.warnOfWebhooks()
 	jobs := a.Jobs(public)
 	board := a.Board(public)
-	in := a.intake(outbound.New(a.Config.Outbound))
+	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
 	a.doors(mux, jobs, board, in, public)
