@@ -44,7 +44,7 @@ type goal struct {
 }
 
 func ratioAtMost(bound float64) goal {
-	return goal{text: fmt.Sprintf("<= %gx", bound), reached: func(_, ratio float64) bool { return ratio <= bound }}
+	return goal{text: fmt.Sprintf("<= %.3gx", bound), reached: func(_, ratio float64) bool { return ratio <= bound }}
 }
 
 func ratioAtLeast(bound float64) goal {
