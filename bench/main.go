@@ -43,7 +43,7 @@ func groups() []group {
 	return []group{
 		renderGroup(), geometryGroup(), textureGroup(), busyGroup(), workersGroup(), sandboxGroup(), uploadGroup(),
 		apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
-		receiptLogGroup("sqlite"), receiptLogGroup("postgres"),
+		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), leaderboardGroup("sqlite"), leaderboardGroup("postgres"),
 		scaleGroup("sqlite"), scaleGroup("postgres"), watchGroup("sqlite"), watchGroup("postgres"),
 		smallFileGroup(), plainFileGroup(), zstdFileGroup(),
 	}
@@ -51,6 +51,7 @@ func groups() []group {
 
 // bench is what a run has at hand.
 type bench struct {
+	made    int              // databases on the server so far
 	count   int              // rounds that are recorded
 	blender string           // path of the executable
 	sandbox *sandbox.Sandbox // that a worker's Blender runs in

@@ -118,7 +118,8 @@ func (b *bench) database(ctx context.Context, engine string) (address string, dr
 	if err != nil {
 		return "", nil, err
 	}
-	name := fmt.Sprintf("svc_bench_%d", os.Getpid())
+	b.made++
+	name := fmt.Sprintf("svc_bench_%d_%d", os.Getpid(), b.made)
 	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("make a database on the server of SVC_TEST_POSTGRES: %w", err), admin.Close())
 	}

@@ -1,5 +1,6 @@
 // Command print writes the documents that are made from code: docs/errors.md
 // from the error vocabulary, docs/states.md from the table of job states,
+// docs/gpu-names.md from the tables of GPU names,
 // docs/openapi.json from the API's routes, docs/interface-coverage.md from the
 // table of rules and tests.
 package main
@@ -13,6 +14,7 @@ import (
 
 	"svc.example/docs/coverage"
 	"svc.example/internal/api"
+	"svc.example/internal/benchmark"
 	"svc.example/internal/fault"
 	"svc.example/internal/render"
 )
@@ -20,6 +22,7 @@ import (
 func main() {
 	for name, text := range map[string]string{
 		"errors.md":             fault.Markdown(),
+		"gpu-names.md":          benchmark.NamesMarkdown(),
 		"states.md":             render.StatesMarkdown(),
 		"interface-coverage.md": coverage.Markdown(),
 		"openapi.json":          string(api.Document("https://svc.example")),

@@ -206,6 +206,21 @@ func (h *house) compareGPU(rt *rapid.T, slug string, gpus oracle, same func(stri
 	same("GPU's best time", *g.BestRenderSeconds, float64(best)/1000)
 	same("GPU's average", *g.AverageScore, float64(sum)/float64(len(own))/1000)
 	same("GPU's best", *g.TopScore, float64(slices.MaxFunc(own, func(a, b known) int { return cmp.Compare(a.score, b.score) }).score)/1000)
+	bins, err := h.Board.Shape(h.t.Context(), slug)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for i, b := range bins {
+		within := 0
+		for _, k := range own {
+			if told := float64(k.score) / 1000; told >= b.From && told < b.To {
+				within++
+			}
+		}
+		same("results in a column", b.Results, within)
+		same("columns side by side", i == 0 || b.From == bins[i-1].To, true)
+	}
+	same("columns at both ends", len(bins) <= 32 && bins[0].Results > 0 && bins[len(bins)-1].Results > 0, true)
 	if len(own) < 3 {
 		same("percentiles of too few", g.Percentiles == nil, true)
 		return

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.example/internal/api"
+	"svc.example/internal/db"
+	"svc.example/internal/leaderboard"
+	"svc.example/internal/leaderboard/leaderboardtest"
+	"svc.example/internal/receipt"
+	"svc.example/internal/receiptlog"
+	"svc.example/internal/signing"
+)
+
+const (
+	boardMany  = 1 << 20 // results of the leaderboard that is measured
+	boardFew   = 10_000  // of the one that it stands beside
+	boardGPUs  = 200
+	boardAsked = 41 // times that each route is asked for a median
+)
+
+// boardRoutes are measured, each by itself; {result} is one's id.
+func boardRoutes() []string {
+	return []string{
+		"top", "stats", "gpus", "latest?limit=100", "result/{result}", "gpu/nvidia-geforce-rtx-1007",
+		"compare/nvidia-geforce-rtx-1007/nvidia-geforce-rtx-1042", "search?q=rtx+1007",
+	}
+}
+
+// leaderboardGroup measures every route of the benchmark API, from the request to
+// the written answer, over a million results, beside the same over ten thousand.
+func leaderboardGroup(engine string) group {
+	g := group{measure: func(ctx context.Context, b *bench, into record) error {
+		return measureLeaderboard(ctx, b, into, engine)
+	}}
+	for _, route := range boardRoutes() {
+		g.rows = append(g.rows, row{
+			name: rowBoard(engine, route), unit: duration, goal: under(0.020, duration), baseline: "at 10 k results",
+			note: "median of 41; the ratio is what a hundred times as many results cost",
+		})
+	}
+	return g
+}
+
+func rowBoard(engine, route string) string {
+	name, _, _ := strings.Cut(strings.ReplaceAll(route, "?", "/"), "/")
+	return "board/" + engine + ", " + name + " at 1 M results"
+}
+
+// boardHouse is a leaderboard of so many results behind its routes.
+type boardHouse struct {
+	house  *db.DB
+	mux    *http.ServeMux
+	result string // a result that was handed in and not filled in
+	close  func() error
+}
+
+func measureLeaderboard(ctx context.Context, b *bench, into record, engine string) (err error) {
+	var houses [2]*boardHouse
+	for i, results := range []int{boardMany, boardFew} {
+		b.say("filling in %d results on %s", results, engine)
+		if houses[i], err = b.openBoard(ctx, engine, results); err != nil {
+			return fmt.Errorf("fill the leaderboard: %w", err)
+		}
+		defer func() { err = errors.Join(err, houses[i].close()) }()
+	}
+	many, few := houses[0], houses[1]
+	return b.rounds(ctx, into, func(r record) error {
+		for _, route := range boardRoutes() {
+			var subject, baseline float64
+			err := b.turns(func() (err error) {
+				subject, err = many.ask(ctx, route)
+				return err
+			}, func() (err error) {
+				baseline, err = few.ask(ctx, route)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			r.add(rowBoard(engine, route), subject, baseline)
+		}
+		return nil
+	})
+}
+
+// ask gives the median time that a route takes.
+func (h *boardHouse) ask(ctx context.Context, route string) (float64, error) {
+	took := make([]float64, boardAsked)
+	for i := range took {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/node/v1/leaderboard/"+strings.ReplaceAll(route, "{result}", h.result), nil)
+		w := httptest.NewRecorder()
+		began := time.Now()
+		h.mux.ServeHTTP(w, r)
+		took[i] = time.Since(began).Seconds()
+		if w.Code != http.StatusOK {
+			return 0, fmt.Errorf("%s: %d %s", route, w.Code, w.Body)
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)/2], nil
+}
+
+// openBoard fills a database and hands in one result by the way that all go.
+func (b *bench) openBoard(ctx context.Context, engine string, results int) (*boardHouse, error) {
+	address, drop, err := b.database(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+	house, err := db.Open(ctx, db.Config{URL: address})
+	if err != nil {
+		return nil, errors.Join(err, drop())
+	}
+	h := &boardHouse{house: house, mux: http.NewServeMux(), close: func() error { return errors.Join(house.Close(), drop()) }}
+	if err := h.fill(ctx, engine, address, results); err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	return h, nil
+}
+
+func (h *boardHouse) fill(ctx context.Context, engine, address string, results int) error {
+	key, err := receipt.NewKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	board := &leaderboard.Board{DB: h.house, Keys: signing.Given(key), PublicURL: "https://bench.example.com", AllowSynthetic: true}
+	err = h.house.Write(ctx, func(tx *db.Tx) error {
+		return errors.Join(board.Keys.Register(ctx, tx), receiptlog.Name(ctx, tx, "bench.example.com/log"))
+	})
+	if err != nil {
+		return err
+	}
+	bare, err := openBare(ctx, engine, address)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fillBoard(ctx, bare, results), bare.Close()); err != nil {
+		return err
+	}
+	fleet, err := leaderboardtest.NewFleet(ctx, board)
+	if err != nil {
+		return err
+	}
+	done, err := fleet.Submit(ctx, leaderboardtest.Run("NVIDIA GeForce RTX 1007", 24, 4000, time.Now()))
+	if err != nil || done.Reason != "" {
+		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
+	}
+	h.result = done.ResultID
+	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, PublicURL: board.PublicURL})
+	return nil
+}
+
+// fillBoard writes what that many accepted receipts would leave, but for the
+// receipts themselves: their scores are drawn around each GPU's own, and all
+// counts are made from the results by the database.
+func fillBoard(ctx context.Context, bare *sql.DB, results int) error {
+	tx, err := bare.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	v := leaderboard.Current()
+	versions := fmt.Sprintf("'%s', '%s', '%s'", v.Benchmark, v.Scene, v.Scoring)
+	const group = "INSERT INTO benchmark_group (group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at) "
+	if _, err := tx.ExecContext(ctx, group+"VALUES (1, "+versions+", '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 1)"); err != nil {
+		return err
+	}
+	chance := mathrand.New(mathrand.NewPCG(1, 2))
+	rows := make([]string, results)
+	for i := range rows {
+		gpu := chance.IntN(boardGPUs)
+		score := int64(max(1000, (500+float64(gpu)*45)*1000*(1+0.05*chance.NormFloat64())))
+		rows[i] = fmt.Sprintf("(%d, 'BMR-%032x', 'RCT-%032x', 1, %d, 'NVIDIA GeForce RTX %d', 'NVIDIA GeForce RTX %[5]d', 'nvidia-geforce-rtx-%[5]d', 24, %[6]d, %[7]d, 1, %[8]d)",
+			i+1, i, i, gpu+2, 1000+gpu, score, 90_000+chance.IntN(5000), int64(1_700_000_000_000_000)+int64(i))
+	}
+	for first := 0; first < len(rows); first += logAtOnce {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at) VALUES "+
+			strings.Join(rows[first:min(first+logAtOnce, len(rows))], ", ")); err != nil {
+			return err
+		}
+	}
+	// Each result has one of 200 GPUs, 50 drivers and 1000 CPUs.
+	statements := []string{
+		group + "SELECT group_id, " + versions + ", gpu_slug, gpu_name, 'NVIDIA', lower(gpu_name) || ' ' || gpu_slug, 24, count(*), count(*), sum(score), max(score), sum(time_ms), min(time_ms), 1 " +
+			"FROM benchmark_result GROUP BY group_id, gpu_slug, gpu_name",
+		"UPDATE benchmark_group SET results = (SELECT count(*) FROM benchmark_result), synthetic = (SELECT count(*) FROM benchmark_result), " +
+			"score_sum = (SELECT sum(score) FROM benchmark_result), score_top = (SELECT max(score) FROM benchmark_result) WHERE group_id = 1",
+		"INSERT INTO benchmark_facet (facet_id, field, value, folded) SELECT group_id, 'gpu', gpu_name, lower(gpu_name) || ' ' || gpu_slug FROM benchmark_group WHERE gpu_slug <> ''",
+		"INSERT INTO benchmark_posting (facet_id, number) SELECT group_id, number FROM benchmark_result",
+		fmt.Sprintf("UPDATE benchmark_counter SET last_number = %d, last_group = %d, last_facet = 2000", results, boardGPUs+1),
+	}
+	for i := range 1050 {
+		field := [2]string{"driver", fmt.Sprintf("550.%d", i)}
+		if i >= 50 {
+			field = [2]string{"cpu", fmt.Sprintf("CPU model %d", i)}
+		}
+		statements = append(statements, fmt.Sprintf("INSERT INTO benchmark_facet (facet_id, field, value, folded) VALUES (%d, '%s', '%s', lower('%[3]s'))", 500+i, field[0], field[1]))
+	}
+	statements = append(statements,
+		"INSERT INTO benchmark_posting (facet_id, number) SELECT 500 + number % 50, number FROM benchmark_result",
+		"INSERT INTO benchmark_posting (facet_id, number) SELECT 550 + number % 1000, number FROM benchmark_result")
+	for level := range 5 {
+		for _, tally := range [][3]string{{"board_id", "0", "score"}, {"group_id", "0", "score"}, {"group_id", "1", "time_ms"}} {
+			statements = append(statements, fmt.Sprintf("INSERT INTO benchmark_tally (group_id, measure, level, bucket, results) SELECT %s, %s, %d, %s >> %d, count(*) FROM benchmark_result GROUP BY %[1]s, %[4]s >> %[5]d",
+				tally[0], tally[1], level, tally[2], 6*level))
+		}
+	}
+	for _, statement := range append(statements, "ANALYZE") {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%.60s: %w", statement, err)
+		}
+	}
+	return tx.Commit()
+}
