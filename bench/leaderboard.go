@@ -66,15 +66,16 @@ type boardHouse struct {
 }
 
 func measureLeaderboard(ctx context.Context, b *bench, into record, engine string) (err error) {
-	var houses [2]*boardHouse
-	for i, results := range []int{boardMany, boardFew} {
-		b.say("filling in %d results on %s", results, engine)
-		if houses[i], err = b.openBoard(ctx, engine, results); err != nil {
-			return fmt.Errorf("fill the leaderboard: %w", err)
-		}
-		defer func() { err = errors.Join(err, houses[i].close()) }()
+	many, err := b.openBoard(ctx, engine, boardMany)
+	if err != nil {
+		return fmt.Errorf("fill the leaderboard: %w", err)
 	}
-	many, few := houses[0], houses[1]
+	defer func() { err = errors.Join(err, many.close()) }()
+	few, err := b.openBoard(ctx, engine, boardFew)
+	if err != nil {
+		return fmt.Errorf("fill the other leaderboard: %w", err)
+	}
+	defer func() { err = errors.Join(err, few.close()) }()
 	return b.rounds(ctx, into, func(r record) error {
 		for _, route := range boardRoutes() {
 			var subject, baseline float64
@@ -113,6 +114,7 @@ func (h *boardHouse) ask(ctx context.Context, route string) (float64, error) {
 
 // openBoard fills a database and hands in one result by the way that all go.
 func (b *bench) openBoard(ctx context.Context, engine string, results int) (*boardHouse, error) {
+	b.say("filling in %d results on %s", results, engine)
 	address, drop, err := b.database(ctx, engine)
 	if err != nil {
 		return nil, err
