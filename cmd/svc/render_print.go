@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"svc.example/client"
+	"svc.example/internal/contract"
 )
 
 // printQuote shows what would be rendered at what price, and what the service
@@ -49,7 +50,7 @@ func (r *renderResult) print(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
 	row("price", fmt.Sprintf("%s for %s", money(r.ChargedCents, r.Currency), countOf(len(r.Frames), "frame")))
-	row("rendered", fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice))
+	row("rendered", r.renderedBy())
 	if len(r.Switched) > 0 {
 		row("switched", strings.Join(r.Switched, ", "))
 	}
@@ -60,6 +61,14 @@ func (r *renderResult) print(w io.Writer) {
 	row("receipt", r.Receipt)
 	table.Flush()
 	fmt.Fprintln(w, "receipt verified")
+}
+
+// renderedBy names what rendered. What was painted for a test was not rendered.
+func (r *renderResult) renderedBy() string {
+	if r.Renderer == contract.SyntheticApplication {
+		return "NOT: painted by a " + r.Renderer
+	}
+	return fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice)
 }
 
 func money(cents int64, currency string) string {

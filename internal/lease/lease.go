@@ -266,7 +266,7 @@ func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	return nil
 }
 
-// Lapsed lists leases whose holder has not been heard in time (100 at most).
+// Lapsed lists leases whose holder has not been heard in time (1000 at most).
 // Each is taken back by Fail with its own Ref.
 func Lapsed(ctx context.Context, tx *db.Tx) ([]Lease, error) {
 	rows, err := tx.LeaseLapsed(ctx, tx.Now)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"svc.example/internal/contract"
 )
 
 // ErrBadArtifact says that the ZIP is not the one that the receipt describes.
@@ -118,8 +120,12 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	if err != nil {
 		return Receipt{}, r.distrust("statement", err)
 	}
-	r.add("statement", OK, "receipt %s of job %s: %d frames, %d cents %s",
-		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, receipt.ChargedCents, receipt.Currency)
+	what := "frames"
+	if receipt.Renderer.ID == contract.SyntheticRenderer {
+		what = "frames, NOT rendered but painted by a " + contract.SyntheticApplication
+	}
+	r.add("statement", OK, "receipt %s of job %s: %d %s, %d cents %s",
+		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, what, receipt.ChargedCents, receipt.Currency)
 	if members == nil {
 		return receipt, nil
 	}

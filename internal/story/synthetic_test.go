@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -74,6 +75,13 @@ func TestASyntheticJobSaysSoEverywhere(t *testing.T) {
 		receipt, err := c.Receipt(patient(t), job.JobID)
 		if err != nil || !bytes.Contains(receipt.Members, []byte(`"renderer":{"id":"synthetic","application":"synthetic renderer, no Blender"`)) {
 			t.Errorf("the receipt looks real: %s, %v", receipt.Members, err)
+		}
+		keys, err := c.SigningKeys(patient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checks, err := client.Verify(receipt, keys, nil, 0); err != nil || !strings.Contains(fmt.Sprint(checks), "NOT rendered") {
+			t.Errorf("the verified receipt looks real: %v, %v", checks, err)
 		}
 		for name, text := range c.texts(job.JobID) {
 			if !strings.Contains(text, contract.SyntheticApplication) {

@@ -95,7 +95,7 @@ SELECT due_at FROM lease WHERE queue = @queue AND state = 'waiting' ORDER BY due
 SELECT * FROM lease
 WHERE state = 'held' AND lapses_at <= @now
 ORDER BY lapses_at
-LIMIT 100;
+LIMIT 1000;
 
 -- name: LeaseAhead :one
 -- How many held leases lapse, and how much waiting work of a queue is due,

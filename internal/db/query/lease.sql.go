@@ -488,7 +488,7 @@ const leaseLapsed = `-- name: LeaseLapsed :many
 SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease
 WHERE state = 'held' AND lapses_at <= $1
 ORDER BY lapses_at
-LIMIT 100
+LIMIT 1000
 `
 
 func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
