@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"svc.example/internal/db"
@@ -110,24 +111,75 @@ func timeHad(job query.Job, held int64) int64 {
 }
 
 // next chooses the job that holder renders next: prefer, as long as that has not
-// had much more than its share, else whose turn it is.
+// had much more than its share, else whose turn it is; "" when nothing is for
+// holder.
 func next(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID string, err error) {
-	first, err := tx.TurnNext(ctx, query.TurnNextParams{Holder: holder, Now: tx.Now})
+	first, served, err := firstOpen(ctx, tx, holder)
+	if err != nil || prefer == "" || first == "" || prefer == first {
+		return first, err
+	}
+	open, err := tx.TurnOfJob(ctx, prefer)
 	if db.Missing(err) {
-		return "", nil
+		return first, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("find whose turn it is: %w", err)
-	}
-	if prefer == "" || prefer == first.JobID {
-		return first.JobID, nil
-	}
-	open, err := tx.TurnOfJob(ctx, query.TurnOfJobParams{JobID: prefer, Holder: holder, Now: tx.Now})
-	if err != nil && !db.Missing(err) {
 		return "", fmt.Errorf("read the turn of %s: %w", prefer, err)
 	}
-	if err == nil && max(open.WorkspaceServedUs-first.WorkspaceServedUs, open.AheadUs) <= stay.Microseconds() {
-		return prefer, nil
+	if max(open.WorkspaceServedUs-served, open.AheadUs) > stay.Microseconds() {
+		return first, nil
 	}
-	return first.JobID, nil
+	has, err := isOpen(ctx, tx, holder, prefer)
+	if err != nil || !has {
+		return first, err
+	}
+	return prefer, nil
+}
+
+// firstOpen is whose turn it is: of the workspace that was served least among
+// those with a frame for holder, the job that was served least; and how much the
+// workspace was served.
+func firstOpen(ctx context.Context, tx *db.Tx, holder string) (jobID string, served int64, err error) {
+	err = eachTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (found bool, err error) {
+		err = eachTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (bool, error) {
+			if found, err = isOpen(ctx, tx, holder, job.Party); found {
+				jobID, served = job.Party, workspace.ServedUs
+			}
+			return found, err
+		})
+		return found, err
+	})
+	return jobID, served, err
+}
+
+// turnBatch is how many turns are read at once: the first is nearly always the one.
+const turnBatch = 8
+
+// eachTurn shows those of within that have frames waiting, the least served first,
+// until look says that it has found what it wants.
+func eachTurn(ctx context.Context, tx *db.Tx, within string, look func(query.TurnsOfRow) (found bool, err error)) error {
+	last := query.TurnsOfRow{ServedUs: math.MinInt64}
+	for {
+		turns, err := tx.TurnsOf(ctx, query.TurnsOfParams{Within: within, ServedUs: last.ServedUs, Party: last.Party, Max: turnBatch})
+		if err != nil {
+			return fmt.Errorf("read the turns: %w", err)
+		}
+		for _, turn := range turns {
+			if found, err := look(turn); found || err != nil {
+				return err
+			}
+			last = turn
+		}
+		if len(turns) < turnBatch {
+			return nil
+		}
+	}
+}
+
+// isOpen tells whether a job has a frame for holder.
+func isOpen(ctx context.Context, tx *db.Tx, holder, jobID string) (bool, error) {
+	n, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
+	if err != nil {
+		return false, fmt.Errorf("look for frames of %s: %w", jobID, err)
+	}
+	return n > 0, nil
 }

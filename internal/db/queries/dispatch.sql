@@ -29,37 +29,32 @@ DELETE FROM turn WHERE party = @party;
 -- name: TurnAnyWaiting :one
 SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiting > 0 LIMIT 1) AS waits;
 
--- name: TurnNext :one
--- The job that holder renders next: of the workspace that was served least among
--- those with a frame for it, the job that was served least. A frame is for holder
--- when it is due and holder has not failed it, nor lacks what its job needs.
-SELECT j.party AS job_id, w.party AS workspace_id, j.served_us AS job_served_us, w.served_us AS workspace_served_us
-FROM turn w JOIN turn j ON j.party = (
-  SELECT t.party FROM turn t
-  WHERE t.within = w.party AND t.waiting > 0
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = t.party AND f.lacks = 1)
-    AND EXISTS (
-      SELECT 1 FROM lease l
-      WHERE l.queue = 'frame' AND l.subject = t.party AND l.state = 'waiting' AND l.due_at <= @now
-        AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item))
-  ORDER BY t.served_us, t.party
-  LIMIT 1)
-WHERE w.within = '' AND w.waiting > 0
-ORDER BY w.served_us, w.party
-LIMIT 1;
+-- name: TurnsOf :many
+-- Who of within has frames waiting, the least served first, behind a place. Small
+-- statements that walk an index: one that looks for jobs and frames at once is
+-- planned badly as long as PostgreSQL has not counted new rows.
+SELECT party, served_us FROM turn
+WHERE within = @within AND waiting > 0 AND (served_us > @served_us OR (served_us = @served_us AND party > @party))
+ORDER BY served_us, party
+LIMIT CAST(@max AS bigint);
+
+-- name: TurnOpen :one
+-- Whether a job has a frame for holder: one that is due and that holder has not
+-- failed, when holder lacks nothing that the job needs.
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND l.due_at <= @now
+    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = @holder AND g.subject = @job_id AND g.lacks = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
+  LIMIT 1) AS open;
 
 -- name: TurnOfJob :one
--- How far a job is ahead of its workspace's next one; none when it has no frame
--- for holder.
-SELECT j.party AS job_id, w.party AS workspace_id, w.served_us AS workspace_served_us,
+-- How much its workspace was served, and how far a job is ahead of its workspace's
+-- next one.
+SELECT w.served_us AS workspace_served_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
-WHERE j.party = @job_id AND j.waiting > 0
-  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = j.party AND f.lacks = 1)
-  AND EXISTS (
-    SELECT 1 FROM lease l
-    WHERE l.queue = 'frame' AND l.subject = j.party AND l.state = 'waiting' AND l.due_at <= @now
-      AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item));
+WHERE j.party = @job_id AND j.waiting > 0;
 
 -- name: FrameLeft :one
 -- A frame that holder failed before and that nobody else is there for.

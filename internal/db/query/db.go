@@ -579,14 +579,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnMoveStmt, err = db.PrepareContext(ctx, turnMove); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnMove: %w", err)
 	}
-	if q.turnNextStmt, err = db.PrepareContext(ctx, turnNext); err != nil {
-		return nil, fmt.Errorf("error preparing query TurnNext: %w", err)
-	}
 	if q.turnNowStmt, err = db.PrepareContext(ctx, turnNow); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnNow: %w", err)
 	}
 	if q.turnOfJobStmt, err = db.PrepareContext(ctx, turnOfJob); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOfJob: %w", err)
+	}
+	if q.turnOpenStmt, err = db.PrepareContext(ctx, turnOpen); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnOpen: %w", err)
+	}
+	if q.turnsOfStmt, err = db.PrepareContext(ctx, turnsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsOf: %w", err)
 	}
 	if q.uploadBlobKeysStmt, err = db.PrepareContext(ctx, uploadBlobKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadBlobKeys: %w", err)
@@ -1683,11 +1686,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnMoveStmt: %w", cerr)
 		}
 	}
-	if q.turnNextStmt != nil {
-		if cerr := q.turnNextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing turnNextStmt: %w", cerr)
-		}
-	}
 	if q.turnNowStmt != nil {
 		if cerr := q.turnNowStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnNowStmt: %w", cerr)
@@ -1696,6 +1694,16 @@ func (q *Queries) Close() error {
 	if q.turnOfJobStmt != nil {
 		if cerr := q.turnOfJobStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnOfJobStmt: %w", cerr)
+		}
+	}
+	if q.turnOpenStmt != nil {
+		if cerr := q.turnOpenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnOpenStmt: %w", cerr)
+		}
+	}
+	if q.turnsOfStmt != nil {
+		if cerr := q.turnsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsOfStmt: %w", cerr)
 		}
 	}
 	if q.uploadBlobKeysStmt != nil {
@@ -2197,9 +2205,10 @@ type Queries struct {
 	turnEnterStmt                   *sql.Stmt
 	turnLockStmt                    *sql.Stmt
 	turnMoveStmt                    *sql.Stmt
-	turnNextStmt                    *sql.Stmt
 	turnNowStmt                     *sql.Stmt
 	turnOfJobStmt                   *sql.Stmt
+	turnOpenStmt                    *sql.Stmt
+	turnsOfStmt                     *sql.Stmt
 	uploadBlobKeysStmt              *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
@@ -2446,9 +2455,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnEnterStmt:                   q.turnEnterStmt,
 		turnLockStmt:                    q.turnLockStmt,
 		turnMoveStmt:                    q.turnMoveStmt,
-		turnNextStmt:                    q.turnNextStmt,
 		turnNowStmt:                     q.turnNowStmt,
 		turnOfJobStmt:                   q.turnOfJobStmt,
+		turnOpenStmt:                    q.turnOpenStmt,
+		turnsOfStmt:                     q.turnsOfStmt,
 		uploadBlobKeysStmt:              q.uploadBlobKeysStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,

@@ -383,50 +383,6 @@ func (q *Queries) TurnMove(ctx context.Context, arg TurnMoveParams) (int64, erro
 	return result.RowsAffected()
 }
 
-const turnNext = `-- name: TurnNext :one
-SELECT j.party AS job_id, w.party AS workspace_id, j.served_us AS job_served_us, w.served_us AS workspace_served_us
-FROM turn w JOIN turn j ON j.party = (
-  SELECT t.party FROM turn t
-  WHERE t.within = w.party AND t.waiting > 0
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = t.party AND f.lacks = 1)
-    AND EXISTS (
-      SELECT 1 FROM lease l
-      WHERE l.queue = 'frame' AND l.subject = t.party AND l.state = 'waiting' AND l.due_at <= $2
-        AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item))
-  ORDER BY t.served_us, t.party
-  LIMIT 1)
-WHERE w.within = '' AND w.waiting > 0
-ORDER BY w.served_us, w.party
-LIMIT 1
-`
-
-type TurnNextParams struct {
-	Holder string
-	Now    int64
-}
-
-type TurnNextRow struct {
-	JobID             string
-	WorkspaceID       string
-	JobServedUs       int64
-	WorkspaceServedUs int64
-}
-
-// The job that holder renders next: of the workspace that was served least among
-// those with a frame for it, the job that was served least. A frame is for holder
-// when it is due and holder has not failed it, nor lacks what its job needs.
-func (q *Queries) TurnNext(ctx context.Context, arg TurnNextParams) (TurnNextRow, error) {
-	row := q.queryRow(ctx, q.turnNextStmt, turnNext, arg.Holder, arg.Now)
-	var i TurnNextRow
-	err := row.Scan(
-		&i.JobID,
-		&i.WorkspaceID,
-		&i.JobServedUs,
-		&i.WorkspaceServedUs,
-	)
-	return i, err
-}
-
 const turnNow = `-- name: TurnNow :one
 SELECT CAST(coalesce(
   (SELECT min(t.served_us) FROM turn t WHERE t.within = $1 AND t.waiting > 0),
@@ -444,42 +400,98 @@ func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
 }
 
 const turnOfJob = `-- name: TurnOfJob :one
-SELECT j.party AS job_id, w.party AS workspace_id, w.served_us AS workspace_served_us,
+SELECT w.served_us AS workspace_served_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = $1 AND j.waiting > 0
-  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $2 AND f.subject = j.party AND f.lacks = 1)
-  AND EXISTS (
-    SELECT 1 FROM lease l
-    WHERE l.queue = 'frame' AND l.subject = j.party AND l.state = 'waiting' AND l.due_at <= $3
-      AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $2 AND f.subject = l.subject AND f.item = l.item))
 `
 
-type TurnOfJobParams struct {
-	JobID  string
-	Holder string
-	Now    int64
-}
-
 type TurnOfJobRow struct {
-	JobID             string
-	WorkspaceID       string
 	WorkspaceServedUs int64
 	AheadUs           int64
 }
 
-// How far a job is ahead of its workspace's next one; none when it has no frame
-// for holder.
-func (q *Queries) TurnOfJob(ctx context.Context, arg TurnOfJobParams) (TurnOfJobRow, error) {
-	row := q.queryRow(ctx, q.turnOfJobStmt, turnOfJob, arg.JobID, arg.Holder, arg.Now)
+// How much its workspace was served, and how far a job is ahead of its workspace's
+// next one.
+func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, error) {
+	row := q.queryRow(ctx, q.turnOfJobStmt, turnOfJob, jobID)
 	var i TurnOfJobRow
-	err := row.Scan(
-		&i.JobID,
-		&i.WorkspaceID,
-		&i.WorkspaceServedUs,
-		&i.AheadUs,
-	)
+	err := row.Scan(&i.WorkspaceServedUs, &i.AheadUs)
 	return i, err
+}
+
+const turnOpen = `-- name: TurnOpen :one
+SELECT count(*) FROM (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND l.due_at <= $2
+    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = $3 AND g.subject = $1 AND g.lacks = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $3 AND f.subject = l.subject AND f.item = l.item)
+  LIMIT 1) AS open
+`
+
+type TurnOpenParams struct {
+	JobID  string
+	Now    int64
+	Holder string
+}
+
+// Whether a job has a frame for holder: one that is due and that holder has not
+// failed, when holder lacks nothing that the job needs.
+func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (int64, error) {
+	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen, arg.JobID, arg.Now, arg.Holder)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const turnsOf = `-- name: TurnsOf :many
+SELECT party, served_us FROM turn
+WHERE within = $1 AND waiting > 0 AND (served_us > $2 OR (served_us = $2 AND party > $3))
+ORDER BY served_us, party
+LIMIT CAST($4 AS bigint)
+`
+
+type TurnsOfParams struct {
+	Within   string
+	ServedUs int64
+	Party    string
+	Max      int64
+}
+
+type TurnsOfRow struct {
+	Party    string
+	ServedUs int64
+}
+
+// Who of within has frames waiting, the least served first, behind a place. Small
+// statements that walk an index: one that looks for jobs and frames at once is
+// planned badly as long as PostgreSQL has not counted new rows.
+func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow, error) {
+	rows, err := q.query(ctx, q.turnsOfStmt, turnsOf,
+		arg.Within,
+		arg.ServedUs,
+		arg.Party,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TurnsOfRow
+	for rows.Next() {
+		var i TurnsOfRow
+		if err := rows.Scan(&i.Party, &i.ServedUs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const workerLock = `-- name: WorkerLock :one
