@@ -40,10 +40,11 @@ LIMIT CAST(@max AS bigint);
 
 -- name: TurnOpen :one
 -- Whether a job has a frame for holder: one that is due and that holder has not
--- failed, when holder lacks nothing that the job needs.
+-- failed, when holder lacks nothing that the job needs. The plus keeps SQLite from
+-- the index by due_at, which would walk other jobs' frames.
 SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND l.due_at <= @now
+  WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = @holder AND g.subject = @job_id AND g.lacks = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
   LIMIT 1) AS open;

@@ -32,12 +32,13 @@ RETURNING *;
 -- name: LeaseClaimOf :many
 -- By item: a frame that failed comes again before the job goes on, so that a
 -- file that no worker can render is found out by its first frames. What holder
--- has failed before goes to others.
+-- has failed before goes to others. The plus keeps SQLite from the index by due_at:
+-- that one would sort all that waits.
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
+  WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
   ORDER BY l.item
   LIMIT CAST(@max AS bigint)

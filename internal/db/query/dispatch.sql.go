@@ -423,7 +423,7 @@ func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, er
 const turnOpen = `-- name: TurnOpen :one
 SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND l.due_at <= $2
+  WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($2 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = $3 AND g.subject = $1 AND g.lacks = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $3 AND f.subject = l.subject AND f.item = l.item)
   LIMIT 1) AS open
@@ -436,7 +436,8 @@ type TurnOpenParams struct {
 }
 
 // Whether a job has a frame for holder: one that is due and that holder has not
-// failed, when holder lacks nothing that the job needs.
+// failed, when holder lacks nothing that the job needs. The plus keeps SQLite from
+// the index by due_at, which would walk other jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (int64, error) {
 	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen, arg.JobID, arg.Now, arg.Holder)
 	var count int64

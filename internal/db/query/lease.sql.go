@@ -214,7 +214,7 @@ UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND l.due_at <= $5
+  WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND +l.due_at <= CAST($5 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
   ORDER BY l.item
   LIMIT CAST($6 AS bigint)
@@ -234,7 +234,8 @@ type LeaseClaimOfParams struct {
 
 // By item: a frame that failed comes again before the job goes on, so that a
 // file that no worker can render is found out by its first frames. What holder
-// has failed before goes to others.
+// has failed before goes to others. The plus keeps SQLite from the index by due_at:
+// that one would sort all that waits.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
 		arg.Holder,
