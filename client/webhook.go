@@ -1,0 +1,89 @@
+package client
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Types of webhook events.
+const (
+	EventCompleted = "render.completed"
+	EventFailed    = "render.failed"
+	EventCancelled = "render.cancelled"
+	EventTest      = "webhook.test" // of an endpoint; it tells of no job
+)
+
+// WebhookEvent is what a webhook tells.
+type WebhookEvent struct {
+	ID        string    // the webhook-id: equal whenever the same event is sent again
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"` // when it happened
+	// Job is the job as it was then; nil for a test. Read the job before you act on
+	// it irreversibly (spec 6).
+	Job *Job `json:"-"`
+}
+
+// webhookTolerance is how far a call's time may be from now: an older one may
+// be somebody's recording.
+const webhookTolerance = 5 * time.Minute
+
+// VerifyWebhook checks that body came with header from the service, by the
+// webhook's secret, at about now, and reads it. Give it the body's bytes as they
+// came. During a rotation either secret will do.
+func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (*WebhookEvent, error) {
+	id, stamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
+	if id == "" || stamp == "" {
+		return nil, errors.New("verify webhook: it has no webhook-id or no webhook-timestamp")
+	}
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("verify webhook: read webhook-timestamp: %w", err)
+	}
+	if age := now.Sub(time.Unix(seconds, 0)); age > webhookTolerance || age < -webhookTolerance {
+		return nil, fmt.Errorf("verify webhook: it was sent %s ago, which is too far from now", age)
+	}
+	if err := checkSignature(secret, header.Get("webhook-signature"), id+"."+stamp+"."+string(body)); err != nil {
+		return nil, fmt.Errorf("verify webhook: %w", err)
+	}
+	e := &WebhookEvent{ID: id}
+	var data struct {
+		Job *Job `json:"data"`
+	}
+	if err := errors.Join(json.Unmarshal(body, e), json.Unmarshal(body, &data)); err != nil {
+		return nil, fmt.Errorf("read webhook: %w", err)
+	}
+	if e.Type != EventTest {
+		e.Job = data.Job
+	}
+	return e, nil
+}
+
+// checkSignature looks for one signature of the text among several.
+func checkSignature(secret, signatures, text string) error {
+	key := []byte(secret)
+	if encoded, prefixed := strings.CutPrefix(secret, "whsec_"); prefixed {
+		var err error
+		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
+			return errors.New("the secret is not base64 behind whsec_")
+		}
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	want := mac.Sum(nil)
+	for signature := range strings.FieldsSeq(signatures) {
+		encoded, v1 := strings.CutPrefix(signature, "v1,")
+		got, err := base64.StdEncoding.DecodeString(encoded)
+		if v1 && err == nil && hmac.Equal(got, want) {
+			return nil
+		}
+	}
+	return errors.New("no signature is by this secret")
+}
