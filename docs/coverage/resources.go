@@ -30,7 +30,7 @@ func resources() []Rule {
 			"api.TestTheDocumentHasThePublishedShapes", "api.TestTheOlderFlowLeadsToTheSameResults"),
 		shown("2.7", "An upload needs its file; the other parts are checked, in any order",
 			"api.TestBadRendersMeetTheirCode", "api.TestPreflightAndUploadCountFramesAlike").lines("file", "renderer", "frame_start, frame_end, frame_count"),
-		beingBuilt("2.7", "A webhook is named at the upload").lines("webhook_url", "webhook_secret"),
+		shown("2.7", "A webhook is named at the upload", "api.TestAWebhookIsNamedAtTheUpload").lines("webhook_url", "webhook_secret"),
 		shown("2.8", "Preflight takes a name and frames, and no other member",
 			"api.TestBadRendersMeetTheirCode", "api.TestPreflightAndUploadCountFramesAlike", "api.TestTheDocumentHasThePublishedShapes").
 			lines("filename", "renderer", "frame_start", "frame_end", "frame_count"),

@@ -7,7 +7,7 @@ func states() []Rule {
 			"api.TestCancellingAnUnsubmittedRenderReleases", "story.TestCancelAndClaimHaveOneWinner").lines("any before a worker's claim"),
 		shown("3", "Cancel after a worker's claim changes nothing and answers 409",
 			"story.TestCancelAndClaimHaveOneWinner", "api.TestTheOlderFlowLeadsToTheSameResults").lines("any after a worker's claim"),
-		beingBuilt("3", "A job that ends emits its event to its webhook"),
+		shown("3", "A job that ends emits its event to its webhook", "story.TestRealReceiversVerifyWhatIsSent", "story.TestNothingIsLostWhereverTheServerIsKilled"),
 		shown("3 rule 1", "Inspect and quote spend nothing and reserve nothing", "api.TestInspectAndQuoteSpendNothing"),
 		shown("3 rule 2", "Start reserves the locked price, once",
 			"story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold", "story.TestTooLittleMoneyHoldsNothing"),

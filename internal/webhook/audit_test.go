@@ -27,7 +27,7 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 			}
 			return tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{EventID: eventID, WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed, Body: "{}"})
 		},
-		"a delivery that waits will be made": func(ctx context.Context, w *world, tx *db.Tx) error {
+		"a delivery that waits will be made": func(ctx context.Context, _ *world, tx *db.Tx) error {
 			all, err := tx.AuditWebhookSecrets(ctx, "")
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 		"an endpoint has a secret to sign with": func(ctx context.Context, w *world, tx *db.Tx) error {
 			return tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: w.workspace, Lane: "x"})
 		},
-		"a sealed secret can be opened": func(ctx context.Context, w *world, tx *db.Tx) error {
+		"a sealed secret can be opened": func(ctx context.Context, _ *world, tx *db.Tx) error {
 			all, err := tx.AuditWebhookSecrets(ctx, "")
 			if err != nil {
 				return err
