@@ -42,15 +42,14 @@ func Self() ([]string, error) {
 // Sandbox starts programs. A nil Sandbox is one that is Off. It is safe for
 // concurrent use.
 type Sandbox struct {
-	mode      Mode
-	limits    Limits
-	self      []string
-	bwrap     string   // path of bubblewrap, "" where it is not used
-	unshare   []string // bubblewrap's arguments for the namespaces that work here
-	groups    *groups  // nil where no control groups can be written
-	rootless  bool     // the limit on tasks by user holds, which it does not for root
-	report    Report
-	tryPeriod time.Duration
+	mode     Mode
+	limits   Limits
+	self     []string
+	bwrap    string   // path of bubblewrap, "" where it is not used
+	unshare  []string // bubblewrap's arguments for the namespaces that work here
+	groups   *groups  // nil where no control groups can be written
+	rootless bool     // the limit on tasks by user holds, which it does not for root
+	report   Report
 }
 
 // ErrUnavailable says that Required cannot be had; the text says what to do.
@@ -71,7 +70,7 @@ func Open(ctx context.Context, c Config) (*Sandbox, error) {
 	if len(c.Self) == 0 {
 		return nil, errors.New("open the sandbox: the program that puts on its second layer is not named")
 	}
-	s := &Sandbox{mode: c.Mode, limits: c.Limits.withDefaults(), self: c.Self, rootless: os.Geteuid() != 0, tryPeriod: tryTime}
+	s := &Sandbox{mode: c.Mode, limits: c.Limits.withDefaults(), self: c.Self, rootless: os.Geteuid() != 0}
 	s.groups = findGroups()
 	why := s.openBubblewrap(ctx)
 	if why != nil && c.Mode == Required {
@@ -124,7 +123,7 @@ func (s *Sandbox) openBubblewrap(ctx context.Context) error {
 // try runs our own program in the sandbox, as Start would, and reads what it
 // finds in force there.
 func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.tryPeriod)
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
 	ending := p.Wait()
 	text := <-said
 	if ctx.Err() != nil {
-		return seen, fmt.Errorf("a trial was not done in %s: %w", s.tryPeriod, ctx.Err())
+		return seen, fmt.Errorf("a trial was not done in %s: %w", tryTime, ctx.Err())
 	}
 	if ending.Status != 0 || ending.Signal != 0 {
 		return seen, fmt.Errorf("a trial ended with %s: %s", ending, lastLine(text))

@@ -185,9 +185,8 @@ func (p *Process) killRest() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGK
 // ended.
 func (p *Process) Wait() Ending {
 	err := p.cmd.Wait()
-	p.killRest()
+	p.Kill() // what is left; from here on Kill does nothing
 	p.first.end()
-	p.group.kill()
 	e := p.ending(err)
 	_ = p.group.remove() // one that stays goes with the next Open
 	return e
