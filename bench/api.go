@@ -32,6 +32,7 @@ func apiGroup(engine string) group {
 			{name: name("preflight"), unit: perSecond, baseline: bare, note: "likewise"},
 			{name: name("capabilities"), unit: perSecond, goal: ratioAtLeast(0.6), baseline: bare, note: "likewise, without a key"},
 			{name: name("counted"), unit: perSecond, baseline: "without a rate limit", note: "status"},
+			{name: name("status by tool"), unit: perSecond, baseline: "status", note: "svc_status at /mcp, beside the route of the Job API"},
 			{name: name("start"), unit: perSecond, baseline: "one-row commits", note: "each reserves money and adds work"},
 		},
 		measure: func(ctx context.Context, b *bench, into record) error {
@@ -68,6 +69,9 @@ func measureAPI(ctx context.Context, b *bench, into record, name func(string) st
 	preflight := func(c apiCaller) request {
 		return request{method: http.MethodPost, path: "/v1/renders/preflight", key: c.account, body: `{"filename":"scene.blend","frame_start":1,"frame_count":10}`}
 	}
+	tool := func(c apiCaller) request {
+		return request{method: http.MethodPost, path: "/mcp", key: c.agent, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_status","arguments":{"job_id":"` + c.jobID + `"}}}`}
+	}
 	capabilities := func(apiCaller) request { return request{method: http.MethodGet, path: "/v1/capabilities"} }
 	return b.rounds(ctx, into, func(r record) error {
 		for what, ask := range map[string]func(apiCaller) request{"status": status, "preflight": preflight, "capabilities": capabilities} {
@@ -92,6 +96,16 @@ func measureAPI(ctx context.Context, b *bench, into record, name func(string) st
 			return err
 		}
 		r.add(name("counted"), with.rate, without.rate)
+		if err := b.turns(func() (err error) {
+			with, err = askMany(ctx, counting.address, callers, apiRequests, tool)
+			return err
+		}, func() (err error) {
+			without, err = askMany(ctx, counting.address, callers, apiRequests, status)
+			return err
+		}); err != nil {
+			return fmt.Errorf("status by tool: %w", err)
+		}
+		r.add(name("status by tool"), with.rate, without.rate)
 		return measureStarts(ctx, b, r, name("start"), counting, callers, bare)
 	})
 }

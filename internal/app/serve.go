@@ -61,8 +61,7 @@ func (a *App) Serve(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	a.warnOfWebhooks()
-	jobs := a.Jobs(public)
-	board := a.Board(public)
+	jobs, board := a.Jobs(public), a.Board(public)
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
