@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/agent"
@@ -55,7 +57,7 @@ func (c *mcpCmd) Run() error {
 	if err != nil {
 		return fmt.Errorf("reach the tools of %s: %w", b.server, err)
 	}
-	defer b.remote.Close()
+	defer func() { _ = b.session.Close() }() // it is the service's to mind
 	err = local.Run(ctx, &mcp.StdioTransport{})
 	if ctx.Err() != nil {
 		return nil
@@ -79,42 +81,86 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 type bridge struct {
 	server string
 	http   *http.Client // with the key; never for signed links
-	remote *mcp.ClientSession
-	folder *os.Root // that may be saved into; nil = none
+	folder *os.Root     // that may be saved into; nil = none
+
+	connecting sync.Mutex
+	session    *mcp.ClientSession
 	transfers
+}
+
+// remote is the session with the service: a new one in the place of broken.
+func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.ClientSession, error) {
+	b.connecting.Lock()
+	defer b.connecting.Unlock()
+	if b.session != broken {
+		return b.session, nil // another call was faster
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, nil)
+	// The session outlives the call that needs it.
+	session, err := client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: b.server + agent.Path, HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if broken != nil {
+		_ = broken.Close()
+	}
+	b.session = session
+	return session, nil
+}
+
+// ask asks the service, and once more over a new session when the one at hand
+// broke: whatever is asked may be asked twice.
+func ask[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSession) (R, error)) (R, error) {
+	b.connecting.Lock()
+	session := b.session
+	b.connecting.Unlock()
+	r, err := do(session)
+	if err == nil || ctx.Err() != nil {
+		return r, err
+	}
+	if _, refused := errors.AsType[*jsonrpc.Error](err); refused {
+		return r, err // an answer, of a service that is there
+	}
+	again, broken := b.remote(ctx, session)
+	if broken != nil {
+		return r, errors.Join(err, broken)
+	}
+	return do(again)
 }
 
 // local makes the server that the agent sees: all that the service offers, and
 // files by their path where a path means something.
 func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, nil)
-	var err error
-	b.remote, err = client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: b.server + agent.Path, HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
+	remote, err := b.remote(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	hello := b.remote.InitializeResult()
+	hello := remote.InitializeResult()
 	s := mcp.NewServer(hello.ServerInfo, &mcp.ServerOptions{Instructions: hello.Instructions, Capabilities: hello.Capabilities})
-	for tool, err := range b.remote.Tools(ctx, nil) {
+	for tool, err := range remote.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		b.offer(s, tool)
 	}
-	for t, err := range b.remote.ResourceTemplates(ctx, nil) {
+	for t, err := range remote.ResourceTemplates(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		s.AddResourceTemplate(t, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			return b.remote.ReadResource(ctx, &mcp.ReadResourceParams{URI: req.Params.URI})
+			return ask(ctx, b, func(s *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
+				return s.ReadResource(ctx, &mcp.ReadResourceParams{URI: req.Params.URI})
+			})
 		})
 	}
-	for p, err := range b.remote.Prompts(ctx, nil) {
+	for p, err := range remote.Prompts(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		s.AddPrompt(p, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return b.remote.GetPrompt(ctx, &mcp.GetPromptParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			return ask(ctx, b, func(s *mcp.ClientSession) (*mcp.GetPromptResult, error) {
+				return s.GetPrompt(ctx, &mcp.GetPromptParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			})
 		})
 	}
 	return s, nil
@@ -150,7 +196,9 @@ func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
 
 // forward has the service answer.
 func (b *bridge) forward(ctx context.Context, tool string, told map[string]any) (*mcp.CallToolResult, error) {
-	r, err := b.remote.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: told})
+	r, err := ask(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
+		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: told})
+	})
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "The service did not answer: %v.", err)
 	}

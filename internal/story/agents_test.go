@@ -262,6 +262,11 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	with["legal_acceptance"] = "SVC_LEGAL_V1"
 	job, _ := s.call("svc_start", with)
 	job = s.follow(job, "svc_status")
+	h.stop()
+	if answer, refused := s.call("svc_status", map[string]any{"job_id": job["job_id"]}); !refused || codeOf(answer) != "unavailable" {
+		t.Errorf("without a service: %v", answer)
+	}
+	h.restart()
 	for _, name := range []string{"../out.zip", "way-out/out.zip", filepath.Join(outside, "out.zip"), "taken.zip"} {
 		if answer, refused := s.call("svc_download", map[string]any{"job_id": job["job_id"], "save_as": name}); !refused {
 			t.Errorf("saved as %s: %v", name, answer)
