@@ -19,6 +19,7 @@ type program struct {
 
 	Serve   serveCmd   `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
 	Worker  workers    `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
+	Bench   benchCmd   `cmd:"" help:"Measure this machine's GPU with the benchmark's scenes, for the leaderboard."`
 	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
 	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
 	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`

@@ -36,14 +36,18 @@ type unit int
 const (
 	inBytes  unit = iota
 	inFrames      // counted in frameParts
+	inTime        // counted in milliseconds
 )
 
 // frameParts is what one frame counts, so that a meter moves inside it.
 const frameParts = 1000
 
 func (u unit) text(n int64) string {
-	if u == inBytes {
+	switch u {
+	case inBytes:
 		return fmt.Sprintf("% .1f", decor.SizeB1024(n))
+	case inTime:
+		return fmt.Sprintf("%d s", n/1000)
 	}
 	return fmt.Sprint(n / frameParts)
 }

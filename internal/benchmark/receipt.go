@@ -66,8 +66,8 @@ type SceneRun struct {
 	// the reference it was compared with.
 	PixelSHA256     string `json:"pixel_sha256"`
 	ReferenceSHA256 string `json:"reference_sha256"`
-	// Difference is the root mean square over all channels of all pixels, each
-	// from 0 to 1.
+	// Difference of the picture from the reference, both averaged over squares: the
+	// root mean square over all channels, each from 0 to 1.
 	Difference       float64 `json:"difference"`
 	MatchesReference bool    `json:"matches_reference"` // the worker's own verdict
 }

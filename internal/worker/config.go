@@ -110,9 +110,9 @@ var (
 	ErrNoGPU   = errors.New("no GPU that Cycles can render on")
 )
 
-// admit decides whether this Blender may work here and writes into the log what
+// Admit decides whether this Blender may work here and writes into the log what
 // was let in by a flag. The result is what the worker registers as.
-func (c Config) admit(info blender.Info) (farm.RegisterRequest, error) {
+func (c Config) Admit(info blender.Info) (farm.RegisterRequest, error) {
 	if info.Synthetic {
 		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")
 		_, name, _ := info.Choose(blender.CPU)

@@ -159,7 +159,7 @@ func (w *Worker) join(ctx context.Context) error {
 		return fmt.Errorf("start the first Blender: %w", err)
 	}
 	w.stage.keep(first)
-	if w.self, err = w.cfg.admit(first.Info()); err != nil {
+	if w.self, err = w.cfg.Admit(first.Info()); err != nil {
 		return err
 	}
 	for try := 1; ; try++ {

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/internal/benchmark"
+	"svc.example/internal/benchmark/measure"
+	"svc.example/internal/blender"
+	"svc.example/internal/farm"
+	"svc.example/internal/receipt"
+	"svc.example/internal/worker"
+)
+
+// benchCmd measures this machine and hands the receipt in.
+type benchCmd struct {
+	blenderFlags
+	sandboxFlags
+	Server string `env:"SVC_SERVER" help:"Address of the service that takes the result; without it, nothing is sent."`
+	Key    string `env:"SVC_NODE_KEY" help:"Node key to send it with, svc_node_…"`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the key that signs, the worker's own."`
+	Out    string `env:"SVC_OUT" type:"path" placeholder:"FILE" help:"Keep the signed receipt in this file too."`
+	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
+}
+
+// Help is shown under the flags.
+func (benchCmd) Help() string {
+	return "Renders three scenes, each for 20 seconds after a warm-up, and checks their pictures. Exit codes: 0 measured, and taken where a server is given; 1 not."
+}
+
+// errNotTaken says that the service keeps the result and shows it nowhere.
+var errNotTaken = errors.New("the service does not count the result")
+
+// benched is what came of it, and the form of --json.
+type benched struct {
+	Score    float64               `json:"score"`
+	Receipt  benchmark.Receipt     `json:"receipt"`
+	Envelope json.RawMessage       `json:"envelope"`  // the signed receipt
+	Result   *farm.BenchmarkReply  `json:"submitted"` // null when nothing was sent
+	worker   *farm.RegisterRequest // what this machine registers as
+}
+
+// Run measures, signs, sends and prints.
+func (c *benchCmd) Run(app *kong.Context) error {
+	if (c.Server == "") != (c.Key == "") {
+		return exitError{errors.New("--server and --key belong together: without both, nothing is sent"), exitUsage}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	people := app.Stdout
+	if c.JSON {
+		people = app.Stderr
+	}
+	done, err := c.measure(ctx, newDisplay(people, time.Now))
+	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("stopped before the end: nothing was measured")
+		}
+		return err
+	}
+	if err := c.sign(&done); err != nil {
+		return err
+	}
+	// What was measured is shown even where sending it fails.
+	sent := c.send(ctx, &done)
+	if c.JSON {
+		return errors.Join(sent, printJSON(app.Stdout, done))
+	}
+	done.print(app.Stdout)
+	return sent
+}
+
+// measure renders with a bar for each scene.
+func (c *benchCmd) measure(ctx context.Context, to display) (done benched, err error) {
+	renderer, err := c.renderer(ctx, c.sandboxFlags, slog.Default())
+	if err != nil {
+		return done, err
+	}
+	name := c.Name
+	if name == "" {
+		if name, err = os.Hostname(); err != nil {
+			return done, err
+		}
+	}
+	temp, err := os.MkdirTemp("", "svc-bench-")
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	self := worker.Config{
+		Name: name, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Log: slog.Default(),
+	}
+	shown := sceneMeters{to: to}
+	defer shown.end()
+	done.Receipt, err = measure.Run(ctx, measure.Config{
+		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
+		Admit: func(info blender.Info) error {
+			if done.worker != nil {
+				return nil
+			}
+			request, err := self.Admit(info)
+			done.worker = &request
+			return err
+		},
+		Progress: shown.move, Now: time.Now,
+	})
+	done.Score = float64(done.Receipt.Score()) / 1000
+	return done, err
+}
+
+// sceneMeters shows one meter after the other. Blender's reports come from
+// another goroutine than the rest.
+type sceneMeters struct {
+	to    display
+	mu    sync.Mutex
+	scene string
+	meter meter
+}
+
+func (s *sceneMeters) move(scene string, done, all time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if scene != s.scene {
+		s.endLast()
+		s.scene, s.meter = scene, s.to.meter(scene, inTime)
+	}
+	s.meter.move(done.Milliseconds(), all.Milliseconds())
+}
+
+func (s *sceneMeters) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endLast()
+}
+
+func (s *sceneMeters) endLast() {
+	if s.meter != nil {
+		s.meter.end()
+	}
+}
+
+// sign signs with this worker's own key, made when it is not there.
+func (c *benchCmd) sign(done *benched) error {
+	if err := os.MkdirAll(c.Work, 0o700); err != nil {
+		return fmt.Errorf("make the worker's folder: %w", err)
+	}
+	key, err := c.key()
+	if err != nil {
+		return err
+	}
+	if done.Envelope, err = benchmark.Sign(done.Receipt, key); err != nil {
+		return err
+	}
+	if c.Out == "" {
+		return nil
+	}
+	if err := os.WriteFile(c.Out, append(done.Envelope, '\n'), 0o644); err != nil {
+		return fmt.Errorf("keep the receipt: %w", err)
+	}
+	return nil
+}
+
+// key is the key that all results of this worker are signed with: the service
+// binds its node key to it.
+func (c *benchCmd) key() (receipt.Key, error) {
+	return receipt.LoadOrCreateKey(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
+}
+
+// send hands the receipt in, where a server is given.
+func (c *benchCmd) send(ctx context.Context, done *benched) error {
+	if c.Server == "" {
+		return nil
+	}
+	key, err := c.key()
+	if err != nil {
+		return err
+	}
+	public, err := key.Public().PEM()
+	if err != nil {
+		return err
+	}
+	at := farm.NewClient(c.Server, c.Key)
+	self, err := at.Register(ctx, *done.worker)
+	if err != nil {
+		return fmt.Errorf("register at %s: %w", c.Server, err)
+	}
+	reply, err := at.Benchmark(ctx, farm.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
+	if err != nil {
+		return fmt.Errorf("send the receipt: %w", err)
+	}
+	done.Result = &reply
+	if reply.Status != farm.BenchmarkAccepted {
+		return fmt.Errorf("%w: %s: %s", errNotTaken, *reply.Reason, *reply.Detail)
+	}
+	return nil
+}
+
+// print is the card that people get.
+func (b benched) print(w io.Writer) {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "scene\tsamples/min\tsamples\trendered\tpicture")
+	for _, s := range b.Receipt.Scenes {
+		picture := "as it should be"
+		if !s.MatchesReference {
+			picture = "WRONG"
+		}
+		fmt.Fprintf(table, "%s\t%.1f\t%d\t%.1f s\t%s (%.4f off)\n", s.Scene, s.SamplesPerMinute, s.Samples, s.RenderSeconds, picture, s.Difference)
+	}
+	fmt.Fprintln(table)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("score", "%.1f (%s, %s, %s)", b.Score, b.Receipt.BenchmarkVersion, b.Receipt.SceneVersion, b.Receipt.ScoringVersion)
+	row("device", "%s, %s", b.Receipt.RenderDevice, b.Receipt.DeviceName())
+	row("blender", "%s (%s)", b.Receipt.BlenderVersion, b.Receipt.BlenderBuildHash)
+	switch {
+	case b.Result == nil:
+		row("result", "not sent; --server and --key send it")
+	case b.Result.PublicResultURL != nil:
+		row("result", "%s", *b.Result.PublicResultURL)
+	default:
+		row("result", "%s, kept and shown nowhere", b.Result.Status)
+	}
+	table.Flush()
+}
