@@ -16,7 +16,7 @@ func authentication() []Rule {
 		shown("5 rule 3", "Without a valid credential a route answers 401, before the body is read",
 			matrix, "api.TestACredentialIsCheckedBeforeTheBody", "identity.TestStrangeHeadersAreUnauthenticated"),
 		shown("5 rule 4", "Discovery is public", matrix),
-		beingBuilt("5 rule 4", "The leaderboard is public"),
+		shown("5 rule 4", "The leaderboard is public and read-only", matrix, "api.TestTheLeaderboardTellsWhatReceiptsSay"),
 		shown("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface",
 			"story.TestALocalAgentSendsAndSavesFilesByTheirPaths", "agent.TestNoToolTakesACredential"),
 	}

@@ -132,7 +132,7 @@ func (s *server) agentKey(r *http.Request) (caller, error) {
 func (s *server) session(r *http.Request) (caller, error) {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {
-		return caller{}, fault.New(fault.Unauthenticated, "This route needs a browser session.")
+		return caller{}, fault.New(fault.Unauthenticated, "This route needs a browser session.").Do(identity.SignInAgain)
 	}
 	if err := s.ownPage(r); err != nil {
 		return caller{}, err

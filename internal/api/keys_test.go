@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/fault"
+	"svc.example/internal/identity"
 )
 
 // keyKind is one of the two kinds that a person manages, and a route that it
@@ -179,8 +180,9 @@ func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 			{"GET", k.routes, body{}}, {"POST", k.routes, jsonBody(`{"name":"a"}`)}, {"DELETE", k.routes + "/key_" + strings.Repeat("0", 32), body{}},
 		} {
 			for who, key := range map[string]string{"nobody": "", "an account key": s.account, "an agent key": s.agent} {
-				if a := s.call(route.method, route.path, key, route.body); a.status != 401 || a.code() != fault.Unauthenticated {
-					t.Errorf("%s %s by %s: %d %s", route.method, route.path, who, a.status, a.code())
+				a := s.call(route.method, route.path, key, route.body)
+				if a.status != 401 || a.code() != fault.Unauthenticated || a.body["error"].(map[string]any)["suggested_action"] != identity.SignInAgain {
+					t.Errorf("%s %s by %s: %d %v", route.method, route.path, who, a.status, a.body)
 				}
 			}
 			if a := b.elsewhere().do(route.method, route.path, route.body); a.status != 403 || a.code() != fault.CrossOriginRefused {

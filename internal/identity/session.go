@@ -62,13 +62,16 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 	return o, nil
 }
 
+// SignInAgain is what helps who has no session.
+const SignInAgain = "Sign in on the service's own pages, then call again."
+
 // Session authenticates a session cookie's value, or fails with
 // unauthenticated.
 func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
 		if db.Missing(err) || (err == nil && row.ExpiresAt <= tx.Now) {
-			return fault.New(fault.Unauthenticated, "The session has ended; sign in again.")
+			return fault.New(fault.Unauthenticated, "The session has ended.").Do(SignInAgain)
 		}
 		if err != nil {
 			return fmt.Errorf("look up session: %w", err)
