@@ -75,6 +75,7 @@ func bodyExamples(base string) map[string]any {
 		"Session": sessionBody{true, "you@example.com", exampleWorkspace},
 	}
 	exampleBoard(base, all)
+	exampleWebhooks(all)
 	return all
 }
 

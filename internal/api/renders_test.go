@@ -71,7 +71,7 @@ func (s *service) render() {
 // paint makes a picture for a frame: its number is its red.
 func paint(t *testing.T, l farm.Lease) ([]byte, farm.FrameResult) {
 	t.Helper()
-	img := image.NewNRGBA(image.Rect(0, 0, 960, 540))
+	img := image.NewNRGBA(image.Rect(0, 0, 480, 270))
 	for i := 0; i < len(img.Pix); i += 4 {
 		img.Pix[i], img.Pix[i+3] = uint8(l.Frame), 255
 	}
@@ -82,7 +82,7 @@ func paint(t *testing.T, l farm.Lease) ([]byte, farm.FrameResult) {
 	sum := sha256.Sum256(b.Bytes())
 	return b.Bytes(), farm.FrameResult{
 		LeaseID: l.LeaseID, Attempt: l.Attempt, Frame: l.Frame, File: fmt.Sprintf("frame_%04d.png", l.Frame), SHA256: hex.EncodeToString(sum[:]),
-		PixelSHA256: pixels.Of(img).SHA256, SizeBytes: int64(b.Len()), Width: 960, Height: 540, RenderSeconds: 0.5,
+		PixelSHA256: pixels.Of(img).SHA256, SizeBytes: int64(b.Len()), Width: 480, Height: 270, RenderSeconds: 0.5,
 		Device: "GPU", DeviceName: "Test GPU", BlenderVersion: "4.1.1", BlenderBuildHash: "test", Log: fmt.Sprintf("Saved frame %d", l.Frame),
 	}
 }
