@@ -11,11 +11,14 @@
 // one winner, whatever reports come late or twice; for every job that has ended
 // reserved = captured + released, and one event for webhooks is written.
 //
-// In a transaction the job's row is locked before its leases, always, so that
-// two transactions on one job never wait for each other in a circle.
+// In a transaction the job's row is locked before its leases, those before the
+// turn rows, and workers' rows come last, always, so that two transactions never
+// wait for each other in a circle.
 //
 // Prices are left to quote, money to wallet, work in rows to lease, HTTP to the
-// doors. Start reading at Jobs, then states.go and start.go.
+// doors. Start reading at Jobs, then states.go and start.go; who renders what is
+// in turns.go and claim.go, what becomes of a failed try in failures.go, what
+// counts as a picture in check.go.
 package render
 
 import (
