@@ -2,9 +2,14 @@ package story_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -55,12 +60,14 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 	if !embedded {
 		h.worker(&painter{})
 	}
+	told := listener(t)
 	s := supervise(t, serverConfig{
-		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded,
+		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: told.pem,
 	})
-	job := c.start(crashFrames)
+	job := c.startTold(crashFrames, told.address)
 	job = c.await(job.JobID, client.StatusCompleted)
 	c.fetch(job, crashFrames)
+	told.once(job)
 	killed = s.stop()
 
 	h.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
@@ -72,6 +79,80 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 		return err
 	})
 	return killed
+}
+
+// ear is a webhook receiver in this process.
+type ear struct {
+	t       *testing.T
+	address string
+	pem     string // whom its certificate is by
+	heard   chan *client.WebhookEvent
+}
+
+// earSecret signs what an ear hears.
+const earSecret = "a secret of the crash runs"
+
+func listener(t *testing.T) *ear {
+	t.Helper()
+	ca := newAuthority(t)
+	pair, err := tls.LoadX509KeyPair(ca.cert, ca.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &ear{t: t, pem: string(ca.pem), heard: make(chan *client.WebhookEvent, 100)}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the server was killed in the middle of it
+		}
+		event, err := client.VerifyWebhook(earSecret, r.Header, body, time.Now())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		e.heard <- event
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that a kill cuts off
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	e.address = server.URL
+	return e
+}
+
+// once wants a job's end to have been told, and each time as the same event.
+func (e *ear) once(job *client.Job) {
+	e.t.Helper()
+	var first *client.WebhookEvent
+	select {
+	case first = <-e.heard:
+	case <-patient(e.t).Done():
+		e.t.Fatal("the job's end was told to nobody")
+	}
+	if first.Type != client.EventCompleted || first.Job.JobID != job.JobID || first.Job.Status != job.Status {
+		e.t.Errorf("%s tells %+v", first.Type, first.Job)
+	}
+	for {
+		select {
+		case again := <-e.heard:
+			if again.ID != first.ID {
+				e.t.Errorf("it was told as %s and as %s", first.ID, again.ID)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// startTold is start with a webhook.
+func (c caller) startTold(n int, address string) *client.Job {
+	c.t.Helper()
+	q := c.quote(n)
+	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address, WebhookSecret: earSecret})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return job
 }
 
 // freeAddress is an address that nobody listens on.

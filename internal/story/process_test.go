@@ -3,11 +3,13 @@ package story_test
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -19,6 +21,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/farm"
+	"svc.example/internal/outbound"
 	"svc.example/internal/synthetic"
 	"svc.example/internal/worker"
 )
@@ -38,6 +41,7 @@ type serverConfig struct {
 	KillAfter              int64 // commits after which it kills itself; 0 = never
 	HoldFrom               int   // the first frame that its embedded worker never finishes; 0 = none
 	NoWorker               bool
+	WebhookCA              string // PEM of whom receivers on this machine have their certificates by
 	AllowSynthetic         bool
 	Skew                   time.Duration // of its clock; a line of another on its standard input changes it
 }
@@ -70,6 +74,11 @@ func serverMain() int {
 				select {} // nothing more happens in this process
 			}
 		},
+	}
+	if told.WebhookCA != "" {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(told.WebhookCA))
+		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
 	}
 	if !told.NoWorker {
 		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: announced(told.HoldFrom)}}
