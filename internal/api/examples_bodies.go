@@ -110,7 +110,7 @@ func exampleBoard(base string, all map[string]any) {
 		Row: row, GPUVendor: "NVIDIA", GPUMemoryBytes: new(int64(25_757_220_864)), GPUDriver: "550.54.14", CPUName: "AMD Ryzen 9 7950X", OS: "linux",
 		BlenderVersion: contract.BlenderVersion, BlenderBuildHash: "e1743a0317bc",
 		Scenes: []benchmark.SceneRun{{
-			Scene: benchmark.SceneNames()[0], Samples: 4096, RenderSeconds: 48, SamplesPerMinute: 5120, PixelSHA256: exampleFrameSum, ReferenceSHA256: exampleFrameSum, MatchesReference: true,
+			Scene: benchmark.SceneNames()[0], Samples: 4096, RenderSeconds: 48, SamplesPerMinute: 5120, PixelSHA256: exampleFrameSum, ReferenceSHA256: benchmark.Reference(benchmark.SceneNames()[0]), MatchesReference: true,
 		}},
 		StartedAt: exampleTime(-5 * time.Minute), CompletedAt: exampleTime(-time.Minute),
 		Global: leaderboard.Place{Rank: new(int64(1)), Among: 1, Label: "unknown"}, WithinGPU: leaderboard.Place{Rank: new(int64(1)), Among: 1, Label: "unknown"},

@@ -83,6 +83,9 @@ func judgeVersions(r Receipt, from Worker) (Reason, string) {
 		if len(r.Scenes) != len(names) || s.Scene != names[i] {
 			return VersionMismatch, fmt.Sprintf("the scenes are not those of %s", contract.SceneVersion)
 		}
+		if s.ReferenceSHA256 != Reference(s.Scene) {
+			return VersionMismatch, fmt.Sprintf("scene %s was compared with another picture than that of %s", s.Scene, contract.SceneVersion)
+		}
 	}
 	return "", ""
 }

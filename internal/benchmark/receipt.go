@@ -75,6 +75,20 @@ type SceneRun struct {
 // SceneNames are the scenes of contract.SceneVersion, in order.
 func SceneNames() []string { return []string{"geometry", "texture", "light"} }
 
+// Reference is the SHA-256 over the decoded pixels of the picture that a scene of
+// contract.SceneVersion is compared with; "" of a scene that is none of them.
+func Reference(scene string) string {
+	switch scene {
+	case "geometry":
+		return "2588541c1412f7f08cb153a1ce8d1bdb37dcacbaaed41a313b49d0fa2b51046a"
+	case "texture":
+		return "4c5dc8cb9898aeeaafd6a765aa42c67f51b3cb1e1a5235c99c937b74efa8a432"
+	case "light":
+		return "2031449adc7fc22ddd24a7018a4d93bd9ac57234134295d05204e608b9ac330e"
+	}
+	return ""
+}
+
 // Rate is samples per minute, to the thousandth.
 func Rate(samples int64, seconds float64) float64 {
 	return math.Round(float64(samples)*60/seconds*1000) / 1000

@@ -177,6 +177,9 @@ func TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere(t *testing.T) {
 			"a scene too few": {benchmark.VersionMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) {
 				r.Scenes, r.RenderSeconds = r.Scenes[:2], 120
 			}},
+			"another reference": {benchmark.VersionMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) {
+				r.Scenes[0].ReferenceSHA256 = benchmark.Reference("light")
+			}},
 			"another scene": {benchmark.VersionMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) { r.Scenes[0].Scene = "teapot" }},
 		} {
 			now = now.Add(-time.Second) // another run

@@ -6,11 +6,12 @@ anew by: go test ./internal/benchmark/measure -run Reference -update
 
 One scene is heavy on geometry, one on textures, one on lights. The number of a
 frame is its number of samples: whoever renders frame 64 renders 64 samples. All is
-made of primitives, modifiers, node materials and generated images, so that the
+made of primitives, modifiers, node materials and pictures of threads, so that the
 files are small and ask for nothing outside them. A change of what is rendered is
 a new scene version.
 """
 
+import array
 import math
 import os
 import random
@@ -142,6 +143,27 @@ def geometry():
     camera(scene, (0, -13.5, 6.5), (0, -1.5, 0.5), 38)
 
 
+def weave(panel):
+    """A packed picture of threads, another one for each panel. Blender's own
+    generated grids will not do: their labels differ from run to run."""
+    side = 2048
+    image = bpy.data.images.new("panel%d" % panel, side, side)
+    kinds = []
+    for across in range(2):  # two kinds of row make the weave
+        row = array.array("f")
+        for x in range(side):
+            v = ((x * (panel % 5 + 3) + across * 71) % 256) / 256
+            row.extend((v, 0.15 + 0.05 * panel * (1 - v), 1 - v if panel % 2 else 0.3, 1.0))
+        kinds.append(row)
+    whole = array.array("f")
+    for y in range(side):
+        whole.extend(kinds[(y // (16 * (panel % 4 + 2))) % 2])
+    image.pixels.foreach_set(whole)
+    image.file_format = "PNG"
+    image.pack()
+    return image
+
+
 def texture():
     """Panels with many large pictures, and materials of layered noise."""
     scene = begin("texture")
@@ -160,8 +182,7 @@ def texture():
     tree.links.new(noise.outputs["Color"], shader.inputs["Base Color"])
     floor.data.materials.append(made)
     for panel in range(15):
-        image = bpy.data.images.new("panel%d" % panel, 2048, 2048)
-        image.generated_type = "COLOR_GRID" if panel % 2 else "UV_GRID"
+        image = weave(panel)
         made = material("panel%d" % panel, (1, 1, 1), 0.25)
         tree, shader = made.node_tree, made.node_tree.nodes["Principled BSDF"]
         picture, mix = tree.nodes.new("ShaderNodeTexImage"), tree.nodes.new("ShaderNodeMixRGB")
