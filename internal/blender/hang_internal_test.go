@@ -3,6 +3,7 @@ package blender
 import (
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -29,14 +30,15 @@ func TestTheCPUTimeOfATreeIsCounted(t *testing.T) {
 	t.Parallel()
 	proc := os.DirFS("/proc")
 	run := func(script string) int {
-		c := exec.CommandContext(t.Context(), "sh", "-c", script)
+		c := exec.Command("sh", "-c", script)
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+		t.Cleanup(func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL); _ = c.Wait() }) // the child too
 		return c.Process.Pid
 	}
-	busy := run("sh -c 'while :; do :; done; :' & trap 'kill $!' EXIT TERM; wait")
+	busy := run("sh -c 'while :; do :; done; :' & wait")
 	asleep := run("exec sleep 600")
 	for began := time.Now(); treeCPU(proc, busy) < 200*time.Millisecond; {
 		if time.Since(began) > time.Minute {
