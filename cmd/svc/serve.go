@@ -49,6 +49,7 @@ type serveCmd struct {
 	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
 	LogOrigin  string `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
 	Worker     string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
+	AcceptJobs bool   `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Take new jobs. Without, start answers 503 and spends nothing; running jobs are finished."`
 	Synthetic  bool   `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Let workers in that render nothing, to try the service out. What they touch says so."`
 	rateFlags
 }
@@ -60,6 +61,7 @@ func (c *serveCmd) Run(k *kong.Context) error {
 	context.AfterFunc(ctx, stop)
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	cfg.Refuse = !c.AcceptJobs
 	if err := errors.Join(c.apply(&cfg), c.let(&cfg)); err != nil {
 		return err
 	}

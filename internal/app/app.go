@@ -80,6 +80,7 @@ func (a *App) Jobs(publicURL string) *render.Jobs {
 	return &render.Jobs{
 		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Keys: a.Keys,
 		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Webhooks: a.webhooks, Log: a.Config.Log,
+		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }
 

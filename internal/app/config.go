@@ -60,6 +60,9 @@ type Config struct {
 	// Webhooks is the same for webhooks: an operator may open it for receivers of
 	// tests, at their own risk.
 	Webhooks outbound.Config
+	// Refuse says that no new jobs are taken: what is priced stays priced, what is
+	// running is finished, and start answers 503 and spends nothing.
+	Refuse bool
 	// AllowSynthetic lets workers in that render nothing (package synthetic); the
 	// jobs that they touch say so.
 	AllowSynthetic bool

@@ -226,3 +226,19 @@ func spoil(t *testing.T, folder string) {
 		t.Fatal(fmt.Errorf("spoil a frame: %w", err))
 	}
 }
+
+func TestAServiceThatTakesNoJobsFinishesWhatRuns(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		job, priced := c.start(2), c.quote(3)
+		h.stop()
+		h.app.Config.Refuse = true
+		h.serve()
+		_, err := c.take(priced)
+		wantRefusal(t, err, 503, "not_accepting_jobs")
+		h.worker(&painter{})
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
+		h.settledOnce(c, 2)
+	})
+}
