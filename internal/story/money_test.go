@@ -235,7 +235,11 @@ func TestAServiceThatTakesNoJobsFinishesWhatRuns(t *testing.T) {
 		h.stop()
 		h.app.Config.Refuse = true
 		h.serve()
-		_, err := c.take(priced)
+		once, err := client.New(h.url, c.agent.Secret, client.WithAttempts(1)) // the answer says to come again in a minute
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = once.Start(patient(t), priced.UploadID, priced.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 		wantRefusal(t, err, 503, "not_accepting_jobs")
 		h.worker(&painter{})
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
