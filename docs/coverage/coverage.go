@@ -48,11 +48,6 @@ func shown(number, text string, tests ...string) Rule {
 	return Rule{Number: number, Text: text, Tests: tests, State: Shown}
 }
 
-// beingBuilt is a row of a rule that is not there yet.
-func beingBuilt(number, text string) Rule {
-	return Rule{Number: number, Text: text, State: BeingBuilt}
-}
-
 // lines names the lines of tables and lists that a row is about.
 func (r Rule) lines(of ...string) Rule {
 	r.Lines = of
