@@ -2,9 +2,11 @@ package lease_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -419,5 +421,40 @@ func TestAClockThatRunsOnMovesNothing(t *testing.T) {
 		if len(lapsed) != 0 {
 			t.Errorf("%+v lapsed as %+v", before, lapsed)
 		}
+	})
+}
+
+// TestAClaimTakesNoMoreThanItAsksFor holds whatever plan the database makes: one
+// that remembers an empty table compares row by row.
+func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		e := engine{dbtest.Open(t, db.Config{URL: url}), t, nil}
+		driver := "sqlite"
+		if strings.HasPrefix(url, "postgres") {
+			driver = "pgx"
+		}
+		bare, err := sql.Open(driver, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = bare.Close() }()
+		e.add("JOB-0", 98)
+		for _, statement := range []string{"DELETE FROM lease", "ANALYZE lease"} {
+			if _, err := bare.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.add("JOB-1", 98)
+		if got := e.claim("a", 16); len(got) != 16 {
+			t.Errorf("a claim of 16 took %d", len(got))
+		}
+		e.must(func(tx *db.Tx) error {
+			got, err := lease.ClaimOf(t.Context(), tx, "frame", "JOB-1", "b", 16, life)
+			if len(got) != 16 {
+				t.Errorf("a claim of 16 in a job took %d", len(got))
+			}
+			return err
+		})
 	})
 }

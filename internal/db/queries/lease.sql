@@ -18,15 +18,19 @@ WHERE true
 ON CONFLICT DO NOTHING; -- the id is made of queue, subject and item: either may meet first
 
 -- name: LeaseClaim :many
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
-WHERE lease_id IN (
+-- The rows are picked in a WITH: PostgreSQL may run a subquery of IN again for
+-- every row that it compares, each time skipping what is locked by now, and so
+-- claim more than max.
+WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.state = 'waiting' AND l.due_at <= @now
   ORDER BY l.due_at, l.subject, l.item
   LIMIT CAST(@max AS bigint)
   FOR UPDATE SKIP LOCKED
 )
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
 -- name: LeaseClaimOf :many
@@ -34,9 +38,7 @@ RETURNING *;
 -- file that no worker can render is found out by its first frames. What holder
 -- has failed before goes to others. The plus keeps SQLite from the index by due_at:
 -- that one would sort all that waits.
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
-WHERE lease_id IN (
+WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
@@ -44,6 +46,9 @@ WHERE lease_id IN (
   LIMIT CAST(@max AS bigint)
   FOR UPDATE SKIP LOCKED
 )
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
 -- name: LeaseClaimOne :many

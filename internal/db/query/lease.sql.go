@@ -145,15 +145,16 @@ func (q *Queries) LeaseBeat(ctx context.Context, arg LeaseBeatParams) (int64, er
 
 const leaseClaim = `-- name: LeaseClaim :many
 
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
-WHERE lease_id IN (
+WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.state = 'waiting' AND l.due_at <= $4
   ORDER BY l.due_at, l.subject, l.item
   LIMIT CAST($5 AS bigint)
   FOR UPDATE SKIP LOCKED
 )
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
 `
 
@@ -166,6 +167,9 @@ type LeaseClaimParams struct {
 }
 
 // the id is made of queue, subject and item: either may meet first
+// The rows are picked in a WITH: PostgreSQL may run a subquery of IN again for
+// every row that it compares, each time skipping what is locked by now, and so
+// claim more than max.
 func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimStmt, leaseClaim,
 		arg.Holder,
@@ -210,9 +214,7 @@ func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease
 }
 
 const leaseClaimOf = `-- name: LeaseClaimOf :many
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
-WHERE lease_id IN (
+WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND +l.due_at <= CAST($5 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
@@ -220,6 +222,9 @@ WHERE lease_id IN (
   LIMIT CAST($6 AS bigint)
   FOR UPDATE SKIP LOCKED
 )
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
 `
 
