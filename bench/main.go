@@ -45,6 +45,7 @@ func groups() []group {
 		apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
 		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), leaderboardGroup("sqlite"), leaderboardGroup("postgres"),
 		scaleGroup("sqlite"), scaleGroup("postgres"), watchGroup("sqlite"), watchGroup("postgres"),
+		webhookGroup("sqlite"), webhookGroup("postgres"),
 		smallFileGroup(), plainFileGroup(), zstdFileGroup(),
 	}
 }

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"svc.example/internal/contract"
+	"svc.example/internal/db"
+	"svc.example/internal/id"
+	"svc.example/internal/identity"
+	"svc.example/internal/lease"
+	"svc.example/internal/outbound"
+	"svc.example/internal/seal"
+	"svc.example/internal/webhook"
+)
+
+// hookHouse is the webhooks of a house, with receivers that listen in this
+// process. Its first workspace has two endpoints that are enabled only to hinder:
+// a dead one and a tarpit.
+type hookHouse struct {
+	hooks      *webhook.Hooks
+	bare       *sql.DB // the same database
+	client     *http.Client
+	workspaces []string
+	hinderers  []string // endpoints of the first workspace
+	addresses  []string // of who answers, as many of each workspace in turn
+	servers    []*httptest.Server
+	tarpit     chan struct{} // closed at the end
+	hits       chan hookHit
+}
+
+// hookJob is a job that has ended.
+type hookJob struct {
+	jobID   string
+	ended   time.Time // when that was committed
+	hearers int       // who answer
+}
+
+// hookHit is a call as its receiver saw it.
+type hookHit struct {
+	jobID string
+	at    time.Time
+}
+
+// hookFiller brings an event to the size of a job's.
+const hookFiller = 1500
+
+// hookLease is the life of a lane with its process.
+const hookLease = 20 * time.Second
+
+// hookWait bounds how long anything takes.
+const hookWait = 5 * time.Minute
+
+func openHooks(ctx context.Context, house *db.DB, bare *sql.DB) (*hookHouse, error) {
+	h := &hookHouse{bare: bare, tarpit: make(chan struct{}), hits: make(chan hookHit, 2*hookBacklog)}
+	roots := x509.NewCertPool()
+	for range hookEndpoints - 2 {
+		h.addresses = append(h.addresses, h.listen(roots, h.answer))
+	}
+	h.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: hookAtOnce}}
+	sealed, err := seal.Generate(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := seal.Parse(sealed)
+	if err != nil {
+		return nil, err
+	}
+	h.hooks = webhook.New(webhook.Config{
+		DB: house, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
+		Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}),
+	})
+	if err := h.settleIn(ctx, house, roots); err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// settleIn makes the workspaces and their endpoints.
+func (h *hookHouse) settleIn(ctx context.Context, house *db.DB, roots *x509.CertPool) error {
+	dead := httptest.NewTLSServer(http.NotFoundHandler())
+	dead.Close()
+	urls := append([]string{dead.URL, h.listen(roots, h.stick)}, h.addresses...)
+	for n, url := range urls {
+		if n%contract.MaxWebhookEndpoints == 0 {
+			err := house.Write(ctx, func(tx *db.Tx) error {
+				p, err := identity.CreateWorkspace(ctx, tx, fmt.Sprintf("owner-%d@example.com", n))
+				h.workspaces = append(h.workspaces, p.WorkspaceID)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		e, _, err := h.hooks.Create(ctx, h.workspaces[len(h.workspaces)-1], webhook.NewEndpoint{URL: url})
+		if err != nil {
+			return err
+		}
+		if n < 2 {
+			h.hinderers = append(h.hinderers, e.EndpointID)
+		}
+	}
+	return h.hinder(ctx, false)
+}
+
+func (h *hookHouse) listen(roots *x509.CertPool, handler http.HandlerFunc) (url string) {
+	s := httptest.NewUnstartedServer(handler)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // calls are cut off when a measurement ends
+	s.StartTLS()
+	h.servers = append(h.servers, s)
+	roots.AddCert(s.Certificate())
+	return s.URL
+}
+
+// answer takes a call as a good receiver does.
+func (h *hookHouse) answer(w http.ResponseWriter, r *http.Request) {
+	at := time.Now()
+	var event struct {
+		Data struct {
+			JobID string `json:"job_id"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+	h.hits <- hookHit{event.Data.JobID, at}
+}
+
+// stick takes a call and never answers.
+func (h *hookHouse) stick(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // only then is the caller's end heard of
+	select {
+	case <-r.Context().Done():
+	case <-h.tarpit:
+	}
+}
+
+func (h *hookHouse) close() {
+	close(h.tarpit)
+	h.client.CloseIdleConnections()
+	for _, s := range h.servers {
+		s.CloseClientConnections()
+		s.Close()
+	}
+}
+
+// hinder brings the dead endpoint and the tarpit in, or takes them out.
+func (h *hookHouse) hinder(ctx context.Context, yes bool) error {
+	for _, endpointID := range h.hinderers {
+		if _, err := h.hooks.Change(ctx, h.workspaces[0], endpointID, webhook.Change{Enabled: &yes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drive makes deliveries, as the service does, until stop.
+func (h *hookHouse) drive(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	runner := lease.Runner{
+		DB: h.hooks.DB, Queue: webhook.Queue, Holder: id.New("SRV-"), Parallel: webhook.Lanes, Life: h.hooks.LeaseLife, Work: h.hooks.Drive,
+		Delay: func(int64) time.Duration { return time.Second }, Log: h.hooks.Log,
+	}
+	go func() { defer close(ended); runner.Run(ctx) }()
+	return func() { cancel(); <-ended }
+}
+
+// place says which workspace has job number n, and who of it answer.
+func (h *hookHouse) place(n int) (workspaceID string, addresses []string) {
+	const each = contract.MaxWebhookEndpoints
+	one := n % len(h.workspaces)
+	return h.workspaces[one], h.addresses[max(0, one*each-2) : one*each+each-2]
+}
+
+func hookData(jobID string) any {
+	return struct {
+		JobID  string `json:"job_id"`
+		Filler string `json:"filler"`
+	}{jobID, strings.Repeat("x", hookFiller)}
+}
+
+// tell ends job number n.
+func (h *hookHouse) tell(ctx context.Context, n int) (hookJob, error) {
+	workspaceID, addresses := h.place(n)
+	job := hookJob{jobID: id.New(id.Job), hearers: len(addresses)}
+	err := h.hooks.DB.Write(ctx, func(tx *db.Tx) error {
+		return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: workspaceID, JobID: job.jobID, Type: contract.EventCompleted, Data: hookData(job.jobID)})
+	})
+	job.ended = time.Now()
+	return job, err
+}
+
+// body is what tell has sent.
+func (h *hookHouse) body(jobID string) []byte {
+	text, _ := json.Marshal(struct { // of strings, which always works
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      any       `json:"data"`
+	}{contract.EventCompleted, time.Now().UTC(), hookData(jobID)})
+	return text
+}
+
+// post makes the calls of job number n by the bare client.
+func (h *hookHouse) post(ctx context.Context, n int) (hookJob, error) {
+	_, addresses := h.place(n)
+	job := hookJob{jobID: id.New(id.Job), ended: time.Now(), hearers: len(addresses)}
+	body := h.body(job.jobID)
+	failures := make([]error, len(addresses))
+	var calls sync.WaitGroup
+	for i, address := range addresses {
+		calls.Go(func() { failures[i] = h.call(ctx, address, body) })
+	}
+	calls.Wait()
+	return job, errors.Join(failures...)
+}
+
+func (h *hookHouse) call(ctx context.Context, address string, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := h.client.Do(r)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return errors.Join(err, answer.Body.Close())
+}
+
+// hear waits until all who answer have heard of all the jobs.
+func (h *hookHouse) hear(ctx context.Context, jobs []hookJob) (heard []hookHit, err error) {
+	ctx, cancel := context.WithTimeout(ctx, hookWait)
+	defer cancel()
+	missing := map[string]int{}
+	for _, job := range jobs {
+		missing[job.jobID] = job.hearers
+	}
+	for len(missing) > 0 {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d jobs were not heard of by all: %w", len(missing), len(jobs), ctx.Err())
+		case hit := <-h.hits:
+			if missing[hit.jobID] == 0 {
+				return nil, fmt.Errorf("job %s was heard of too often", hit.jobID)
+			}
+			if missing[hit.jobID]--; missing[hit.jobID] == 0 {
+				delete(missing, hit.jobID)
+			}
+			heard = append(heard, hit)
+		}
+	}
+	return heard, nil
+}
+
+// settle waits until it is written that all who answer have taken what they
+// heard: else the next run would tell them again.
+func (h *hookHouse) settle(ctx context.Context) error {
+	for end := time.Now().Add(hookWait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		var waiting int
+		err := h.bare.QueryRowContext(ctx, "SELECT count(*) FROM webhook_delivery WHERE status = 'pending' AND endpoint_id NOT IN ($1, $2)",
+			h.hinderers[0], h.hinderers[1]).Scan(&waiting)
+		if err != nil || waiting == 0 {
+			return err
+		}
+	}
+	return errors.New("deliveries that were taken still wait")
+}
+
+// clear forgets what the bare client has told.
+func (h *hookHouse) clear() {
+	for {
+		select {
+		case <-h.hits:
+		default:
+			return
+		}
+	}
+}
