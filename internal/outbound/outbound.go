@@ -211,7 +211,7 @@ type Limits struct {
 const (
 	maxAnswerHeader = 64 << 10
 	idleTimeout     = 30 * time.Second
-	idlePerHost     = 2
+	idlePerHost     = 8 // as many as a webhook lane has calls open: fewer cost a handshake each
 	idleInAll       = 200
 )
 
