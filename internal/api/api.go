@@ -107,9 +107,16 @@ func config(publicURL string) huma.Config {
 	return c
 }
 
+// written is a body that is kept as the text it was written as.
+type written interface{ written() []byte }
+
 // plainJSON writes text as it is: escaping <, > and & is for HTML.
 var plainJSON = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
+		if b, ok := v.(written); ok {
+			_, err := w.Write(b.written())
+			return err
+		}
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		return e.Encode(v)

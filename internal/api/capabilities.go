@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,7 +24,11 @@ type capabilitiesBody struct {
 	Workflow     []string         `json:"workflow" doc:"A caller's steps, in order."`
 	Proof        proofFormsBody   `json:"proof"`
 	Webhooks     webhooksBody     `json:"webhooks"`
+
+	text []byte // of all of it, written once for all who ask
 }
+
+func (b *capabilitiesBody) written() []byte { return b.text }
 
 type rendererBody struct {
 	ID           string   `json:"id" const:"blender"`
@@ -111,7 +117,7 @@ type spanBody struct {
 }
 
 type (
-	capabilitiesOutput struct{ Body capabilitiesBody }
+	capabilitiesOutput struct{ Body *capabilitiesBody }
 	limitsOutput       struct{ Body limitsBody }
 	pricingOutput      struct{ Body pricingBody }
 )
@@ -121,10 +127,11 @@ func (s *server) capabilities(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{noted}}
 	}
+	now := &recent[*capabilitiesBody]{}
 	huma.Register(api, op("getCapabilities", "/v1/capabilities", "What the service renders, and how"),
 		handled(s, func(ctx context.Context, _ *struct{}) (*capabilitiesOutput, error) {
-			state, err := s.Jobs.QueueState(ctx)
-			return &capabilitiesOutput{s.capabilitiesOf(state)}, err
+			body, err := now.get(func() (*capabilitiesBody, error) { return s.readCapabilities(ctx) })
+			return &capabilitiesOutput{body}, err
 		}))
 	huma.Register(api, op("getPricing", "/v1/pricing", "What a frame costs"),
 		handled(s, func(context.Context, *struct{}) (*pricingOutput, error) {
@@ -136,6 +143,21 @@ func (s *server) capabilities(api huma.API) {
 		}))
 	huma.Register(api, op("getLimits", "/v1/limits", "What a request may ask for"),
 		handled(s, func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil }))
+}
+
+// readCapabilities says what is so at this moment.
+func (s *server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
+	queue, err := s.Jobs.QueueState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := s.capabilitiesOf(queue)
+	var text bytes.Buffer
+	if err := plainJSON.Marshal(&text, b); err != nil {
+		return nil, fmt.Errorf("write capabilities: %w", err)
+	}
+	b.text = text.Bytes()
+	return &b, nil
 }
 
 func (s *server) capabilitiesOf(queue render.QueueState) capabilitiesBody {

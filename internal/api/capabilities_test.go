@@ -61,14 +61,26 @@ func TestHealthTellsTheTimeOfTheService(t *testing.T) {
 	})
 }
 
-// TestCapabilitiesFollowTheQueue has a worker come, and a job wait for it.
+// TestCapabilitiesFollowTheQueue has a worker come, and a job wait for it: a
+// moment later everybody is told.
 func TestCapabilitiesFollowTheQueue(t *testing.T) {
 	t.Parallel()
 	each(t, func(s *service) {
 		want := func(state string) {
 			t.Helper()
-			if got := s.call("GET", "/v1/capabilities", "", body{}).body["availability"].(map[string]any)["queue_state"]; got != state {
-				t.Errorf("the queue is %v, want %s", got, state)
+			again := time.NewTicker(20 * time.Millisecond)
+			defer again.Stop()
+			late := time.After(10 * time.Second)
+			for {
+				got := s.call("GET", "/v1/capabilities", "", body{}).body["availability"].(map[string]any)["queue_state"]
+				if got == state {
+					return
+				}
+				select {
+				case <-again.C:
+				case <-late:
+					t.Fatalf("the queue is %v, want %s", got, state)
+				}
 			}
 		}
 		want("no_workers")

@@ -56,8 +56,10 @@ type DB struct {
 type engine interface {
 	// queries returns the generated queries bound to one transaction.
 	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
-	// now is the transaction's time in microseconds.
-	now(ctx context.Context, tx *sql.Tx) (int64, error)
+	// alone returns the generated queries outside any transaction, to read.
+	alone() *query.Queries
+	// now is the time of a transaction, or of a statement alone, in microseconds.
+	now(ctx context.Context, in query.DBTX) (int64, error)
 	// announce passes topics to other processes when tx commits.
 	announce(ctx context.Context, tx *sql.Tx, topics []string) error
 	// listen hears what other processes announce, until ctx ends.
@@ -182,6 +184,17 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.read, false, do)
 }
 
+// Look runs do to read without a transaction, in half the time: each statement is
+// of one moment, but the next one of a later. It is for what one statement reads;
+// do must not write.
+func (d *DB) Look(ctx context.Context, do func(*Tx) error) error {
+	now, err := d.now(ctx, d.read)
+	if err != nil {
+		return err
+	}
+	return do(&Tx{Queries: d.engine.alone(), Now: now})
+}
+
 func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) error) error {
 	opts := &sql.TxOptions{}
 	if !write {
@@ -211,12 +224,9 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 
 // apply runs do in a transaction that has begun, and returns what it announces.
 func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (topics []string, err error) {
-	now, err := d.engine.now(ctx, tx)
+	now, err := d.now(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("read the clock: %w", err)
-	}
-	if d.cfg.Skew != nil {
-		now += d.cfg.Skew().Microseconds()
+		return nil, err
 	}
 	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: now}
 	if err := do(t); err != nil {
@@ -228,6 +238,17 @@ func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) err
 		}
 	}
 	return t.topics, nil
+}
+
+func (d *DB) now(ctx context.Context, in query.DBTX) (int64, error) {
+	now, err := d.engine.now(ctx, in)
+	if err != nil {
+		return 0, fmt.Errorf("read the clock: %w", err)
+	}
+	if d.cfg.Skew != nil {
+		now += d.cfg.Skew().Microseconds()
+	}
+	return now, nil
 }
 
 func (d *DB) commit(tx *sql.Tx) error {

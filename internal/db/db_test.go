@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -151,4 +152,32 @@ func receive(t *testing.T, wake <-chan struct{}, within time.Duration) {
 	case <-time.After(within):
 		t.Fatalf("not woken within %v", within)
 	}
+}
+
+func TestALookSeesWhatIsCommitted(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		ctx, ahead := t.Context(), time.Hour
+		d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return ahead }})
+		if err := addWorkspace(ctx, d, "WSP-1"); err != nil {
+			t.Fatal(err)
+		}
+		err := d.Look(ctx, func(tx *db.Tx) error {
+			for want := int64(1); want <= 2; want++ {
+				if n, err := tx.WorkspaceCount(ctx); err != nil || n != want {
+					t.Errorf("saw %d, want %d, %v", n, want, err)
+				}
+				if err := addWorkspace(ctx, d, fmt.Sprintf("WSP-%d", want+1)); err != nil {
+					return err
+				}
+			}
+			if until := time.Until(tx.Time()); until < ahead-time.Minute || until > ahead {
+				t.Errorf("its time is %s ahead, want %s", until, ahead)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

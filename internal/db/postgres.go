@@ -18,6 +18,7 @@ import (
 // postgresEngine runs both pools over one pgx pool.
 type postgresEngine struct {
 	pool *pgxpool.Pool
+	read *query.Queries
 }
 
 // channel carries announced topics between processes.
@@ -44,15 +45,18 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &DB{write: write, read: stdlib.OpenDBFromPool(pool), engine: &postgresEngine{pool}, cfg: cfg}, nil
+	read := stdlib.OpenDBFromPool(pool)
+	return &DB{write: write, read: read, engine: &postgresEngine{pool, query.New(read)}, cfg: cfg}, nil
 }
 
 func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
 	return query.New(tx) // pgx keeps statements prepared by itself
 }
 
-func (e *postgresEngine) now(ctx context.Context, tx *sql.Tx) (us int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&us)
+func (e *postgresEngine) alone() *query.Queries { return e.read }
+
+func (e *postgresEngine) now(ctx context.Context, in query.DBTX) (us int64, err error) {
+	err = in.QueryRowContext(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&us)
 	return us, err
 }
 

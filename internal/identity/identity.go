@@ -239,7 +239,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 		return err
 	}
 	var stale bool
-	err = d.Read(ctx, func(tx *db.Tx) error {
+	err = d.Look(ctx, func(tx *db.Tx) error {
 		s, err := find(tx, hash(secret))
 		if db.Missing(err) || (err == nil && s.revokedAt != 0) {
 			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")

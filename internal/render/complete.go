@@ -129,7 +129,7 @@ func (j *Jobs) Download(ctx context.Context, workspaceID, jobID string) (o Objec
 		if job.ArtifactRemovedAt != 0 {
 			return fault.New(fault.ArtifactExpired, "The artifact was removed at %s.", db.Time(job.ArtifactRemovedAt).Format(time.RFC3339))
 		}
-		if o, err = j.object(ctx, tx, job); err != nil {
+		if o, err = j.object(ctx, tx, jobID); err != nil {
 			return err
 		}
 		d = Download{

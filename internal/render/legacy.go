@@ -23,11 +23,7 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 	if err != nil {
 		return Object{}, err
 	}
-	job, err := find(ctx, tx, r.WorkspaceID, jobID)
-	if err != nil {
-		return Object{}, err
-	}
-	o, err := j.object(ctx, tx, job)
+	o, err := j.objectOf(ctx, tx, r.WorkspaceID, jobID)
 	o.WebhookSecret = secret
 	return o, err
 }
@@ -47,10 +43,7 @@ func (j *Jobs) Submit(ctx context.Context, workspaceID, jobID string) (out Objec
 		if err := j.submit(ctx, tx, job); err != nil {
 			return err
 		}
-		if job, err = tx.JobGet(ctx, jobID); err != nil {
-			return fmt.Errorf("read job: %w", err)
-		}
-		out, err = j.object(ctx, tx, job)
+		out, err = j.object(ctx, tx, jobID)
 		return err
 	})
 	return out, err
@@ -128,7 +121,7 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		}
 		page = make([]Object, 0, len(rows))
 		for _, row := range rows {
-			o, err := j.object(ctx, tx, row)
+			o, err := j.object(ctx, tx, row.JobID)
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
-	"svc.example/internal/webhook"
 )
 
 // Object is a job as callers see it (spec 2.6 RenderObject).
@@ -90,20 +89,32 @@ const WorkerOnline = 90 * time.Second
 
 // Get reads a job of a workspace; render_not_found when it has none.
 func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
-	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		job, err := find(ctx, tx, workspaceID, jobID)
-		if err != nil {
-			return err
-		}
-		out, err = j.object(ctx, tx, job)
+	err = j.DB.Look(ctx, func(tx *db.Tx) (err error) {
+		out, err = j.objectOf(ctx, tx, workspaceID, jobID)
 		return err
 	})
 	return out, err
 }
 
+// objectOf makes the view of a job of a workspace; another workspace's is
+// render_not_found.
+func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
+	o, err := j.object(ctx, tx, jobID)
+	if db.Missing(err) || (err == nil && o.WorkspaceID != workspaceID) {
+		return Object{}, notFound(jobID)
+	}
+	return o, err
+}
+
 // object makes the view of a job, with what its leases and the workers say of
-// it at this moment.
-func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, error) {
+// it at one moment, that of its one statement; should a second follow, for when
+// the job will be done, it reads no frames that came since.
+func (j *Jobs) object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
+	view, err := tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: FrameQueue, Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now})
+	if err != nil {
+		return Object{}, fmt.Errorf("read job: %w", err)
+	}
+	job := view.Job
 	status := Status(job.Status)
 	o := Object{
 		OK: true, JobID: job.JobID, WorkspaceID: job.WorkspaceID, Flow: Flow(job.Flow), Status: status, State: status,
@@ -113,7 +124,7 @@ func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, er
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
-		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(),
+		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Told,
 		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: moment(job.SubmittedAt), ClaimedAt: moment(job.ClaimedAt),
 		CompletedAt: moment(job.CompletedAt), FailedAt: moment(job.FailedAt), CancelledAt: moment(job.CancelledAt),
 		CancelReason: optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
@@ -134,12 +145,8 @@ func (j *Jobs) object(ctx context.Context, tx *db.Tx, job query.Job) (Object, er
 	if status == Completed {
 		j.link(&o, job, tx.Time())
 	}
-	var err error
-	if o.WebhookConfigured, err = webhook.Configured(ctx, tx, job.WorkspaceID, job.JobID); err != nil {
-		return Object{}, err
-	}
 	if status == Queued || status == Rendering {
-		return o, j.live(ctx, tx, job, &o)
+		return o, live(ctx, tx, view, &o)
 	}
 	return o, nil
 }
@@ -159,30 +166,18 @@ func (j *Jobs) link(o *Object, job query.Job, now time.Time) {
 }
 
 // live fills what moves while a job waits and renders.
-func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) error {
-	held, err := tx.LeaseHeldOf(ctx, query.LeaseHeldOfParams{Queue: FrameQueue, Subject: job.JobID})
-	if err != nil {
-		return fmt.Errorf("read leases: %w", err)
-	}
-	begun := float64(held.Progress) / 1000
-	o.ProgressPercent = percent(float64(job.FramesCompleted)+begun, job.FrameCount)
-	if Status(job.Status) == Queued {
-		n, err := tx.JobQueuePosition(ctx, job.JobID)
-		if err != nil {
-			return fmt.Errorf("read queue position: %w", err)
-		}
-		position := int(n)
+func live(ctx context.Context, tx *db.Tx, view query.JobViewRow, o *Object) error {
+	begun := float64(view.Progress) / 1000
+	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
+	if o.Status == Queued {
+		position := int(view.Position)
 		o.QueuePosition = &position
 	}
-	if held.Held > 0 {
-		return expect(ctx, tx, job, begun, o)
-	}
-	online, err := tx.WorkersOnline(ctx, query.WorkersOnlineParams{Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now})
-	if err != nil {
-		return fmt.Errorf("count workers: %w", err)
+	if view.Held > 0 {
+		return expect(ctx, tx, view.Job, begun, o)
 	}
 	reason := WorkersBusy
-	if online == 0 {
+	if !view.Online {
 		reason = NoWorkerOnline
 	}
 	o.WaitingReason = &reason
@@ -191,7 +186,7 @@ func (j *Jobs) live(ctx context.Context, tx *db.Tx, job query.Job, o *Object) er
 
 // expect fills when the job will be done. Nobody can say it of one that waits.
 func expect(ctx context.Context, tx *db.Tx, job query.Job, begun float64, o *Object) error {
-	times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: job.JobID, Max: etaFrames})
+	times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: job.JobID, Seq: job.Seq, Max: etaFrames})
 	if err != nil {
 		return fmt.Errorf("read the times of frames: %w", err)
 	}

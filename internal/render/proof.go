@@ -89,8 +89,7 @@ func ShowProofs(ctx context.Context, tx *db.Tx, workspaceID string, show bool) e
 }
 
 func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (o Object, s Signed, err error) {
-	job, err := j.completed(ctx, tx, workspaceID, jobID)
-	if err != nil {
+	if _, err := j.completed(ctx, tx, workspaceID, jobID); err != nil {
 		return o, s, err
 	}
 	row, err := tx.ReceiptByJob(ctx, jobID)
@@ -100,7 +99,7 @@ func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 	if s, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
 		return o, s, err
 	}
-	o, err = j.object(ctx, tx, job)
+	o, err = j.object(ctx, tx, jobID)
 	return o, s, err
 }
 

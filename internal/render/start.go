@@ -62,11 +62,7 @@ func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 				return err
 			}
 		}
-		job, err := find(ctx, tx, r.WorkspaceID, jobID)
-		if err != nil {
-			return err
-		}
-		out, err = j.object(ctx, tx, job)
+		out, err = j.objectOf(ctx, tx, r.WorkspaceID, jobID)
 		out.WebhookSecret = secret
 		return err
 	})
@@ -173,10 +169,7 @@ func (j *Jobs) Cancel(ctx context.Context, workspaceID, jobID string) (Object, e
 				return err
 			}
 		}
-		if job, err = tx.JobGet(ctx, jobID); err != nil {
-			return fmt.Errorf("read job: %w", err)
-		}
-		out, err = j.object(ctx, tx, job)
+		out, err = j.object(ctx, tx, jobID)
 		return err
 	})
 	return out, err

@@ -25,17 +25,13 @@ func eventOf(s Status) (event string, ok bool) {
 // tell writes the event of a job that has ended, with the job as it is now, in
 // the transaction of its end.
 func (j *Jobs) tell(ctx context.Context, tx *db.Tx, jobID string) error {
-	job, err := tx.JobGet(ctx, jobID)
-	if err != nil {
-		return fmt.Errorf("read job: %w", err)
-	}
-	event, ok := eventOf(Status(job.Status))
-	if !ok {
-		return fmt.Errorf("job %s is %s, which is no end to tell of", jobID, job.Status)
-	}
-	o, err := j.object(ctx, tx, job)
+	o, err := j.object(ctx, tx, jobID)
 	if err != nil {
 		return err
 	}
-	return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: job.WorkspaceID, JobID: jobID, Type: event, Data: o})
+	event, ok := eventOf(o.Status)
+	if !ok {
+		return fmt.Errorf("job %s is %s, which is no end to tell of", jobID, o.Status)
+	}
+	return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o})
 }

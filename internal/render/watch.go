@@ -257,7 +257,7 @@ func (j *Jobs) newsFor(ctx context.Context, workspaceID, jobID string, seq int64
 		if len(n.rows) == newsBatch {
 			return nil
 		}
-		if n.object, err = j.object(ctx, tx, job); err != nil {
+		if n.object, err = j.object(ctx, tx, jobID); err != nil {
 			return err
 		}
 		if n.job, err = newEvent(JobEvent, job.Seq, n.object); err != nil {

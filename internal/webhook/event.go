@@ -41,15 +41,6 @@ func Tell(ctx context.Context, tx *db.Tx, e Event) error {
 	return nil
 }
 
-// Configured says whether a job's end would be told to anybody.
-func Configured(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (bool, error) {
-	yes, err := tx.WebhookConfigured(ctx, query.WebhookConfiguredParams{WorkspaceID: workspaceID, JobID: jobID})
-	if err != nil {
-		return false, fmt.Errorf("read webhook endpoints: %w", err)
-	}
-	return yes.Bool, nil
-}
-
 // keep writes an event; its body is made here and never again.
 func keep(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	var body bytes.Buffer

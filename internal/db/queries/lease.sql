@@ -125,9 +125,3 @@ DELETE FROM lease WHERE queue = @queue AND subject = @subject;
 SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.state = 'waiting' AND l.due_at <= @now LIMIT CAST(@most AS bigint)
 ) AS counted;
-
--- name: LeaseHeldOf :one
--- How many pieces are held, and how far they are altogether, in parts of a
--- thousand of one.
-SELECT count(*) AS held, CAST(coalesce(sum(progress), 0) AS bigint) AS progress
-FROM lease WHERE queue = @queue AND subject = @subject AND state = 'held';

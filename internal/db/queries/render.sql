@@ -79,8 +79,23 @@ UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_
 -- name: JobArtifactRemoved :exec
 UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
 
--- name: JobQueuePosition :one
-SELECT count(*) FROM job WHERE status = 'queued' AND job_id <= @job_id;
+-- name: JobView :one
+-- A job, and what its endpoints, its leases, the jobs before it and the workers
+-- say of it at this moment: one statement, since no read is made more often. told
+-- is whether its end is told to anybody; held is how many of its frames are held,
+-- and progress how far those are altogether, in parts of a thousand of one.
+SELECT sqlc.embed(job),
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'queued' THEN
+    (SELECT count(*) FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id) ELSE 0 END AS bigint) AS position,
+  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
+FROM job WHERE job.job_id = @job_id;
 
 -- name: JobQueuedCount :one
 SELECT count(*) FROM job WHERE status = 'queued';
@@ -126,7 +141,8 @@ SELECT * FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAS
 SELECT * FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: FrameTimes :many
-SELECT accepted_at FROM frame WHERE job_id = @job_id ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+-- Of the frames that were in when the job's seq was that, the newest first.
+SELECT accepted_at FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: ReceiptCreate :exec
 INSERT INTO receipt (receipt_id, job_id, workspace_id, key_id, envelope, created_at)

@@ -20,10 +20,6 @@ UNION ALL
 SELECT * FROM webhook_endpoint j WHERE j.job_id = @job_id AND j.job_id <> ''
 ORDER BY lane, endpoint_id;
 
--- name: WebhookConfigured :one
-SELECT EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint j WHERE j.job_id = @job_id AND j.job_id <> '') AS configured;
-
 -- name: WebhookEndpointChange :exec
 UPDATE webhook_endpoint SET url = @url, description = @description WHERE endpoint_id = @endpoint_id;
 

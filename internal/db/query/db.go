@@ -324,9 +324,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobMoveStmt, err = db.PrepareContext(ctx, jobMove); err != nil {
 		return nil, fmt.Errorf("error preparing query JobMove: %w", err)
 	}
-	if q.jobQueuePositionStmt, err = db.PrepareContext(ctx, jobQueuePosition); err != nil {
-		return nil, fmt.Errorf("error preparing query JobQueuePosition: %w", err)
-	}
 	if q.jobQueuedCountStmt, err = db.PrepareContext(ctx, jobQueuedCount); err != nil {
 		return nil, fmt.Errorf("error preparing query JobQueuedCount: %w", err)
 	}
@@ -338,6 +335,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.jobSubmittedStmt, err = db.PrepareContext(ctx, jobSubmitted); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSubmitted: %w", err)
+	}
+	if q.jobViewStmt, err = db.PrepareContext(ctx, jobView); err != nil {
+		return nil, fmt.Errorf("error preparing query JobView: %w", err)
 	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
@@ -383,9 +383,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseGetStmt, err = db.PrepareContext(ctx, leaseGet); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseGet: %w", err)
-	}
-	if q.leaseHeldOfStmt, err = db.PrepareContext(ctx, leaseHeldOf); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseHeldOf: %w", err)
 	}
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
@@ -623,9 +620,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookAttemptsOfStmt, err = db.PrepareContext(ctx, webhookAttemptsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptsOf: %w", err)
-	}
-	if q.webhookConfiguredStmt, err = db.PrepareContext(ctx, webhookConfigured); err != nil {
-		return nil, fmt.Errorf("error preparing query WebhookConfigured: %w", err)
 	}
 	if q.webhookDeliverMissedStmt, err = db.PrepareContext(ctx, webhookDeliverMissed); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDeliverMissed: %w", err)
@@ -1261,11 +1255,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobMoveStmt: %w", cerr)
 		}
 	}
-	if q.jobQueuePositionStmt != nil {
-		if cerr := q.jobQueuePositionStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing jobQueuePositionStmt: %w", cerr)
-		}
-	}
 	if q.jobQueuedCountStmt != nil {
 		if cerr := q.jobQueuedCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobQueuedCountStmt: %w", cerr)
@@ -1284,6 +1273,11 @@ func (q *Queries) Close() error {
 	if q.jobSubmittedStmt != nil {
 		if cerr := q.jobSubmittedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobSubmittedStmt: %w", cerr)
+		}
+	}
+	if q.jobViewStmt != nil {
+		if cerr := q.jobViewStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobViewStmt: %w", cerr)
 		}
 	}
 	if q.jobsLiveStmt != nil {
@@ -1359,11 +1353,6 @@ func (q *Queries) Close() error {
 	if q.leaseGetStmt != nil {
 		if cerr := q.leaseGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseGetStmt: %w", cerr)
-		}
-	}
-	if q.leaseHeldOfStmt != nil {
-		if cerr := q.leaseHeldOfStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseHeldOfStmt: %w", cerr)
 		}
 	}
 	if q.leaseLapsedStmt != nil {
@@ -1761,11 +1750,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookAttemptsOfStmt: %w", cerr)
 		}
 	}
-	if q.webhookConfiguredStmt != nil {
-		if cerr := q.webhookConfiguredStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing webhookConfiguredStmt: %w", cerr)
-		}
-	}
 	if q.webhookDeliverMissedStmt != nil {
 		if cerr := q.webhookDeliverMissedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookDeliverMissedStmt: %w", cerr)
@@ -2120,11 +2104,11 @@ type Queries struct {
 	jobLeftStmt                     *sql.Stmt
 	jobLockStmt                     *sql.Stmt
 	jobMoveStmt                     *sql.Stmt
-	jobQueuePositionStmt            *sql.Stmt
 	jobQueuedCountStmt              *sql.Stmt
 	jobSceneStmt                    *sql.Stmt
 	jobSpentByKeyStmt               *sql.Stmt
 	jobSubmittedStmt                *sql.Stmt
+	jobViewStmt                     *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
 	jobsOfWorkspaceStmt             *sql.Stmt
 	leaseAddStmt                    *sql.Stmt
@@ -2140,7 +2124,6 @@ type Queries struct {
 	leaseFailStmt                   *sql.Stmt
 	leaseFinishStmt                 *sql.Stmt
 	leaseGetStmt                    *sql.Stmt
-	leaseHeldOfStmt                 *sql.Stmt
 	leaseLapsedStmt                 *sql.Stmt
 	leaseLaterStmt                  *sql.Stmt
 	leaseLockStmt                   *sql.Stmt
@@ -2220,7 +2203,6 @@ type Queries struct {
 	walletMoveStmt                  *sql.Stmt
 	webhookAttemptAddStmt           *sql.Stmt
 	webhookAttemptsOfStmt           *sql.Stmt
-	webhookConfiguredStmt           *sql.Stmt
 	webhookDeliverMissedStmt        *sql.Stmt
 	webhookDeliveriesFailStmt       *sql.Stmt
 	webhookDeliveriesOfEndpointStmt *sql.Stmt
@@ -2370,11 +2352,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobLeftStmt:                     q.jobLeftStmt,
 		jobLockStmt:                     q.jobLockStmt,
 		jobMoveStmt:                     q.jobMoveStmt,
-		jobQueuePositionStmt:            q.jobQueuePositionStmt,
 		jobQueuedCountStmt:              q.jobQueuedCountStmt,
 		jobSceneStmt:                    q.jobSceneStmt,
 		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
 		jobSubmittedStmt:                q.jobSubmittedStmt,
+		jobViewStmt:                     q.jobViewStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
 		jobsOfWorkspaceStmt:             q.jobsOfWorkspaceStmt,
 		leaseAddStmt:                    q.leaseAddStmt,
@@ -2390,7 +2372,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseFailStmt:                   q.leaseFailStmt,
 		leaseFinishStmt:                 q.leaseFinishStmt,
 		leaseGetStmt:                    q.leaseGetStmt,
-		leaseHeldOfStmt:                 q.leaseHeldOfStmt,
 		leaseLapsedStmt:                 q.leaseLapsedStmt,
 		leaseLaterStmt:                  q.leaseLaterStmt,
 		leaseLockStmt:                   q.leaseLockStmt,
@@ -2470,7 +2451,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletMoveStmt:                  q.walletMoveStmt,
 		webhookAttemptAddStmt:           q.webhookAttemptAddStmt,
 		webhookAttemptsOfStmt:           q.webhookAttemptsOfStmt,
-		webhookConfiguredStmt:           q.webhookConfiguredStmt,
 		webhookDeliverMissedStmt:        q.webhookDeliverMissedStmt,
 		webhookDeliveriesFailStmt:       q.webhookDeliveriesFailStmt,
 		webhookDeliveriesOfEndpointStmt: q.webhookDeliveriesOfEndpointStmt,

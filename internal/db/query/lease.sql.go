@@ -466,30 +466,6 @@ func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
 	return i, err
 }
 
-const leaseHeldOf = `-- name: LeaseHeldOf :one
-SELECT count(*) AS held, CAST(coalesce(sum(progress), 0) AS bigint) AS progress
-FROM lease WHERE queue = $1 AND subject = $2 AND state = 'held'
-`
-
-type LeaseHeldOfParams struct {
-	Queue   string
-	Subject string
-}
-
-type LeaseHeldOfRow struct {
-	Held     int64
-	Progress int64
-}
-
-// How many pieces are held, and how far they are altogether, in parts of a
-// thousand of one.
-func (q *Queries) LeaseHeldOf(ctx context.Context, arg LeaseHeldOfParams) (LeaseHeldOfRow, error) {
-	row := q.queryRow(ctx, q.leaseHeldOfStmt, leaseHeldOf, arg.Queue, arg.Subject)
-	var i LeaseHeldOfRow
-	err := row.Scan(&i.Held, &i.Progress)
-	return i, err
-}
-
 const leaseLapsed = `-- name: LeaseLapsed :many
 SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease
 WHERE state = 'held' AND lapses_at <= $1

@@ -310,16 +310,18 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 }
 
 const frameTimes = `-- name: FrameTimes :many
-SELECT accepted_at FROM frame WHERE job_id = $1 ORDER BY seq DESC LIMIT CAST($2 AS bigint)
+SELECT accepted_at FROM frame WHERE job_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
 type FrameTimesParams struct {
 	JobID string
+	Seq   int64
 	Max   int64
 }
 
+// Of the frames that were in when the job's seq was that, the newest first.
 func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]int64, error) {
-	rows, err := q.query(ctx, q.frameTimesStmt, frameTimes, arg.JobID, arg.Max)
+	rows, err := q.query(ctx, q.frameTimesStmt, frameTimes, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -1050,17 +1052,6 @@ func (q *Queries) JobMove(ctx context.Context, arg JobMoveParams) (int64, error)
 	return result.RowsAffected()
 }
 
-const jobQueuePosition = `-- name: JobQueuePosition :one
-SELECT count(*) FROM job WHERE status = 'queued' AND job_id <= $1
-`
-
-func (q *Queries) JobQueuePosition(ctx context.Context, jobID string) (int64, error) {
-	row := q.queryRow(ctx, q.jobQueuePositionStmt, jobQueuePosition, jobID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const jobQueuedCount = `-- name: JobQueuedCount :one
 SELECT count(*) FROM job WHERE status = 'queued'
 `
@@ -1087,6 +1078,99 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const jobView = `-- name: JobView :one
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.input_key, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'queued' THEN
+    (SELECT count(*) FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id) ELSE 0 END AS bigint) AS position,
+  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $2 AND o.aside_until <= $3) ELSE false END AS boolean) AS online
+FROM job WHERE job.job_id = $4
+`
+
+type JobViewParams struct {
+	Queue string
+	Since int64
+	Now   int64
+	JobID string
+}
+
+type JobViewRow struct {
+	Job      Job
+	Told     bool
+	Held     int64
+	Progress int64
+	Position int64
+	Online   bool
+}
+
+// A job, and what its endpoints, its leases, the jobs before it and the workers
+// say of it at this moment: one statement, since no read is made more often. told
+// is whether its end is told to anybody; held is how many of its frames are held,
+// and progress how far those are altogether, in parts of a thousand of one.
+func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
+	row := q.queryRow(ctx, q.jobViewStmt, jobView,
+		arg.Queue,
+		arg.Since,
+		arg.Now,
+		arg.JobID,
+	)
+	var i JobViewRow
+	err := row.Scan(
+		&i.Job.JobID,
+		&i.Job.WorkspaceID,
+		&i.Job.KeyID,
+		&i.Job.Flow,
+		&i.Job.Status,
+		&i.Job.Seq,
+		&i.Job.UploadID,
+		&i.Job.QuoteID,
+		&i.Job.Filename,
+		&i.Job.InputSha256,
+		&i.Job.InputSizeBytes,
+		&i.Job.InputKey,
+		&i.Job.FrameStart,
+		&i.Job.FrameEnd,
+		&i.Job.FrameStep,
+		&i.Job.FrameCount,
+		&i.Job.FramesCompleted,
+		&i.Job.RenderUs,
+		&i.Job.PricingVersion,
+		&i.Job.PriceCents,
+		&i.Job.ChargedCents,
+		&i.Job.RenderDevice,
+		&i.Job.DeviceName,
+		&i.Job.BlenderVersion,
+		&i.Job.FailureCode,
+		&i.Job.FailureMessage,
+		&i.Job.CancelReason,
+		&i.Job.ArtifactKey,
+		&i.Job.ArtifactFilename,
+		&i.Job.ArtifactSha256,
+		&i.Job.ArtifactSize,
+		&i.Job.ArtifactRemovedAt,
+		&i.Job.CreatedAt,
+		&i.Job.SubmittedAt,
+		&i.Job.ClaimedAt,
+		&i.Job.CompletedAt,
+		&i.Job.FailedAt,
+		&i.Job.CancelledAt,
+		&i.Job.UpdatedAt,
+		&i.Job.Renderer,
+		&i.Told,
+		&i.Held,
+		&i.Progress,
+		&i.Position,
+		&i.Online,
+	)
+	return i, err
 }
 
 const jobsLive = `-- name: JobsLive :many

@@ -7,7 +7,6 @@ package query
 
 import (
 	"context"
-	"database/sql"
 )
 
 const auditWebhookBare = `-- name: AuditWebhookBare :many
@@ -295,23 +294,6 @@ func (q *Queries) WebhookAttemptsOf(ctx context.Context, deliveryID string) ([]W
 		return nil, err
 	}
 	return items, nil
-}
-
-const webhookConfigured = `-- name: WebhookConfigured :one
-SELECT EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = $1 AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint j WHERE j.job_id = $2 AND j.job_id <> '') AS configured
-`
-
-type WebhookConfiguredParams struct {
-	WorkspaceID string
-	JobID       string
-}
-
-func (q *Queries) WebhookConfigured(ctx context.Context, arg WebhookConfiguredParams) (sql.NullBool, error) {
-	row := q.queryRow(ctx, q.webhookConfiguredStmt, webhookConfigured, arg.WorkspaceID, arg.JobID)
-	var configured sql.NullBool
-	err := row.Scan(&configured)
-	return configured, err
 }
 
 const webhookDeliverMissed = `-- name: WebhookDeliverMissed :execrows
