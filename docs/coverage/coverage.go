@@ -2,8 +2,8 @@
 // with the tests that show it; docs/interface-coverage.md is printed from it.
 //
 // What always holds, by this package's tests: every numbered rule, table line
-// and list item of those sections in docs/interface.md has a row; every test
-// that a row names exists; a row without a test says that its rule is not built.
+// and list item of those sections in docs/interface.md has a row; every row
+// names a test, and every test that a row names exists.
 //
 // Each section has its own file. Start reading at Rule, then Rules.
 package coverage
