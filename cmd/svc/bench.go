@@ -53,6 +53,7 @@ type benched struct {
 	Envelope json.RawMessage       `json:"envelope"`  // the signed receipt
 	Result   *farm.BenchmarkReply  `json:"submitted"` // null when nothing was sent
 	worker   *farm.RegisterRequest // what this machine registers as
+	signer   receipt.PublicKey     // who signed
 }
 
 // Run measures, signs, sends and prints.
@@ -91,11 +92,9 @@ func (c *benchCmd) measure(ctx context.Context, to display) (done benched, err e
 	if err != nil {
 		return done, err
 	}
-	name := c.Name
-	if name == "" {
-		if name, err = os.Hostname(); err != nil {
-			return done, err
-		}
+	name, err := workerName(c.Name)
+	if err != nil {
+		return done, err
 	}
 	temp, err := os.MkdirTemp("", "svc-bench-")
 	if err != nil {
@@ -154,15 +153,17 @@ func (s *sceneMeters) endLast() {
 	}
 }
 
-// sign signs with this worker's own key, made when it is not there.
+// sign signs with this worker's own key, made when it is not there: the service
+// binds its node key to it.
 func (c *benchCmd) sign(done *benched) error {
 	if err := os.MkdirAll(c.Work, 0o700); err != nil {
 		return fmt.Errorf("make the worker's folder: %w", err)
 	}
-	key, err := c.key()
+	key, err := receipt.LoadOrCreateKey(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
 	if err != nil {
 		return err
 	}
+	done.signer = key.Public()
 	if done.Envelope, err = benchmark.Sign(done.Receipt, key); err != nil {
 		return err
 	}
@@ -175,22 +176,12 @@ func (c *benchCmd) sign(done *benched) error {
 	return nil
 }
 
-// key is the key that all results of this worker are signed with: the service
-// binds its node key to it.
-func (c *benchCmd) key() (receipt.Key, error) {
-	return receipt.LoadOrCreateKey(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
-}
-
 // send hands the receipt in, where a server is given.
 func (c *benchCmd) send(ctx context.Context, done *benched) error {
 	if c.Server == "" {
 		return nil
 	}
-	key, err := c.key()
-	if err != nil {
-		return err
-	}
-	public, err := key.Public().PEM()
+	public, err := done.signer.PEM()
 	if err != nil {
 		return err
 	}

@@ -58,14 +58,20 @@ func (c *workerCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	name := c.Name
-	if name == "" {
-		if name, err = os.Hostname(); err != nil {
-			return err
-		}
+	name, err := workerName(c.Name)
+	if err != nil {
+		return err
 	}
 	return worker.New(worker.Config{
 		Farm: farm.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)
+}
+
+// workerName is what the operator is shown: the name given, else the host's.
+func workerName(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	return os.Hostname()
 }
