@@ -79,6 +79,10 @@ func (p *pace) move(now time.Time, done, total int64) {
 		p.began, p.from = now, done
 	}
 	p.remaining = 0
+	if total > 0 && done >= total {
+		p.told = ""
+		return
+	}
 	if done > p.from && total > 0 {
 		each := float64(now.Sub(p.began)) / float64(done-p.from)
 		p.remaining = time.Duration(each * float64(total-done))

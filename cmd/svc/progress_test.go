@@ -119,6 +119,19 @@ func TestFramesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
+func TestNothingIsLeftAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	c := &clock{at: time.Unix(1000, 0)}
+	m := newDisplay(&out, c.now).meter("frames", inFrames)
+	m.expect("1s left") // of packing, which is no part of this meter
+	c.at = c.at.Add(quietAtMost)
+	m.move(3*frameParts, 3*frameParts)
+	if got := out.String(); got != "frames: 3 of 3, 100 %\n" {
+		t.Error(got)
+	}
+}
+
 func TestWhatTheServiceSaysOfTheTimeLeftCountsMoreThanThePace(t *testing.T) {
 	t.Parallel()
 	eta := 200.4
