@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+
+	"svc.example/internal/pixels/pixelstest"
 )
 
 // tinyEXR writes an uncompressed OpenEXR picture of one half-float channel whose
@@ -11,22 +13,7 @@ import (
 func tinyEXR(width, height int, fill byte, remarks ...string) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
-	attribute := func(name, kind string, value []byte) {
-		out.WriteString(name + "\x00" + kind + "\x00")
-		out.Write(le.AppendUint32(nil, uint32(len(value))))
-		out.Write(value)
-	}
-	out.Write([]byte{0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0})
-	window := le.AppendUint32(le.AppendUint32(make([]byte, 8), uint32(width-1)), uint32(height-1))
-	attribute("channels", "chlist", append([]byte("Y\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00"), 0))
-	attribute("compression", "compression", []byte{0})
-	attribute("dataWindow", "box2i", window)
-	attribute("displayWindow", "box2i", window)
-	attribute("lineOrder", "lineOrder", []byte{0})
-	for _, remark := range remarks {
-		attribute("Date", "string", []byte(remark))
-	}
-	out.WriteByte(0)
+	out.Write(pixelstest.EXRHeader(width, height, "Y", pixelstest.Half, 0, remarks...))
 	out.Write(make([]byte, 8*height))
 	for y := range height {
 		out.Write(le.AppendUint32(le.AppendUint32(nil, uint32(y)), uint32(2*width)))

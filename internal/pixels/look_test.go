@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"svc.example/internal/pixels"
+	"svc.example/internal/pixels/pixelstest"
 )
 
 // painted is a picture of 10 rows, each of one colour.
@@ -101,19 +102,7 @@ func TestADepthPassMayBeInfinite(t *testing.T) {
 func floatEXR(t interface{ Fatal(...any) }, width, height int, values []float32, compression byte) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
-	attribute := func(name, kind string, value []byte) {
-		out.WriteString(name + "\x00" + kind + "\x00")
-		out.Write(le.AppendUint32(nil, uint32(len(value))))
-		out.Write(value)
-	}
-	out.Write([]byte{0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0})
-	window := le.AppendUint32(le.AppendUint32(make([]byte, 8), uint32(width-1)), uint32(height-1))
-	attribute("channels", "chlist", append([]byte("R\x00\x02\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00"), 0))
-	attribute("compression", "compression", []byte{compression})
-	attribute("dataWindow", "box2i", window)
-	attribute("displayWindow", "box2i", window)
-	attribute("lineOrder", "lineOrder", []byte{0})
-	out.WriteByte(0)
+	out.Write(pixelstest.EXRHeader(width, height, "R", pixelstest.Float, compression))
 	rows := map[byte]int{0: 1, 1: 1, 2: 1, 3: 16}[compression]
 	out.Write(make([]byte, 8*((height+rows-1)/rows)))
 	for y := 0; y < height; y += rows {

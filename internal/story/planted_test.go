@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/farm"
+	"svc.example/internal/pixels/pixelstest"
 	"svc.example/internal/render"
 	"svc.example/internal/wallet"
 	"svc.example/internal/worker"
@@ -74,19 +75,7 @@ func plants() map[string]plant {
 func notANumber(width, height int) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
-	attribute := func(name, kind string, value []byte) {
-		out.WriteString(name + "\x00" + kind + "\x00")
-		out.Write(le.AppendUint32(nil, uint32(len(value))))
-		out.Write(value)
-	}
-	out.Write([]byte{0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0})
-	window := le.AppendUint32(le.AppendUint32(make([]byte, 8), uint32(width-1)), uint32(height-1))
-	attribute("channels", "chlist", append([]byte("G\x00\x02\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00"), 0))
-	attribute("compression", "compression", []byte{0})
-	attribute("dataWindow", "box2i", window)
-	attribute("displayWindow", "box2i", window)
-	attribute("lineOrder", "lineOrder", []byte{0})
-	out.WriteByte(0)
+	out.Write(pixelstest.EXRHeader(width, height, "G", pixelstest.Float, 0))
 	out.Write(make([]byte, 8*height))
 	for y := range height {
 		out.Write(le.AppendUint32(le.AppendUint32(nil, uint32(y)), uint32(4*width)))
