@@ -32,7 +32,7 @@ func compare(scene, path string) (comparison, error) {
 	if err != nil {
 		return comparison{}, fmt.Errorf("read the picture: %w", err)
 	}
-	found, seen, err := decode(file)
+	found, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
 		return comparison{}, fmt.Errorf("the picture: %w", err)
 	}
@@ -40,20 +40,11 @@ func compare(scene, path string) (comparison, error) {
 	if err != nil {
 		return comparison{}, fmt.Errorf("take the reference: %w", err)
 	}
-	wanted, reference, err := decode(kept)
+	wanted, err := png.Decode(bytes.NewReader(kept))
 	if err != nil {
 		return comparison{}, fmt.Errorf("the reference: %w", err)
 	}
-	return comparison{pixels: seen.SHA256, reference: reference.SHA256, difference: difference(reduce(found), wanted)}, nil
-}
-
-func decode(file []byte) (image.Image, pixels.Picture, error) {
-	seen, err := pixels.Read(bytes.NewReader(file))
-	if err != nil {
-		return nil, pixels.Picture{}, err
-	}
-	img, err := png.Decode(bytes.NewReader(file))
-	return img, seen, err
+	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: difference(reduce(found), wanted)}, nil
 }
 
 // reduce averages over squares of block pixels; what is left of a row or column
