@@ -50,8 +50,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			seen.status = http.StatusOK // net/http writes it for a handler that wrote nothing
 		}
 		// The pattern, never the path with its query: that may be a signed link.
-		f.log.Info("request", "method", r.Method, "route", pathOf(route), "status", seen.status, "ms", time.Since(began).Milliseconds(),
-			"bytes", seen.bytes, "request_id", requestID, "workspace", workspace())
+		f.log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
+			slog.Int("status", seen.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", seen.bytes),
+			slog.String("request_id", requestID), slog.String("workspace", workspace()))
 	}()
 	f.answer(seen, r.WithContext(ctx), route)
 }

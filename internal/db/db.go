@@ -56,8 +56,9 @@ type DB struct {
 type engine interface {
 	// queries returns the generated queries bound to one transaction.
 	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
-	// alone returns the generated queries outside any transaction, to read.
-	alone() *query.Queries
+	// alone returns the generated queries outside any transaction, to read, and
+	// the context that they are given.
+	alone(ctx context.Context) (context.Context, *query.Queries)
 	// now is the time of a transaction, or of a statement alone, in microseconds.
 	now(ctx context.Context, in query.DBTX) (int64, error)
 	// announce passes topics to other processes when tx commits.
@@ -185,14 +186,17 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 }
 
 // Look runs do to read without a transaction, in half the time: each statement is
-// of one moment, but the next one of a later. It is for what one statement reads;
-// do must not write.
-func (d *DB) Look(ctx context.Context, do func(*Tx) error) error {
+// of one moment, but the next one of a later. It is for what one statement reads
+// by an index; do must not write. The context that do is given is its
+// statements': on SQLite nothing cancels them, since each ends by itself sooner
+// than a goroutine that would watch over it begins.
+func (d *DB) Look(ctx context.Context, do func(context.Context, *Tx) error) error {
 	now, err := d.now(ctx, d.read)
 	if err != nil {
 		return err
 	}
-	return do(&Tx{Queries: d.engine.alone(), Now: now})
+	ctx, queries := d.engine.alone(ctx)
+	return do(ctx, &Tx{Queries: queries, Now: now})
 }
 
 func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) error) error {

@@ -162,7 +162,7 @@ func TestALookSeesWhatIsCommitted(t *testing.T) {
 		if err := addWorkspace(ctx, d, "WSP-1"); err != nil {
 			t.Fatal(err)
 		}
-		err := d.Look(ctx, func(tx *db.Tx) error {
+		err := d.Look(ctx, func(ctx context.Context, tx *db.Tx) error {
 			for want := int64(1); want <= 2; want++ {
 				if n, err := tx.WorkspaceCount(ctx); err != nil || n != want {
 					t.Errorf("saw %d, want %d, %v", n, want, err)

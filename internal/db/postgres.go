@@ -53,7 +53,9 @@ func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Q
 	return query.New(tx) // pgx keeps statements prepared by itself
 }
 
-func (e *postgresEngine) alone() *query.Queries { return e.read }
+func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries) {
+	return ctx, e.read
+}
 
 func (e *postgresEngine) now(ctx context.Context, in query.DBTX) (us int64, err error) {
 	err = in.QueryRowContext(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&us)

@@ -232,15 +232,15 @@ type state struct{ revokedAt, lastUsedAt int64 }
 
 // authenticate finds the key of the header's secret and notes that it was used.
 func authenticate(ctx context.Context, d *db.DB, header, prefix string,
-	find func(tx *db.Tx, secretHash string) (state, error), touch func(tx *db.Tx) error,
+	find func(ctx context.Context, tx *db.Tx, secretHash string) (state, error), touch func(tx *db.Tx) error,
 ) error {
 	secret, err := bearer(header, prefix)
 	if err != nil {
 		return err
 	}
 	var stale bool
-	err = d.Look(ctx, func(tx *db.Tx) error {
-		s, err := find(tx, hash(secret))
+	err = d.Look(ctx, func(ctx context.Context, tx *db.Tx) error {
+		s, err := find(ctx, tx, hash(secret))
 		if db.Missing(err) || (err == nil && s.revokedAt != 0) {
 			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")
 		}
@@ -262,7 +262,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 // Agent authenticates an Authorization header as an agent key, or fails with
 // unauthenticated.
 func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err error) {
-	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID, SpendLimitCents: limitOf(row.SpendLimitCents)}
 		return state{row.RevokedAt, row.LastUsedAt}, err
@@ -275,7 +275,7 @@ func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err erro
 // Account authenticates an Authorization header as an account key, or fails
 // with unauthenticated.
 func Account(ctx context.Context, d *db.DB, header string) (key AccountKey, err error) {
-	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		key = AccountKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
 		return state{row.RevokedAt, row.LastUsedAt}, err
@@ -288,7 +288,7 @@ func Account(ctx context.Context, d *db.DB, header string) (key AccountKey, err 
 // Node authenticates an Authorization header as a worker's key, or fails with
 // unauthenticated.
 func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error) {
-	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.NodeKeyBySecret(ctx, secret)
 		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
 		return state{row.RevokedAt, row.LastUsedAt}, err

@@ -89,7 +89,7 @@ const WorkerOnline = 90 * time.Second
 
 // Get reads a job of a workspace; render_not_found when it has none.
 func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
-	err = j.DB.Look(ctx, func(tx *db.Tx) (err error) {
+	err = j.DB.Look(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = j.objectOf(ctx, tx, workspaceID, jobID)
 		return err
 	})

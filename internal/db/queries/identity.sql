@@ -20,7 +20,7 @@ INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefi
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at);
 
 -- name: AccountKeyBySecret :one
-SELECT * FROM account_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: AccountKeyActive :one
 SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
@@ -33,7 +33,7 @@ INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix,
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at);
 
 -- name: AgentKeyBySecret :one
-SELECT * FROM agent_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: AgentKeyActive :one
 SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
@@ -50,7 +50,7 @@ INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at)
 VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @created_at);
 
 -- name: NodeKeyBySecret :one
-SELECT * FROM node_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: NodeKeyRevoke :execrows
 UPDATE node_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;

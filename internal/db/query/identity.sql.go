@@ -21,19 +21,22 @@ func (q *Queries) AccountKeyActive(ctx context.Context, workspaceID string) (int
 }
 
 const accountKeyBySecret = `-- name: AccountKeyBySecret :one
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = $1
 `
 
-func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (AccountKey, error) {
+type AccountKeyBySecretRow struct {
+	KeyID       string
+	WorkspaceID string
+	LastUsedAt  int64
+	RevokedAt   int64
+}
+
+func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (AccountKeyBySecretRow, error) {
 	row := q.queryRow(ctx, q.accountKeyBySecretStmt, accountKeyBySecret, secretSha256)
-	var i AccountKey
+	var i AccountKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
 		&i.WorkspaceID,
-		&i.Name,
-		&i.SecretSha256,
-		&i.MaskedPrefix,
-		&i.CreatedAt,
 		&i.LastUsedAt,
 		&i.RevokedAt,
 	)
@@ -164,20 +167,24 @@ func (q *Queries) AgentKeyActive(ctx context.Context, workspaceID string) (int64
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = $1
 `
 
-func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKey, error) {
+type AgentKeyBySecretRow struct {
+	KeyID           string
+	WorkspaceID     string
+	SpendLimitCents int64
+	LastUsedAt      int64
+	RevokedAt       int64
+}
+
+func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKeyBySecretRow, error) {
 	row := q.queryRow(ctx, q.agentKeyBySecretStmt, agentKeyBySecret, secretSha256)
-	var i AgentKey
+	var i AgentKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
 		&i.WorkspaceID,
-		&i.Name,
-		&i.SecretSha256,
-		&i.MaskedPrefix,
 		&i.SpendLimitCents,
-		&i.CreatedAt,
 		&i.LastUsedAt,
 		&i.RevokedAt,
 	)
@@ -312,18 +319,22 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 }
 
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
-SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = $1
+SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = $1
 `
 
-func (q *Queries) NodeKeyBySecret(ctx context.Context, secretSha256 string) (NodeKey, error) {
+type NodeKeyBySecretRow struct {
+	KeyID      string
+	Name       string
+	LastUsedAt int64
+	RevokedAt  int64
+}
+
+func (q *Queries) NodeKeyBySecret(ctx context.Context, secretSha256 string) (NodeKeyBySecretRow, error) {
 	row := q.queryRow(ctx, q.nodeKeyBySecretStmt, nodeKeyBySecret, secretSha256)
-	var i NodeKey
+	var i NodeKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
 		&i.Name,
-		&i.SecretSha256,
-		&i.MaskedPrefix,
-		&i.CreatedAt,
 		&i.LastUsedAt,
 		&i.RevokedAt,
 	)
