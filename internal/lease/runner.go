@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -44,12 +45,12 @@ func (r Runner) Run(ctx context.Context) {
 	slots := make(chan struct{}, max(1, r.Parallel))
 	var inHand sync.WaitGroup
 	defer inHand.Wait()
-	for {
+	for claims := 1; ; claims++ {
 		n := occupy(ctx, slots)
 		if n == 0 {
 			return
 		}
-		got, sleep := r.claim(ctx, n)
+		got, sleep := r.claim(ctx, claims, n)
 		for _, l := range got {
 			inHand.Go(func() {
 				defer func() { <-slots }()
@@ -89,11 +90,14 @@ func occupy(ctx context.Context, slots chan<- struct{}) (n int) {
 	return n
 }
 
-// claim takes up to n pieces; without any it says how long to sleep.
-func (r Runner) claim(ctx context.Context, n int) (got []Lease, sleep time.Duration) {
+// claim takes up to n pieces; without any it says how long to sleep. Each claim
+// has a holder of its own: a piece that was dropped and added again counts its
+// attempts anew, and who had it before must not be taken for who has it now.
+func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep time.Duration) {
+	holder := fmt.Sprintf("%s.%d", r.Holder, number)
 	err := r.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		sleep = idlePoll
-		if got, err = Claim(ctx, tx, r.Queue, r.Holder, n, r.Life); err != nil || len(got) > 0 {
+		if got, err = Claim(ctx, tx, r.Queue, holder, n, r.Life); err != nil || len(got) > 0 {
 			return err
 		}
 		due, err := tx.LeaseNextDue(ctx, r.Queue)

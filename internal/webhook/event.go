@@ -64,8 +64,12 @@ func keep(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	return eventID, nil
 }
 
-// send has an event delivered to an endpoint.
+// send has an event delivered to an endpoint. The lane is locked first, as
+// everywhere: the new row locks its endpoint too.
 func send(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.WebhookEndpoint) error {
+	if err := hurry(ctx, tx, to.Lane); err != nil {
+		return err
+	}
 	err := tx.WebhookDeliveryCreate(ctx, query.WebhookDeliveryCreateParams{
 		DeliveryID: deliveryID(eventID, to.EndpointID), EventID: eventID, EndpointID: to.EndpointID, WorkspaceID: to.WorkspaceID,
 		JobID: jobID, Lane: to.Lane, Now: tx.Now,
@@ -73,7 +77,7 @@ func send(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.Webhoo
 	if err != nil {
 		return fmt.Errorf("write webhook delivery: %w", err)
 	}
-	return hurry(ctx, tx, to.Lane)
+	return nil
 }
 
 // deliveryID is made of both ids: an event goes to an endpoint once. The query

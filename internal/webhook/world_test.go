@@ -36,6 +36,7 @@ const patience = 60 * time.Second
 type world struct {
 	*webhook.Hooks
 	t         *testing.T
+	url       string // of the database
 	keys      *seal.Keys
 	workspace string
 	later     *atomic.Int64
@@ -50,7 +51,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
-	w := &world{t: t, later: &atomic.Int64{}, roots: x509.NewCertPool()}
+	w := &world{t: t, url: url, later: &atomic.Int64{}, roots: x509.NewCertPool()}
 	d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(w.later.Load()) }, Log: slog.New(slog.DiscardHandler)})
 	key, err := seal.Generate(rand.Reader)
 	if err != nil {

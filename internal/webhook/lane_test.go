@@ -1,0 +1,78 @@
+package webhook_test
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/internal/contract"
+	"svc.example/internal/db"
+	"svc.example/internal/id"
+	"svc.example/internal/lease"
+	"svc.example/internal/webhook"
+)
+
+// awaitBlocked waits until somebody waits for a lock of the database, which is
+// PostgreSQL.
+func (w *world) awaitBlocked() {
+	w.t.Helper()
+	bare, err := sql.Open("pgx", w.url)
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	defer func() { _ = bare.Close() }()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
+		var n int
+		err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+		if err != nil || n > 0 {
+			if err != nil {
+				w.t.Error(err)
+			}
+			return
+		}
+	}
+	w.t.Error("nobody waits for a lock")
+}
+
+// TestTheEndOfAJobAndAFailedCallNeverDeadlock has both meet at one endpoint, each
+// with the first of its locks: a deadlock costs a second, and the job's whole end
+// is done again.
+func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		if w.DB.Engine() == "sqlite" {
+			return // its one writer has all of it
+		}
+		e, _ := w.endpoint("https://127.0.0.1:1024/", "")
+		w.tell() // so that its lane is there
+		var ends, calls atomic.Int64
+		ended := make(chan error, 1)
+		tell := func(tx *db.Tx) error {
+			ends.Add(1)
+			return webhook.Tell(context.Background(), tx, webhook.Event{WorkspaceID: w.workspace, JobID: id.New(id.Job), Type: contract.EventFailed})
+		}
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			row, err := tx.WebhookEndpointGet(ctx, e.EndpointID)
+			if err == nil {
+				err = lease.Lock(ctx, tx, webhook.Queue, row.Lane, 0)
+			}
+			if calls.Add(1) == 1 {
+				go func() { ended <- w.DB.Write(context.Background(), tell) }()
+				w.awaitBlocked()
+			}
+			if err == nil {
+				_, err = tx.WebhookEndpointLock(ctx, e.EndpointID)
+			}
+			return err
+		})
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if ends.Load() != 1 || calls.Load() != 1 {
+			t.Errorf("the end was written %d times, the call %d times", ends.Load(), calls.Load())
+		}
+	})
+}
