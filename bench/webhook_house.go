@@ -88,7 +88,7 @@ func openHooks(ctx context.Context, house *db.DB, bare *sql.DB) (*hookHouse, err
 		return nil, err
 	}
 	h.hooks = webhook.New(webhook.Config{
-		DB: house, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
+		DB: house, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, Life: contract.WebhookRetention, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
 		Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}),
 	})
 	if err := h.settleIn(ctx, house, roots); err != nil {

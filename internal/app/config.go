@@ -39,6 +39,9 @@ type Config struct {
 	Envelope quote.Envelope
 	// ArtifactLife is how long a ZIP is kept; 0 means the contract's default.
 	ArtifactLife time.Duration
+	// WebhookLife is how long webhook events and the log of their deliveries are
+	// kept; 0 means the contract's default.
+	WebhookLife time.Duration
 	// LeaseLife is how long a frame stays with a silent worker, and packing with
 	// a silent server; 0 means 20 s.
 	LeaseLife time.Duration
@@ -110,6 +113,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ArtifactLife == 0 {
 		c.ArtifactLife = contract.ArtifactRetention
+	}
+	if c.WebhookLife == 0 {
+		c.WebhookLife = contract.WebhookRetention
 	}
 	if c.LeaseLife == 0 {
 		c.LeaseLife = defaultLeaseLife

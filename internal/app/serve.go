@@ -251,7 +251,7 @@ func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
 func (a *App) forget(ctx context.Context) {
 	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
 		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
-		"uploads that never came": intake.Forget,
+		"uploads that never came": intake.Forget, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
 			a.Config.Log.Error("cannot forget "+what, "error", err)

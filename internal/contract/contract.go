@@ -69,6 +69,7 @@ const (
 const (
 	UploadRetention   = 7 * 24 * time.Hour  // an upload never started
 	ArtifactRetention = 30 * 24 * time.Hour // the ZIP of a completed job
+	WebhookRetention  = 30 * 24 * time.Hour // an event and the log of its deliveries
 	SubmitWindow      = 24 * time.Hour      // an awaiting_submit job
 	SignInLinkLife    = 15 * time.Minute
 	UploadLinkLife    = 15 * time.Minute // a link by which an agent has a file sent

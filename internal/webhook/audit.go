@@ -31,6 +31,13 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 	for _, r := range untold {
 		breach("a job's end is told to its own target", r.JobID, "no delivery to %s", r.EndpointID)
 	}
+	forgotten, err := tx.AuditWebhookForgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range forgotten {
+		breach("an event is kept or forgotten as a whole", r.EventID, "forgotten at %d, and in part only", r.ForgottenAt)
+	}
 	stuck, err := tx.AuditWebhookStuck(ctx)
 	if err != nil {
 		return nil, err

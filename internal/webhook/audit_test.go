@@ -27,6 +27,13 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 			}
 			return tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{EventID: eventID, WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed, Body: "{}"})
 		},
+		"an event is kept or forgotten as a whole": func(ctx context.Context, w *world, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, w.tellWithin(ctx, tx))
+			if err != nil {
+				return err
+			}
+			return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
+		},
 		"a delivery that waits will be made": func(ctx context.Context, _ *world, tx *db.Tx) error {
 			all, err := tx.AuditWebhookSecrets(ctx, "")
 			if err != nil {

@@ -159,6 +159,10 @@ func isDisabled(endpointID string) error {
 	return fault.New(fault.EndpointDisabled, "The webhook endpoint %s is disabled.", endpointID)
 }
 
+func noDelivery(deliveryID string) error {
+	return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
+}
+
 func (h *Hooks) one(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, error) {
 	row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
 	if err != nil {
@@ -174,13 +178,16 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
 		if db.Missing(err) || (err == nil && (row.WebhookDelivery.WorkspaceID != workspaceID || row.WebhookDelivery.JobID != jobID)) {
-			return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
+			return noDelivery(deliveryID)
 		}
 		if err != nil {
 			return fmt.Errorf("read webhook delivery: %w", err)
 		}
 		if err := hurry(ctx, tx, row.WebhookDelivery.Lane); err != nil {
 			return err
+		}
+		if _, err := tx.WebhookEventLock(ctx, row.WebhookDelivery.EventID); err != nil {
+			return fmt.Errorf("lock webhook event: %w", err)
 		}
 		endpoint, err := tx.WebhookEndpointLock(ctx, row.WebhookDelivery.EndpointID)
 		if err != nil {
@@ -189,38 +196,15 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 		if endpoint.DisabledAt != 0 || endpoint.DeletedAt != 0 {
 			return isDisabled(endpoint.EndpointID)
 		}
-		if _, err := tx.WebhookRedeliver(ctx, query.WebhookRedeliverParams{Now: tx.Now, DeliveryID: deliveryID}); err != nil {
+		n, err := tx.WebhookRedeliver(ctx, query.WebhookRedeliverParams{Now: tx.Now, DeliveryID: deliveryID})
+		if err != nil {
 			return fmt.Errorf("redeliver webhook: %w", err)
+		}
+		if n == 0 { // forgotten meanwhile
+			return noDelivery(deliveryID)
 		}
 		d, err = h.one(ctx, tx, deliveryID)
 		return err
 	})
 	return d, err
-}
-
-// RedeliverSince sends an endpoint every event of a job since a time that it has
-// not taken: those that failed or wait, and those it was never sent, because it
-// was disabled or not there yet. It returns how many there are. Errors:
-// webhook_endpoint_not_found, webhook_endpoint_disabled.
-func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID string, since time.Time) (n int64, err error) {
-	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
-		if row.DisabledAt != 0 {
-			return isDisabled(endpointID)
-		}
-		again, err := tx.WebhookRedeliverFailed(ctx, query.WebhookRedeliverFailedParams{
-			Now: tx.Now, EndpointID: endpointID, WorkspaceID: workspaceID, Since: db.Micros(since),
-		})
-		if err != nil {
-			return fmt.Errorf("redeliver webhooks: %w", err)
-		}
-		missed, err := tx.WebhookDeliverMissed(ctx, query.WebhookDeliverMissedParams{Now: tx.Now, EndpointID: endpointID, Since: db.Micros(since)})
-		if err != nil {
-			return fmt.Errorf("deliver missed webhooks: %w", err)
-		}
-		if n = again + missed; n == 0 {
-			return nil
-		}
-		return hurry(ctx, tx, row.Lane)
-	})
-	return n, err
 }

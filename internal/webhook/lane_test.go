@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"context"
-	"database/sql"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,12 +17,7 @@ import (
 // PostgreSQL.
 func (w *world) awaitBlocked() {
 	w.t.Helper()
-	bare, err := sql.Open("pgx", w.url)
-	if err != nil {
-		w.t.Error(err)
-		return
-	}
-	defer func() { _ = bare.Close() }()
+	bare := w.bare()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
 		var n int
 		err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)

@@ -12,7 +12,8 @@
 // most perLane calls open, a workspace perWorkspace a process, so that who is
 // slow or dead delays nobody else; every address is looked at by outbound.Guard
 // when it is given and again at each call; secrets are sealed in the store and
-// shown once, when the service made them.
+// shown once, when the service made them; what is older than Config.Life is
+// forgotten as a whole, by Forget.
 //
 // A delivery is made at least once: a process that dies behind a call and before
 // its row is followed by one that calls again, with the same webhook-id.
@@ -55,6 +56,8 @@ type Config struct {
 	// Random makes secrets; Jitter, from 0 up to 1, spreads tries.
 	Random io.Reader
 	Jitter func() float64
+	// Life is how long an event and the log of its deliveries are kept.
+	Life time.Duration
 	// LeaseLife is how long a lane stays with a process that is not heard.
 	LeaseLife time.Duration
 	Log       *slog.Logger

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/x509"
+	"database/sql"
 	"fmt"
 	"io"
 	"log"
@@ -40,8 +41,11 @@ type world struct {
 	keys      *seal.Keys
 	workspace string
 	later     *atomic.Int64
-	roots     *x509.CertPool
-	holder    int
+	commits   atomic.Int64
+	// afterCommit, when set, is told the number of each commit.
+	afterCommit atomic.Pointer[func(n int64)]
+	roots       *x509.CertPool
+	holder      int
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -52,7 +56,15 @@ func each(t *testing.T, test func(w *world)) {
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
 	w := &world{t: t, url: url, later: &atomic.Int64{}, roots: x509.NewCertPool()}
-	d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(w.later.Load()) }, Log: slog.New(slog.DiscardHandler)})
+	d := dbtest.Open(t, db.Config{
+		URL: url, Log: slog.New(slog.DiscardHandler), Skew: func() time.Duration { return time.Duration(w.later.Load()) },
+		AfterCommit: func() {
+			n := w.commits.Add(1)
+			if tell := w.afterCommit.Load(); tell != nil {
+				(*tell)(n)
+			}
+		},
+	})
 	key, err := seal.Generate(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +73,7 @@ func newWorld(t *testing.T, url string) *world {
 		t.Fatal(err)
 	}
 	w.Hooks = webhook.New(webhook.Config{
-		DB: d, Keys: w.keys, Random: rand.Reader, LeaseLife: 20 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		DB: d, Keys: w.keys, Random: rand.Reader, Life: contract.WebhookRetention, LeaseLife: 20 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Jitter: alternating(), Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: w.roots}),
 	})
 	w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -98,6 +110,45 @@ func (w *world) write(do func(ctx context.Context, tx *db.Tx) error) {
 	if err := w.DB.Write(context.Background(), func(tx *db.Tx) error { return do(context.Background(), tx) }); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// bare opens the same database without the house.
+func (w *world) bare() *sql.DB {
+	w.t.Helper()
+	driver := "pgx"
+	if w.DB.Engine() == "sqlite" {
+		driver = "sqlite"
+	}
+	bare, err := sql.Open(driver, w.url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = bare.Close() })
+	return bare
+}
+
+// raw runs a statement that the house has not.
+func (w *world) raw(statement string) {
+	w.t.Helper()
+	if _, err := w.bare().ExecContext(context.Background(), statement); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// count is how many rows a table has.
+func (w *world) count(table string) (n int) {
+	w.t.Helper()
+	if err := w.bare().QueryRowContext(context.Background(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// now is the house's clock.
+func (w *world) now() (at time.Time) {
+	w.t.Helper()
+	w.write(func(_ context.Context, tx *db.Tx) error { at = tx.Time(); return nil })
+	return at
 }
 
 // pass lets time pass, and wakes who waits for it.

@@ -109,20 +109,74 @@ UPDATE webhook_delivery SET status = 'failed', reason = @reason, ended_at = @now
 -- name: WebhookRedeliver :execrows
 UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = @now, ended_at = 0 WHERE delivery_id = @delivery_id;
 
+-- name: WebhookEventLock :one
+-- Keeps an event from being forgotten.
+SELECT event_id FROM webhook_event WHERE event_id = @event_id FOR UPDATE;
+
+-- name: WebhookEventsSince :many
+-- A page of a workspace's jobs' events, the oldest first, behind the one named;
+-- none of them is forgotten before the transaction ends.
+SELECT event_id, created_at FROM webhook_event
+WHERE workspace_id = @workspace_id AND job_id <> '' AND forgotten_at = 0
+  AND created_at >= @since AND (created_at > @since OR event_id > @behind) AND created_at <= @until
+ORDER BY created_at, event_id LIMIT CAST(@max AS bigint)
+FOR UPDATE;
+
 -- name: WebhookRedeliverFailed :execrows
--- What an endpoint was told of since a time and has not taken.
+-- What an endpoint was told of and has not taken, of a page of events.
 UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = @now, ended_at = 0
-WHERE endpoint_id = @endpoint_id AND status <> 'delivered' AND job_id <> ''
-  AND event_id IN (SELECT e.event_id FROM webhook_event e WHERE e.workspace_id = @workspace_id AND e.created_at >= @since);
+WHERE endpoint_id = @endpoint_id AND status <> 'delivered' AND job_id <> '' AND event_id IN (
+  SELECT e.event_id FROM webhook_event e
+  WHERE e.workspace_id = @workspace_id AND e.forgotten_at = 0
+    AND e.created_at >= @since AND (e.created_at > @since OR e.event_id > @behind)
+    AND e.created_at <= @until AND (e.created_at < @until OR e.event_id <= @last));
 
 -- name: WebhookDeliverMissed :execrows
--- What an endpoint was never told of since a time.
+-- What an endpoint was never told of, of a page of events.
 INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
 SELECT 'WHD-' || substr(e.event_id, 5) || substr(n.endpoint_id, 5), e.event_id, n.endpoint_id, e.workspace_id, e.job_id, n.lane, 'pending',
   CAST(@now AS bigint), CAST(@now AS bigint)
 FROM webhook_event e JOIN webhook_endpoint n ON n.endpoint_id = @endpoint_id AND n.workspace_id = e.workspace_id
-WHERE e.created_at >= @since AND e.job_id <> '' AND e.body <> ''
+WHERE e.workspace_id = @workspace_id AND e.job_id <> '' AND e.forgotten_at = 0
+  AND e.created_at >= @since AND (e.created_at > @since OR e.event_id > @behind)
+  AND e.created_at <= @until AND (e.created_at < @until OR e.event_id <= @last)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
+
+-- name: WebhookEventsOver :many
+-- Events to be forgotten: old, and nothing of them waits or ended of late. What
+-- another holds is left for the next time.
+SELECT e.event_id, e.job_id, e.created_at FROM webhook_event e
+WHERE e.forgotten_at = 0 AND e.created_at <= @before
+  AND e.created_at >= @since AND (e.created_at > @since OR e.event_id > @behind)
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND (d.status = 'pending' OR d.ended_at > @before))
+ORDER BY e.created_at, e.event_id LIMIT CAST(@max AS bigint)
+FOR UPDATE SKIP LOCKED;
+
+-- name: WebhookAttemptsForget :exec
+DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.event_id = @event_id);
+
+-- name: WebhookDeliveriesForget :exec
+DELETE FROM webhook_delivery WHERE event_id = @event_id;
+
+-- name: WebhookEventForget :exec
+-- Its row stays, to tell that it was there.
+UPDATE webhook_event SET body = '', forgotten_at = @now WHERE event_id = @event_id;
+
+-- name: WebhookEventDelete :exec
+DELETE FROM webhook_event WHERE event_id = @event_id;
+
+-- name: WebhookTargetForget :one
+-- That a job had a target stays, for the job's own page.
+UPDATE webhook_endpoint SET url = '', deleted_at = @now WHERE job_id = @job_id AND job_id <> '' RETURNING endpoint_id;
+
+-- name: WebhookEndpointsForget :execrows
+-- Endpoints that were deleted long ago, once their log is gone.
+DELETE FROM webhook_endpoint WHERE deleted_at <> 0 AND deleted_at <= @before AND job_id = ''
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.endpoint_id = webhook_endpoint.endpoint_id);
+
+-- name: WebhookSecretsOver :execrows
+-- Secrets, of any endpoint, that sign nothing any more.
+DELETE FROM webhook_secret WHERE expires_at <> 0 AND expires_at <= @now;
 
 -- name: WorkspacePeople :many
 SELECT email FROM person WHERE workspace_id = @workspace_id ORDER BY email;
@@ -138,7 +192,15 @@ HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) 
 -- name: AuditWebhookUntold :many
 -- Jobs that have ended and whose own target was never to hear of it.
 SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
-WHERE n.job_id <> '' AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
+WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
+
+-- name: AuditWebhookForgotten :many
+-- Events that are gone in part only: without a body and not forgotten, or
+-- forgotten and with a body, a delivery or a secret.
+SELECT e.event_id, e.forgotten_at FROM webhook_event e
+WHERE (e.forgotten_at = 0 AND e.body = '')
+   OR (e.forgotten_at <> 0 AND (e.body <> '' OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id)
+     OR EXISTS (SELECT 1 FROM webhook_endpoint n JOIN webhook_secret s ON s.endpoint_id = n.endpoint_id WHERE n.job_id = e.job_id AND n.job_id <> '')));
 
 -- name: AuditWebhookStuck :many
 -- Deliveries that wait and that nobody will ever make.

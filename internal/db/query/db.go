@@ -111,6 +111,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookEventsStmt, err = db.PrepareContext(ctx, auditWebhookEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookEvents: %w", err)
 	}
+	if q.auditWebhookForgottenStmt, err = db.PrepareContext(ctx, auditWebhookForgotten); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookForgotten: %w", err)
+	}
 	if q.auditWebhookSecretsStmt, err = db.PrepareContext(ctx, auditWebhookSecrets); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookSecrets: %w", err)
 	}
@@ -618,6 +621,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookAttemptAddStmt, err = db.PrepareContext(ctx, webhookAttemptAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptAdd: %w", err)
 	}
+	if q.webhookAttemptsForgetStmt, err = db.PrepareContext(ctx, webhookAttemptsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptsForget: %w", err)
+	}
 	if q.webhookAttemptsOfStmt, err = db.PrepareContext(ctx, webhookAttemptsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptsOf: %w", err)
 	}
@@ -626,6 +632,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookDeliveriesFailStmt, err = db.PrepareContext(ctx, webhookDeliveriesFail); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDeliveriesFail: %w", err)
+	}
+	if q.webhookDeliveriesForgetStmt, err = db.PrepareContext(ctx, webhookDeliveriesForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveriesForget: %w", err)
 	}
 	if q.webhookDeliveriesOfEndpointStmt, err = db.PrepareContext(ctx, webhookDeliveriesOfEndpoint); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDeliveriesOfEndpoint: %w", err)
@@ -672,11 +681,29 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookEndpointLockStmt, err = db.PrepareContext(ctx, webhookEndpointLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointLock: %w", err)
 	}
+	if q.webhookEndpointsForgetStmt, err = db.PrepareContext(ctx, webhookEndpointsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointsForget: %w", err)
+	}
 	if q.webhookEndpointsOfStmt, err = db.PrepareContext(ctx, webhookEndpointsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointsOf: %w", err)
 	}
 	if q.webhookEventCreateStmt, err = db.PrepareContext(ctx, webhookEventCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventCreate: %w", err)
+	}
+	if q.webhookEventDeleteStmt, err = db.PrepareContext(ctx, webhookEventDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventDelete: %w", err)
+	}
+	if q.webhookEventForgetStmt, err = db.PrepareContext(ctx, webhookEventForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventForget: %w", err)
+	}
+	if q.webhookEventLockStmt, err = db.PrepareContext(ctx, webhookEventLock); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventLock: %w", err)
+	}
+	if q.webhookEventsOverStmt, err = db.PrepareContext(ctx, webhookEventsOver); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventsOver: %w", err)
+	}
+	if q.webhookEventsSinceStmt, err = db.PrepareContext(ctx, webhookEventsSince); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventsSince: %w", err)
 	}
 	if q.webhookNextStmt, err = db.PrepareContext(ctx, webhookNext); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookNext: %w", err)
@@ -701,6 +728,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookSecretsOfStmt, err = db.PrepareContext(ctx, webhookSecretsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretsOf: %w", err)
+	}
+	if q.webhookSecretsOverStmt, err = db.PrepareContext(ctx, webhookSecretsOver); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretsOver: %w", err)
+	}
+	if q.webhookTargetForgetStmt, err = db.PrepareContext(ctx, webhookTargetForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookTargetForget: %w", err)
 	}
 	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
@@ -898,6 +931,11 @@ func (q *Queries) Close() error {
 	if q.auditWebhookEventsStmt != nil {
 		if cerr := q.auditWebhookEventsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookEventsStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookForgottenStmt != nil {
+		if cerr := q.auditWebhookForgottenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookForgottenStmt: %w", cerr)
 		}
 	}
 	if q.auditWebhookSecretsStmt != nil {
@@ -1745,6 +1783,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookAttemptAddStmt: %w", cerr)
 		}
 	}
+	if q.webhookAttemptsForgetStmt != nil {
+		if cerr := q.webhookAttemptsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptsForgetStmt: %w", cerr)
+		}
+	}
 	if q.webhookAttemptsOfStmt != nil {
 		if cerr := q.webhookAttemptsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookAttemptsOfStmt: %w", cerr)
@@ -1758,6 +1801,11 @@ func (q *Queries) Close() error {
 	if q.webhookDeliveriesFailStmt != nil {
 		if cerr := q.webhookDeliveriesFailStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookDeliveriesFailStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveriesForgetStmt != nil {
+		if cerr := q.webhookDeliveriesForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveriesForgetStmt: %w", cerr)
 		}
 	}
 	if q.webhookDeliveriesOfEndpointStmt != nil {
@@ -1835,6 +1883,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookEndpointLockStmt: %w", cerr)
 		}
 	}
+	if q.webhookEndpointsForgetStmt != nil {
+		if cerr := q.webhookEndpointsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointsForgetStmt: %w", cerr)
+		}
+	}
 	if q.webhookEndpointsOfStmt != nil {
 		if cerr := q.webhookEndpointsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEndpointsOfStmt: %w", cerr)
@@ -1843,6 +1896,31 @@ func (q *Queries) Close() error {
 	if q.webhookEventCreateStmt != nil {
 		if cerr := q.webhookEventCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEventCreateStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventDeleteStmt != nil {
+		if cerr := q.webhookEventDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventDeleteStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventForgetStmt != nil {
+		if cerr := q.webhookEventForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventForgetStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventLockStmt != nil {
+		if cerr := q.webhookEventLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventLockStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventsOverStmt != nil {
+		if cerr := q.webhookEventsOverStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventsOverStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventsSinceStmt != nil {
+		if cerr := q.webhookEventsSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventsSinceStmt: %w", cerr)
 		}
 	}
 	if q.webhookNextStmt != nil {
@@ -1883,6 +1961,16 @@ func (q *Queries) Close() error {
 	if q.webhookSecretsOfStmt != nil {
 		if cerr := q.webhookSecretsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookSecretsOfStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretsOverStmt != nil {
+		if cerr := q.webhookSecretsOverStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretsOverStmt: %w", cerr)
+		}
+	}
+	if q.webhookTargetForgetStmt != nil {
+		if cerr := q.webhookTargetForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookTargetForgetStmt: %w", cerr)
 		}
 	}
 	if q.webhookTargetsStmt != nil {
@@ -2033,6 +2121,7 @@ type Queries struct {
 	auditUnbalancedStmt             *sql.Stmt
 	auditWebhookBareStmt            *sql.Stmt
 	auditWebhookEventsStmt          *sql.Stmt
+	auditWebhookForgottenStmt       *sql.Stmt
 	auditWebhookSecretsStmt         *sql.Stmt
 	auditWebhookStuckStmt           *sql.Stmt
 	auditWebhookTriesStmt           *sql.Stmt
@@ -2202,9 +2291,11 @@ type Queries struct {
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
 	webhookAttemptAddStmt           *sql.Stmt
+	webhookAttemptsForgetStmt       *sql.Stmt
 	webhookAttemptsOfStmt           *sql.Stmt
 	webhookDeliverMissedStmt        *sql.Stmt
 	webhookDeliveriesFailStmt       *sql.Stmt
+	webhookDeliveriesForgetStmt     *sql.Stmt
 	webhookDeliveriesOfEndpointStmt *sql.Stmt
 	webhookDeliveriesOfJobStmt      *sql.Stmt
 	webhookDeliveryCreateStmt       *sql.Stmt
@@ -2220,8 +2311,14 @@ type Queries struct {
 	webhookEndpointGetStmt          *sql.Stmt
 	webhookEndpointHealthStmt       *sql.Stmt
 	webhookEndpointLockStmt         *sql.Stmt
+	webhookEndpointsForgetStmt      *sql.Stmt
 	webhookEndpointsOfStmt          *sql.Stmt
 	webhookEventCreateStmt          *sql.Stmt
+	webhookEventDeleteStmt          *sql.Stmt
+	webhookEventForgetStmt          *sql.Stmt
+	webhookEventLockStmt            *sql.Stmt
+	webhookEventsOverStmt           *sql.Stmt
+	webhookEventsSinceStmt          *sql.Stmt
 	webhookNextStmt                 *sql.Stmt
 	webhookRedeliverStmt            *sql.Stmt
 	webhookRedeliverFailedStmt      *sql.Stmt
@@ -2230,6 +2327,8 @@ type Queries struct {
 	webhookSecretsDeleteStmt        *sql.Stmt
 	webhookSecretsForgetStmt        *sql.Stmt
 	webhookSecretsOfStmt            *sql.Stmt
+	webhookSecretsOverStmt          *sql.Stmt
+	webhookTargetForgetStmt         *sql.Stmt
 	webhookTargetsStmt              *sql.Stmt
 	workerCreateStmt                *sql.Stmt
 	workerGetStmt                   *sql.Stmt
@@ -2281,6 +2380,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditUnbalancedStmt:             q.auditUnbalancedStmt,
 		auditWebhookBareStmt:            q.auditWebhookBareStmt,
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
+		auditWebhookForgottenStmt:       q.auditWebhookForgottenStmt,
 		auditWebhookSecretsStmt:         q.auditWebhookSecretsStmt,
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
 		auditWebhookTriesStmt:           q.auditWebhookTriesStmt,
@@ -2450,9 +2550,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,
 		webhookAttemptAddStmt:           q.webhookAttemptAddStmt,
+		webhookAttemptsForgetStmt:       q.webhookAttemptsForgetStmt,
 		webhookAttemptsOfStmt:           q.webhookAttemptsOfStmt,
 		webhookDeliverMissedStmt:        q.webhookDeliverMissedStmt,
 		webhookDeliveriesFailStmt:       q.webhookDeliveriesFailStmt,
+		webhookDeliveriesForgetStmt:     q.webhookDeliveriesForgetStmt,
 		webhookDeliveriesOfEndpointStmt: q.webhookDeliveriesOfEndpointStmt,
 		webhookDeliveriesOfJobStmt:      q.webhookDeliveriesOfJobStmt,
 		webhookDeliveryCreateStmt:       q.webhookDeliveryCreateStmt,
@@ -2468,8 +2570,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEndpointGetStmt:          q.webhookEndpointGetStmt,
 		webhookEndpointHealthStmt:       q.webhookEndpointHealthStmt,
 		webhookEndpointLockStmt:         q.webhookEndpointLockStmt,
+		webhookEndpointsForgetStmt:      q.webhookEndpointsForgetStmt,
 		webhookEndpointsOfStmt:          q.webhookEndpointsOfStmt,
 		webhookEventCreateStmt:          q.webhookEventCreateStmt,
+		webhookEventDeleteStmt:          q.webhookEventDeleteStmt,
+		webhookEventForgetStmt:          q.webhookEventForgetStmt,
+		webhookEventLockStmt:            q.webhookEventLockStmt,
+		webhookEventsOverStmt:           q.webhookEventsOverStmt,
+		webhookEventsSinceStmt:          q.webhookEventsSinceStmt,
 		webhookNextStmt:                 q.webhookNextStmt,
 		webhookRedeliverStmt:            q.webhookRedeliverStmt,
 		webhookRedeliverFailedStmt:      q.webhookRedeliverFailedStmt,
@@ -2478,6 +2586,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookSecretsDeleteStmt:        q.webhookSecretsDeleteStmt,
 		webhookSecretsForgetStmt:        q.webhookSecretsForgetStmt,
 		webhookSecretsOfStmt:            q.webhookSecretsOfStmt,
+		webhookSecretsOverStmt:          q.webhookSecretsOverStmt,
+		webhookTargetForgetStmt:         q.webhookTargetForgetStmt,
 		webhookTargetsStmt:              q.webhookTargetsStmt,
 		workerCreateStmt:                q.workerCreateStmt,
 		workerGetStmt:                   q.workerGetStmt,

@@ -82,6 +82,43 @@ func (q *Queries) AuditWebhookEvents(ctx context.Context) ([]AuditWebhookEventsR
 	return items, nil
 }
 
+const auditWebhookForgotten = `-- name: AuditWebhookForgotten :many
+SELECT e.event_id, e.forgotten_at FROM webhook_event e
+WHERE (e.forgotten_at = 0 AND e.body = '')
+   OR (e.forgotten_at <> 0 AND (e.body <> '' OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id)
+     OR EXISTS (SELECT 1 FROM webhook_endpoint n JOIN webhook_secret s ON s.endpoint_id = n.endpoint_id WHERE n.job_id = e.job_id AND n.job_id <> '')))
+`
+
+type AuditWebhookForgottenRow struct {
+	EventID     string
+	ForgottenAt int64
+}
+
+// Events that are gone in part only: without a body and not forgotten, or
+// forgotten and with a body, a delivery or a secret.
+func (q *Queries) AuditWebhookForgotten(ctx context.Context) ([]AuditWebhookForgottenRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookForgottenStmt, auditWebhookForgotten)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWebhookForgottenRow
+	for rows.Next() {
+		var i AuditWebhookForgottenRow
+		if err := rows.Scan(&i.EventID, &i.ForgottenAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditWebhookSecrets = `-- name: AuditWebhookSecrets :many
 SELECT secret_id, endpoint_id, sealed, created_at, expires_at FROM webhook_secret WHERE secret_id > $1 ORDER BY secret_id LIMIT 500
 `
@@ -198,7 +235,7 @@ func (q *Queries) AuditWebhookTries(ctx context.Context) ([]AuditWebhookTriesRow
 
 const auditWebhookUntold = `-- name: AuditWebhookUntold :many
 SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
-WHERE n.job_id <> '' AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
+WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
 `
 
 type AuditWebhookUntoldRow struct {
@@ -260,6 +297,15 @@ func (q *Queries) WebhookAttemptAdd(ctx context.Context, arg WebhookAttemptAddPa
 	return err
 }
 
+const webhookAttemptsForget = `-- name: WebhookAttemptsForget :exec
+DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.event_id = $1)
+`
+
+func (q *Queries) WebhookAttemptsForget(ctx context.Context, eventID string) error {
+	_, err := q.exec(ctx, q.webhookAttemptsForgetStmt, webhookAttemptsForget, eventID)
+	return err
+}
+
 const webhookAttemptsOf = `-- name: WebhookAttemptsOf :many
 SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at FROM webhook_attempt WHERE delivery_id = $1 ORDER BY number
 `
@@ -301,19 +347,33 @@ INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, 
 SELECT 'WHD-' || substr(e.event_id, 5) || substr(n.endpoint_id, 5), e.event_id, n.endpoint_id, e.workspace_id, e.job_id, n.lane, 'pending',
   CAST($1 AS bigint), CAST($1 AS bigint)
 FROM webhook_event e JOIN webhook_endpoint n ON n.endpoint_id = $2 AND n.workspace_id = e.workspace_id
-WHERE e.created_at >= $3 AND e.job_id <> '' AND e.body <> ''
+WHERE e.workspace_id = $3 AND e.job_id <> '' AND e.forgotten_at = 0
+  AND e.created_at >= $4 AND (e.created_at > $4 OR e.event_id > $5)
+  AND e.created_at <= $6 AND (e.created_at < $6 OR e.event_id <= $7)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
 `
 
 type WebhookDeliverMissedParams struct {
-	Now        int64
-	EndpointID string
-	Since      int64
+	Now         int64
+	EndpointID  string
+	WorkspaceID string
+	Since       int64
+	Behind      string
+	Until       int64
+	Last        string
 }
 
-// What an endpoint was never told of since a time.
+// What an endpoint was never told of, of a page of events.
 func (q *Queries) WebhookDeliverMissed(ctx context.Context, arg WebhookDeliverMissedParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookDeliverMissedStmt, webhookDeliverMissed, arg.Now, arg.EndpointID, arg.Since)
+	result, err := q.exec(ctx, q.webhookDeliverMissedStmt, webhookDeliverMissed,
+		arg.Now,
+		arg.EndpointID,
+		arg.WorkspaceID,
+		arg.Since,
+		arg.Behind,
+		arg.Until,
+		arg.Last,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -332,6 +392,15 @@ type WebhookDeliveriesFailParams struct {
 
 func (q *Queries) WebhookDeliveriesFail(ctx context.Context, arg WebhookDeliveriesFailParams) error {
 	_, err := q.exec(ctx, q.webhookDeliveriesFailStmt, webhookDeliveriesFail, arg.Reason, arg.Now, arg.EndpointID)
+	return err
+}
+
+const webhookDeliveriesForget = `-- name: WebhookDeliveriesForget :exec
+DELETE FROM webhook_delivery WHERE event_id = $1
+`
+
+func (q *Queries) WebhookDeliveriesForget(ctx context.Context, eventID string) error {
+	_, err := q.exec(ctx, q.webhookDeliveriesForgetStmt, webhookDeliveriesForget, eventID)
 	return err
 }
 
@@ -774,6 +843,20 @@ func (q *Queries) WebhookEndpointLock(ctx context.Context, endpointID string) (W
 	return i, err
 }
 
+const webhookEndpointsForget = `-- name: WebhookEndpointsForget :execrows
+DELETE FROM webhook_endpoint WHERE deleted_at <> 0 AND deleted_at <= $1 AND job_id = ''
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.endpoint_id = webhook_endpoint.endpoint_id)
+`
+
+// Endpoints that were deleted long ago, once their log is gone.
+func (q *Queries) WebhookEndpointsForget(ctx context.Context, before int64) (int64, error) {
+	result, err := q.exec(ctx, q.webhookEndpointsForgetStmt, webhookEndpointsForget, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const webhookEndpointsOf = `-- name: WebhookEndpointsOf :many
 SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint WHERE workspace_id = $1 AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC
 `
@@ -841,6 +924,146 @@ func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreate
 	return err
 }
 
+const webhookEventDelete = `-- name: WebhookEventDelete :exec
+DELETE FROM webhook_event WHERE event_id = $1
+`
+
+func (q *Queries) WebhookEventDelete(ctx context.Context, eventID string) error {
+	_, err := q.exec(ctx, q.webhookEventDeleteStmt, webhookEventDelete, eventID)
+	return err
+}
+
+const webhookEventForget = `-- name: WebhookEventForget :exec
+UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2
+`
+
+type WebhookEventForgetParams struct {
+	Now     int64
+	EventID string
+}
+
+// Its row stays, to tell that it was there.
+func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForgetParams) error {
+	_, err := q.exec(ctx, q.webhookEventForgetStmt, webhookEventForget, arg.Now, arg.EventID)
+	return err
+}
+
+const webhookEventLock = `-- name: WebhookEventLock :one
+SELECT event_id FROM webhook_event WHERE event_id = $1 FOR UPDATE
+`
+
+// Keeps an event from being forgotten.
+func (q *Queries) WebhookEventLock(ctx context.Context, eventID string) (string, error) {
+	row := q.queryRow(ctx, q.webhookEventLockStmt, webhookEventLock, eventID)
+	var event_id string
+	err := row.Scan(&event_id)
+	return event_id, err
+}
+
+const webhookEventsOver = `-- name: WebhookEventsOver :many
+SELECT e.event_id, e.job_id, e.created_at FROM webhook_event e
+WHERE e.forgotten_at = 0 AND e.created_at <= $1
+  AND e.created_at >= $2 AND (e.created_at > $2 OR e.event_id > $3)
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND (d.status = 'pending' OR d.ended_at > $1))
+ORDER BY e.created_at, e.event_id LIMIT CAST($4 AS bigint)
+FOR UPDATE SKIP LOCKED
+`
+
+type WebhookEventsOverParams struct {
+	Before int64
+	Since  int64
+	Behind string
+	Max    int64
+}
+
+type WebhookEventsOverRow struct {
+	EventID   string
+	JobID     string
+	CreatedAt int64
+}
+
+// Events to be forgotten: old, and nothing of them waits or ended of late. What
+// another holds is left for the next time.
+func (q *Queries) WebhookEventsOver(ctx context.Context, arg WebhookEventsOverParams) ([]WebhookEventsOverRow, error) {
+	rows, err := q.query(ctx, q.webhookEventsOverStmt, webhookEventsOver,
+		arg.Before,
+		arg.Since,
+		arg.Behind,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEventsOverRow
+	for rows.Next() {
+		var i WebhookEventsOverRow
+		if err := rows.Scan(&i.EventID, &i.JobID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookEventsSince = `-- name: WebhookEventsSince :many
+SELECT event_id, created_at FROM webhook_event
+WHERE workspace_id = $1 AND job_id <> '' AND forgotten_at = 0
+  AND created_at >= $2 AND (created_at > $2 OR event_id > $3) AND created_at <= $4
+ORDER BY created_at, event_id LIMIT CAST($5 AS bigint)
+FOR UPDATE
+`
+
+type WebhookEventsSinceParams struct {
+	WorkspaceID string
+	Since       int64
+	Behind      string
+	Until       int64
+	Max         int64
+}
+
+type WebhookEventsSinceRow struct {
+	EventID   string
+	CreatedAt int64
+}
+
+// A page of a workspace's jobs' events, the oldest first, behind the one named;
+// none of them is forgotten before the transaction ends.
+func (q *Queries) WebhookEventsSince(ctx context.Context, arg WebhookEventsSinceParams) ([]WebhookEventsSinceRow, error) {
+	rows, err := q.query(ctx, q.webhookEventsSinceStmt, webhookEventsSince,
+		arg.WorkspaceID,
+		arg.Since,
+		arg.Behind,
+		arg.Until,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEventsSinceRow
+	for rows.Next() {
+		var i WebhookEventsSinceRow
+		if err := rows.Scan(&i.EventID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookNext = `-- name: WebhookNext :one
 SELECT d.next_at FROM webhook_delivery d WHERE d.lane = $1 AND d.status = 'pending' ORDER BY d.next_at, d.delivery_id LIMIT 1
 `
@@ -872,8 +1095,11 @@ func (q *Queries) WebhookRedeliver(ctx context.Context, arg WebhookRedeliverPara
 
 const webhookRedeliverFailed = `-- name: WebhookRedeliverFailed :execrows
 UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = $1, ended_at = 0
-WHERE endpoint_id = $2 AND status <> 'delivered' AND job_id <> ''
-  AND event_id IN (SELECT e.event_id FROM webhook_event e WHERE e.workspace_id = $3 AND e.created_at >= $4)
+WHERE endpoint_id = $2 AND status <> 'delivered' AND job_id <> '' AND event_id IN (
+  SELECT e.event_id FROM webhook_event e
+  WHERE e.workspace_id = $3 AND e.forgotten_at = 0
+    AND e.created_at >= $4 AND (e.created_at > $4 OR e.event_id > $5)
+    AND e.created_at <= $6 AND (e.created_at < $6 OR e.event_id <= $7))
 `
 
 type WebhookRedeliverFailedParams struct {
@@ -881,15 +1107,21 @@ type WebhookRedeliverFailedParams struct {
 	EndpointID  string
 	WorkspaceID string
 	Since       int64
+	Behind      string
+	Until       int64
+	Last        string
 }
 
-// What an endpoint was told of since a time and has not taken.
+// What an endpoint was told of and has not taken, of a page of events.
 func (q *Queries) WebhookRedeliverFailed(ctx context.Context, arg WebhookRedeliverFailedParams) (int64, error) {
 	result, err := q.exec(ctx, q.webhookRedeliverFailedStmt, webhookRedeliverFailed,
 		arg.Now,
 		arg.EndpointID,
 		arg.WorkspaceID,
 		arg.Since,
+		arg.Behind,
+		arg.Until,
+		arg.Last,
 	)
 	if err != nil {
 		return 0, err
@@ -993,6 +1225,36 @@ func (q *Queries) WebhookSecretsOf(ctx context.Context, arg WebhookSecretsOfPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const webhookSecretsOver = `-- name: WebhookSecretsOver :execrows
+DELETE FROM webhook_secret WHERE expires_at <> 0 AND expires_at <= $1
+`
+
+// Secrets, of any endpoint, that sign nothing any more.
+func (q *Queries) WebhookSecretsOver(ctx context.Context, now int64) (int64, error) {
+	result, err := q.exec(ctx, q.webhookSecretsOverStmt, webhookSecretsOver, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const webhookTargetForget = `-- name: WebhookTargetForget :one
+UPDATE webhook_endpoint SET url = '', deleted_at = $1 WHERE job_id = $2 AND job_id <> '' RETURNING endpoint_id
+`
+
+type WebhookTargetForgetParams struct {
+	Now   int64
+	JobID string
+}
+
+// That a job had a target stays, for the job's own page.
+func (q *Queries) WebhookTargetForget(ctx context.Context, arg WebhookTargetForgetParams) (string, error) {
+	row := q.queryRow(ctx, q.webhookTargetForgetStmt, webhookTargetForget, arg.Now, arg.JobID)
+	var endpoint_id string
+	err := row.Scan(&endpoint_id)
+	return endpoint_id, err
 }
 
 const webhookTargets = `-- name: WebhookTargets :many
