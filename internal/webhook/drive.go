@@ -16,6 +16,8 @@ const (
 	lookEvery = time.Second
 	// crowded is how long a lane of a workspace that has its share waits.
 	crowded = time.Second
+	// inStock is how many deliveries a lane reads at once, each for lookEvery.
+	inStock = 4 * perLane
 )
 
 // Drive is the work of a lease of Queue: it makes the deliveries of one lane
@@ -45,6 +47,8 @@ type drive struct {
 	lease lease.Lease
 	open  map[string]bool // deliveries under way
 	ended chan outcome
+	stock []letter  // due and not under way, the longest waiting first
+	read  time.Time // when the stock was
 }
 
 func (d *drive) run(ctx, calls context.Context, wake <-chan struct{}) error {
@@ -86,11 +90,14 @@ func (d *drive) fill(ctx, calls context.Context) error {
 	if room == 0 {
 		return nil
 	}
-	letters, err := d.due(ctx)
-	if err != nil {
-		return err
+	if len(d.stock) == 0 || time.Since(d.read) > lookEvery {
+		if err := d.restock(ctx); err != nil {
+			return err
+		}
 	}
-	for _, l := range letters[:min(room, len(letters))] {
+	room = min(room, len(d.stock))
+	for _, l := range d.stock[:room] {
+		l.at = l.at.Add(time.Since(d.read))
 		d.open[l.delivery.DeliveryID] = true
 		go func() {
 			if l.endpoint.DisabledAt != 0 || l.endpoint.DeletedAt != 0 {
@@ -100,29 +107,34 @@ func (d *drive) fill(ctx, calls context.Context) error {
 			d.ended <- d.call(calls, l)
 		}()
 	}
+	d.stock = d.stock[room:]
 	return nil
 }
 
-// due reads what of the lane is due and not under way.
-func (d *drive) due(ctx context.Context) (letters []letter, err error) {
-	err = d.DB.Read(ctx, func(tx *db.Tx) error {
-		rows, err := tx.WebhookDue(ctx, query.WebhookDueParams{Lane: d.lease.Subject, Now: tx.Now, Max: perLane + int64(len(d.open))})
+// restock reads what of the lane is due and not under way.
+func (d *drive) restock(ctx context.Context) error {
+	d.read = time.Now()
+	return d.DB.Read(ctx, func(tx *db.Tx) error {
+		d.stock = nil
+		rows, err := tx.WebhookDue(ctx, query.WebhookDueParams{Lane: d.lease.Subject, Now: tx.Now, Max: inStock + int64(len(d.open))})
 		if err != nil {
 			return fmt.Errorf("read due webhooks: %w", err)
 		}
+		secrets := map[string][]string{}
 		for _, row := range rows {
 			if d.open[row.WebhookDelivery.DeliveryID] {
 				continue
 			}
-			secrets, err := d.secretsOf(ctx, tx, row.WebhookEndpoint.EndpointID)
-			if err != nil {
-				return err
+			endpointID := row.WebhookEndpoint.EndpointID
+			if secrets[endpointID] == nil {
+				if secrets[endpointID], err = d.secretsOf(ctx, tx, endpointID); err != nil {
+					return err
+				}
 			}
-			letters = append(letters, letter{row.WebhookDelivery, row.WebhookEndpoint, row.Body, secrets, tx.Time()})
+			d.stock = append(d.stock, letter{row.WebhookDelivery, row.WebhookEndpoint, row.Body, secrets[endpointID], tx.Time()})
 		}
 		return nil
 	})
-	return letters, err
 }
 
 // collect takes an outcome and those that have come with it.

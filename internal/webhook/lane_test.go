@@ -70,3 +70,21 @@ func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
 		}
 	})
 }
+
+// TestAnEndpointThatIsGoneIsCalledNoMore has many deliveries wait for one that
+// answers 410: beyond the calls that were open, none is made.
+func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		r := w.receiver(answering(410))
+		e, _ := w.endpoint(r.URL, "")
+		w.tellMany(40)
+		stop := w.run()
+		w.awaitDisabled(e.EndpointID)
+		stop()
+		if n := len(r.hits); n > 8 {
+			t.Errorf("it was called %d times", n)
+		}
+		w.audit()
+	})
+}

@@ -127,6 +127,7 @@ func (d *drive) health(ctx context.Context, tx *db.Tx, o outcome) error {
 
 // breakOff disables an endpoint, not by its owner's wish, and has the owner told.
 func (d *drive) breakOff(ctx context.Context, tx *db.Tx, endpointID string, why Reason) error {
+	d.stock = nil // none of what waits for it is called
 	disabled, err := disable(ctx, tx, endpointID, why, WasDisabled)
 	if err != nil || !disabled {
 		return err
