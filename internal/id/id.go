@@ -35,6 +35,10 @@ func New(prefix string) string {
 	return prefix + hex.EncodeToString(u[:])
 }
 
+// Behind is a text that sorts behind every id of prefix, in whatever order a
+// database keeps text: letters follow digits everywhere, signs may not.
+func Behind(prefix string) string { return prefix + "g" }
+
 // Valid reports whether s is an id of that prefix.
 func Valid(prefix, s string) bool {
 	digits, ok := strings.CutPrefix(s, prefix)

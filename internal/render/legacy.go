@@ -107,7 +107,7 @@ type ListRequest struct {
 func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more bool, err error) {
 	before := r.Before
 	if before == "" {
-		before = id.Job + "~" // behind every id
+		before = id.Behind(id.Job)
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.JobsOfWorkspace(ctx, query.JobsOfWorkspaceParams{

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/db/query"
 	"svc.example/internal/farm"
+	"svc.example/internal/id"
 	"svc.example/internal/identity"
 	"svc.example/internal/wallet"
 	"svc.example/internal/worker"
@@ -260,7 +261,7 @@ func (h *house) wantMoney(workspaceID string, available int64, kinds ...wallet.K
 		if balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
 			return err
 		}
-		entries, err := tx.LedgerOfWorkspace(ctx, query.LedgerOfWorkspaceParams{WorkspaceID: workspaceID, Before: "~", Max: 1000})
+		entries, err := tx.LedgerOfWorkspace(ctx, query.LedgerOfWorkspaceParams{WorkspaceID: workspaceID, Before: id.Behind(id.Transaction), Max: 1000})
 		for _, e := range slices.Backward(entries) {
 			got = append(got, wallet.Kind(e.Kind))
 		}

@@ -257,7 +257,7 @@ type Transaction struct {
 // the last one already seen, or "".
 func Transactions(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Transaction, error) {
 	if before == "" {
-		before = id.Transaction + "~" // behind every id
+		before = id.Behind(id.Transaction)
 	}
 	rows, err := tx.LedgerOfWorkspace(ctx, query.LedgerOfWorkspaceParams{WorkspaceID: workspaceID, Before: before, Max: int64(limit)})
 	if err != nil {

@@ -3,6 +3,7 @@ package wallet_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -201,6 +202,39 @@ func TestLedgerFollowsItsModel(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+func TestTransactionsArePagedNewestFirst(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 100)
+		for _, job := range []string{"JOB-1", "JOB-2"} {
+			if err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", job, 10) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var references []string
+		for before := ""; ; {
+			var page []wallet.Transaction
+			err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+				page, err = wallet.Transactions(t.Context(), tx, "W", before, 2)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, entry := range page {
+				references = append(references, entry.Reference)
+			}
+			before = page[len(page)-1].ID
+		}
+		if got := strings.Join(references, ","); got != "JOB-2,JOB-1,first W" {
+			t.Errorf("got %s", got)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
+	"svc.example/internal/id"
 )
 
 // Delivery is an event on its way to an endpoint, with its log.
@@ -106,7 +107,7 @@ type Page struct {
 // and says whether older ones follow. Errors: webhook_endpoint_not_found.
 func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, p Page) (page []Delivery, more bool, err error) {
 	if p.Before == "" {
-		p.Before = "~" // behind every id
+		p.Before = id.Behind(id.Delivery)
 	}
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookEndpointGet(ctx, endpointID)
