@@ -124,8 +124,8 @@ type walletCreditCmd struct {
 }
 
 func (c *walletCreditCmd) Run(k *kong.Context) error {
-	if c.Cents < 1 {
-		return exitError{fmt.Errorf("--cents is %d; it must be 1 or more", c.Cents), exitUsage}
+	if c.Cents < 1 || c.Cents > wallet.MaxCents {
+		return exitError{fmt.Errorf("--cents is %d; it must be 1 to %d", c.Cents, int64(wallet.MaxCents)), exitUsage}
 	}
 	reference := c.Reference
 	if reference == "" {

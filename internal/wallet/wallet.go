@@ -6,7 +6,7 @@
 // reference, however often it is asked for; for every job reserved = captured +
 // released when it has ended, and captured is never above reserved.
 //
-// All amounts are cents (USD), 1 or more. Every function works in the caller's
+// All amounts are cents (USD), 1 to MaxCents. Every function works in the caller's
 // transaction, so money moves together with what it is for. Prices and jobs
 // are left to others. Start reading at Reserve.
 package wallet
@@ -41,6 +41,11 @@ const (
 	accountFunding = "house:funding"
 	accountRevenue = "house:revenue"
 )
+
+// MaxCents is the most that one entry may move: ten billion USD. What is above is
+// a slip of the keyboard, and sums of less stay far from the largest number that
+// a row can hold.
+const MaxCents = 1_000_000_000_000
 
 // Balance of a workspace, in cents.
 type Balance struct {
@@ -109,8 +114,11 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 func Refund(ctx context.Context, tx *db.Tx, workspaceID, jobID, reference string, cents int64) error {
 	// Locked, so that two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
-	if err != nil || captured.WorkspaceID != workspaceID {
+	if err != nil {
 		return fmt.Errorf("refund %s: no capture to refund: %w", jobID, err)
+	}
+	if captured.WorkspaceID != workspaceID {
+		return fmt.Errorf("refund %s: its capture is of %s, not of %s", jobID, captured.WorkspaceID, workspaceID)
 	}
 	refunded, err := tx.LedgerRefunded(ctx, jobID)
 	if err != nil {
@@ -120,7 +128,7 @@ func Refund(ctx context.Context, tx *db.Tx, workspaceID, jobID, reference string
 	if err != nil || known {
 		return err
 	}
-	if refunded+cents > captured.AmountCents {
+	if cents > captured.AmountCents-refunded {
 		return fmt.Errorf("refund %s: %d cents on top of %d exceed the captured %d", jobID, cents, refunded, captured.AmountCents)
 	}
 	return move(ctx, tx, entry{
@@ -141,8 +149,8 @@ type entry struct {
 }
 
 func move(ctx context.Context, tx *db.Tx, e entry) error {
-	if e.cents <= 0 {
-		return fmt.Errorf("%s %s: %d cents", e.kind, e.reference, e.cents)
+	if e.cents < 1 || e.cents > MaxCents {
+		return fmt.Errorf("%s %s: %d cents, wanted 1 to %d", e.kind, e.reference, e.cents, int64(MaxCents))
 	}
 	if e.settles {
 		if err := unsettled(ctx, tx, e); err != nil {
@@ -179,7 +187,8 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 // unsettled refuses to capture or release what the other has already settled,
 // or what was never reserved.
 func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
-	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(Reserved), Reference: e.job})
+	// Locked, so that of a capture and a release at once the later sees the other.
+	r, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Reserved), Reference: e.job})
 	if err != nil {
 		return fmt.Errorf("%s %s: no reservation: %w", e.kind, e.job, err)
 	}

@@ -3,8 +3,10 @@ package wallet_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -235,6 +237,75 @@ func TestTransactionsArePagedNewestFirst(t *testing.T) {
 		}
 		if got := strings.Join(references, ","); got != "JOB-2,JOB-1,first W" {
 			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// The workspace holds money for another job too, so that no balance stands in
+// the way of settling one job twice.
+func TestAReservationIsSettledOneWayWhoeverIsFirst(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 1000)
+		reserve := func(job string, cents int64) {
+			t.Helper()
+			if err := write(d, func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", job, cents) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reserve("JOB-other", 500)
+		for round := range 40 {
+			job := fmt.Sprint("JOB-", round)
+			reserve(job, 10)
+			var settled atomic.Int32
+			start := make(chan struct{})
+			var wg sync.WaitGroup
+			for _, settle := range []func(context.Context, *db.Tx, string, string, int64) error{wallet.Capture, wallet.Release} {
+				wg.Go(func() {
+					<-start
+					if write(d, func(ctx context.Context, tx *db.Tx) error { return settle(ctx, tx, "W", job, 10) }) == nil {
+						settled.Add(1)
+					}
+				})
+			}
+			close(start)
+			wg.Wait()
+			if n := settled.Load(); n != 1 {
+				t.Fatalf("round %d: the reservation was settled %d times", round, n)
+			}
+		}
+	})
+}
+
+func TestAnAmountBeyondAllMoneyIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 100)
+		for _, step := range []func(ctx context.Context, tx *db.Tx) error{
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 10) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 10) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 1) },
+		} {
+			if err := write(d, step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, cents := range []int64{0, -1, math.MaxInt64, math.MaxInt64 / 2} {
+			err := write(d, func(ctx context.Context, tx *db.Tx) error {
+				return wallet.Credit(ctx, tx, "W", fmt.Sprint("c", cents), cents)
+			})
+			if err == nil {
+				t.Errorf("a credit of %d cents was taken", cents)
+			}
+			err = write(d, func(ctx context.Context, tx *db.Tx) error {
+				return wallet.Refund(ctx, tx, "W", "JOB-1", fmt.Sprint("r", cents), cents)
+			})
+			if err == nil {
+				t.Errorf("a refund of %d cents was made, of a job that cost 10", cents)
+			}
+		}
+		if b := balance(t, d, "W"); b.AvailableCents != 91 || b.ReservedCents != 0 {
+			t.Errorf("got %+v", b)
 		}
 	})
 }
