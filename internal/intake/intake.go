@@ -269,7 +269,7 @@ func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, ask
 func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
 	var key string
 	err := in.DB.Write(ctx, func(tx *db.Tx) error {
-		upload, err := tx.UploadByID(ctx, uploadID)
+		upload, err := tx.UploadLock(ctx, uploadID)
 		if err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}

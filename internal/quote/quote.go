@@ -149,10 +149,11 @@ func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 	return nil
 }
 
-// Upload reads an upload of a workspace; upload_not_found when it has none.
+// Upload locks an upload of a workspace, so that it stays what it is until tx
+// ends; upload_not_found when the workspace has none.
 func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
-	upload, err := tx.UploadGet(ctx, query.UploadGetParams{UploadID: uploadID, WorkspaceID: workspaceID})
-	if db.Missing(err) {
+	upload, err := tx.UploadLock(ctx, uploadID)
+	if db.Missing(err) || (err == nil && upload.WorkspaceID != workspaceID) {
 		return upload, fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
 	}
 	if err != nil {

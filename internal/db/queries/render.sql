@@ -3,8 +3,9 @@ INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_
 VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @blob_key, @scene, @created_at)
 ON CONFLICT (upload_id) DO NOTHING;
 
--- name: UploadGet :one
-SELECT * FROM upload WHERE upload_id = @upload_id AND workspace_id = @workspace_id;
+-- name: UploadLock :one
+-- Locked, so that an upload is not removed while a job is made of it.
+SELECT * FROM upload WHERE upload_id = @upload_id FOR UPDATE;
 
 -- name: UploadByID :one
 SELECT * FROM upload WHERE upload_id = @upload_id;

@@ -600,11 +600,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.uploadCreateStmt, err = db.PrepareContext(ctx, uploadCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadCreate: %w", err)
 	}
-	if q.uploadGetStmt, err = db.PrepareContext(ctx, uploadGet); err != nil {
-		return nil, fmt.Errorf("error preparing query UploadGet: %w", err)
-	}
 	if q.uploadLiveJobsStmt, err = db.PrepareContext(ctx, uploadLiveJobs); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadLiveJobs: %w", err)
+	}
+	if q.uploadLockStmt, err = db.PrepareContext(ctx, uploadLock); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadLock: %w", err)
 	}
 	if q.uploadRemoveStmt, err = db.PrepareContext(ctx, uploadRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadRemove: %w", err)
@@ -1748,14 +1748,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing uploadCreateStmt: %w", cerr)
 		}
 	}
-	if q.uploadGetStmt != nil {
-		if cerr := q.uploadGetStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing uploadGetStmt: %w", cerr)
-		}
-	}
 	if q.uploadLiveJobsStmt != nil {
 		if cerr := q.uploadLiveJobsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadLiveJobsStmt: %w", cerr)
+		}
+	}
+	if q.uploadLockStmt != nil {
+		if cerr := q.uploadLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadLockStmt: %w", cerr)
 		}
 	}
 	if q.uploadRemoveStmt != nil {
@@ -2284,8 +2284,8 @@ type Queries struct {
 	uploadBlobKeysStmt              *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
-	uploadGetStmt                   *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
+	uploadLockStmt                  *sql.Stmt
 	uploadRemoveStmt                *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
@@ -2543,8 +2543,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		uploadBlobKeysStmt:              q.uploadBlobKeysStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
-		uploadGetStmt:                   q.uploadGetStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
+		uploadLockStmt:                  q.uploadLockStmt,
 		uploadRemoveStmt:                q.uploadRemoveStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,

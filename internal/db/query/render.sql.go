@@ -1418,17 +1418,24 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int
 	return result.RowsAffected()
 }
 
-const uploadGet = `-- name: UploadGet :one
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at, removed_at FROM upload WHERE upload_id = $1 AND workspace_id = $2
+const uploadLiveJobs = `-- name: UploadLiveJobs :one
+SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
 `
 
-type UploadGetParams struct {
-	UploadID    string
-	WorkspaceID string
+func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, error) {
+	row := q.queryRow(ctx, q.uploadLiveJobsStmt, uploadLiveJobs, uploadID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
-func (q *Queries) UploadGet(ctx context.Context, arg UploadGetParams) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadGetStmt, uploadGet, arg.UploadID, arg.WorkspaceID)
+const uploadLock = `-- name: UploadLock :one
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at, removed_at FROM upload WHERE upload_id = $1 FOR UPDATE
+`
+
+// Locked, so that an upload is not removed while a job is made of it.
+func (q *Queries) UploadLock(ctx context.Context, uploadID string) (Upload, error) {
+	row := q.queryRow(ctx, q.uploadLockStmt, uploadLock, uploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -1442,17 +1449,6 @@ func (q *Queries) UploadGet(ctx context.Context, arg UploadGetParams) (Upload, e
 		&i.RemovedAt,
 	)
 	return i, err
-}
-
-const uploadLiveJobs = `-- name: UploadLiveJobs :one
-SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
-`
-
-func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, error) {
-	row := q.queryRow(ctx, q.uploadLiveJobsStmt, uploadLiveJobs, uploadID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const uploadRemove = `-- name: UploadRemove :execrows
