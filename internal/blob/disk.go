@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Disk struct {
 func OpenDisk(dir string, now time.Time) (*Disk, error) {
 	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming")}
 	for _, folder := range []string{d.root, d.temp} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		if err := makeFolders("", folder); err != nil {
 			return nil, fmt.Errorf("prepare the blob folder: %w", err)
 		}
 	}
@@ -59,15 +60,17 @@ func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
 	}
 	idle := make(chan struct{})
 	close(idle)
-	return &diskWriter{File: f, path: path, root: d.root, early: idle}, nil
+	return &diskWriter{File: f, sync: f.Sync, path: path, root: d.root, early: idle}, nil
 }
 
 type diskWriter struct {
 	*os.File
+	sync       func() error
 	path, root string
 	ended      bool
 	unsynced   int64
 	early      chan struct{} // closed when the early sync under way has ended
+	lost       error         // of an early sync: the system tells it once, commit's own sync would not
 }
 
 // earlySync is how many bytes are written before they begin their way to the
@@ -90,7 +93,9 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	w.early = done
 	go func() {
 		defer close(done)
-		_ = w.Sync() // a failure shows again in commit's own Sync
+		if err := w.sync(); err != nil {
+			w.lost = err
+		}
 	}()
 	return n, err
 }
@@ -107,7 +112,7 @@ func (w *diskWriter) Commit() error {
 
 func (w *diskWriter) commit() error {
 	<-w.early
-	if err := w.Sync(); err != nil {
+	if err := cmp.Or(w.lost, w.sync()); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil {
@@ -119,7 +124,8 @@ func (w *diskWriter) commit() error {
 	if err := syncFolder(filepath.Dir(w.path)); err != nil {
 		return err
 	}
-	return os.Remove(w.Name())
+	_ = os.Remove(w.Name()) // the blob is there; OpenDisk clears what stays
+	return nil
 }
 
 // link gives the file its name. Unlike a rename it never replaces a blob that
@@ -151,7 +157,7 @@ func (w *diskWriter) Abort() {
 	_ = os.Remove(w.Name()) // OpenDisk clears what stays
 }
 
-// makeFolders makes dir below root and makes each new entry durable.
+// makeFolders makes dir below root, "" for any, and makes each new entry durable.
 func makeFolders(root, dir string) error {
 	if dir == root {
 		return nil
