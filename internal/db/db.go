@@ -273,11 +273,15 @@ func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, err
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	detach := context.AfterFunc(ctx, cancel)
 	tx, err := pool.BeginTx(own, opts)
-	if err == nil && !detach() {
+	if gone := !detach(); gone && err == nil {
 		_ = tx.Rollback() // own has ended, which rolls back by itself
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
-	return tx, err
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return tx, nil
 }
 
 // Listen returns a channel that receives (at most one pending value) whenever
