@@ -43,8 +43,10 @@ type layout struct {
 	fields map[string]field
 }
 
-// maxIdent bounds a name in the DNA, in bytes.
-const maxIdent = 256
+const (
+	maxIdent   = 256     // bytes of a name in the DNA
+	maxMembers = 1 << 10 // of a struct that is read; the widest of Blender's has 227
+)
 
 // parseDNA reads the four parts of the DNA: NAME, TYPE, TLEN and STRC, each on
 // an address that four divides.
@@ -163,6 +165,9 @@ func (d *dna) layout(name string) (*layout, error) {
 		return l, nil
 	}
 	def := d.structs[i]
+	if members := len(def.fields) / 4; members > maxMembers {
+		return nil, fmt.Errorf("the DNA's struct %s has %d members, more than %d", name, members, maxMembers)
+	}
 	l := &layout{name: name, size: int(d.lengths[def.typ]), fields: map[string]field{}}
 	at := 0
 	for f := def.fields; len(f) > 0; f = f[4:] {

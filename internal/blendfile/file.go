@@ -15,14 +15,19 @@ type file struct {
 	global record
 	index  map[group]*index // made when asked for
 	lost   map[string]bool  // structs of which some were given up, outside of the scene
-	steps  int              // addresses followed
+	steps  int              // addresses followed: see at
 	answer int              // bytes of the answer that blocks could share: see spend
 	err    error            // the first fault; what is read after it is not used
 }
 
 // maxSteps bounds the addresses that are followed, so that lists which share
-// their tails, as no Blender writes them, cost no more than they are long.
-const maxSteps = 1 << 20
+// their tails, as no Blender writes them, cost no more than they are long: what is
+// kept has at most a third as many blocks. A struct counts once more for each
+// stepBytes that it has.
+const (
+	maxSteps  = 1 << 18
+	stepBytes = 256
+)
 
 // index finds the blocks of one group by data-block and address. Where a damaged
 // file has several at one address, the last one counts, as it does to Blender.
@@ -84,7 +89,7 @@ func (f *file) record(k kept, as string) record {
 		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: fmt.Sprintf("%d bytes cannot hold a %s of %d", k.size, as, l.size)})
 		return record{}
 	}
-	return record{f: f, l: l, kept: k, bytes: k.data()}
+	return record{f: f, l: l, kept: k, bytes: k.first(l.size)}
 }
 
 // facts yields the data-blocks of a code that were kept whole.
@@ -157,13 +162,16 @@ func (f *file) at(r record, addr uint64, as string) record {
 	if addr == 0 {
 		return record{}
 	}
-	if f.steps++; f.steps > maxSteps {
+	if f.steps > maxSteps {
 		f.fail(&TooLargeError{What: "addresses to follow", Limit: maxSteps})
 		return record{}
 	}
+	f.steps++
 	g := groupOf(r)
 	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok && f.dna.structName(k.index) == as {
-		return f.record(k, as)
+		found := f.record(k, as)
+		f.steps += len(found.bytes) / stepBytes
+		return found
 	}
 	if h := f.held(g, as); h != nil && h.gone {
 		f.fail(&TooLargeError{What: "bytes of scene data to keep", Limit: restBudget})
@@ -269,5 +277,5 @@ func (f *file) headName(k kept) string {
 	if l == nil || err != nil {
 		return ""
 	}
-	return record{f: f, l: l, kept: k, bytes: k.data()}.name()
+	return record{f: f, l: l, kept: k, bytes: k.first(l.size)}.name()
 }

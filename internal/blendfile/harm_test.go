@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
@@ -211,18 +213,66 @@ func TestDamageIsToldWithItsPlace(t *testing.T) {
 	short.head("SC", short.structs["Scene"].index, 16, 1, 0x900)
 	short.body.Write(make([]byte, 16))
 	for want, b := range map[string][]byte{
-		"without DNA1": noDNA.start(),
-		"circle":       circle.bytes(),
-		"negative":     negative.bytes(),
-		"cannot hold":  short.bytes(),
-		"block code":   append(s.start(), bytes.Repeat([]byte{0xFF}, 40)...),
-		"unpack":       spoiled(gzipped(t, s.bytes())),
+		"without DNA1":  noDNA.start(),
+		"circle":        circle.bytes(),
+		"negative":      negative.bytes(),
+		"cannot hold":   short.bytes(),
+		"block code":    append(s.start(), bytes.Repeat([]byte{0xFF}, 40)...),
+		"50006 members": wideStructs(50_000),
+		"unpack":        spoiled(gzipped(t, s.bytes())),
 	} {
 		_, err := blendfile.Inspect(bytes.NewReader(b), blendfile.Options{})
 		var damaged *blendfile.DamagedError
 		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a DamagedError that says %q", err, want)
 		}
+	}
+}
+
+// The rest of the file must not be read as if the block was empty, whatever its
+// length and its place add up to.
+func TestALengthBeyondEveryFileIsACut(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"DATA", "SC", "GLOB", "TEST", "REND", "WM"} {
+		s := newSynth(form{version: 510, bits: 64, large: true}, dna510)
+		s.head(code, 0, math.MaxInt64, 1, 0x10)
+		s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+		_, err := blendfile.Inspect(bytes.NewReader(s.bytes()), blendfile.Options{})
+		var cut *blendfile.TruncatedError
+		if !errors.As(err, &cut) {
+			t.Errorf("a block %s of %d bytes: %v, want a TruncatedError", code, math.MaxInt64, err)
+		}
+	}
+}
+
+// Every layer names the same long list of properties, each of them in a block
+// of the most bytes that are kept.
+func TestListsThatShareTheirTailsAreGivenUpSoon(t *testing.T) {
+	t.Parallel()
+	s := newSynth(form{version: 279, bits: 64}, dna279)
+	const layers, properties = 2000, 2000
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene", "id.properties": addr(0x910), "r.layers.first": addr(0x10000)})
+	s.block("DATA", "IDProperty", 0x910, values{"name": "group", "data.group.first": addr(0x911)})
+	s.block("DATA", "IDProperty", 0x911, values{"name": "cycles"})
+	s.block("DATA", "IDProperty", 0x912, values{"name": "group", "data.group.first": addr(0x20000)})
+	for i := range layers {
+		s.block("DATA", "SceneRenderLayer", addr(0x10000+i), values{"prop": addr(0x912), "next": addr(0x10001 + i)})
+	}
+	property := s.structs["IDProperty"]
+	for i := range properties {
+		b := make([]byte, 16<<10)
+		s.set(b, property, "next", addr(0x20001+i))
+		s.head("DATA", property.index, len(b), 1, addr(0x20000+i))
+		s.body.Write(b)
+	}
+	start := time.Now()
+	_, err := blendfile.Inspect(bytes.NewReader(s.bytes()), blendfile.Options{})
+	var large *blendfile.TooLargeError
+	if !errors.As(err, &large) {
+		t.Errorf("got %v, want a TooLargeError", err)
+	}
+	if took := time.Since(start); took > slow {
+		t.Errorf("it took %v", took)
 	}
 }
 

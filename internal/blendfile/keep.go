@@ -129,7 +129,10 @@ type kept struct {
 	packed []byte
 }
 
-func (r kept) data() []byte { return unpackZeros(r.packed, r.length) }
+func (r kept) data() []byte { return r.first(r.length) }
+
+// first is the first n bytes, or all if there are fewer.
+func (r kept) first(n int) []byte { return unpackZeros(r.packed, min(n, r.length)) }
 
 // all yields the blocks of a kind in the file's order.
 func (h *held) all() iter.Seq[kept] {

@@ -21,6 +21,7 @@ func TestMemoryStaysWithinTheBound(t *testing.T) {
 		"empty texts":          func() []byte { return crowd(25_000, "TX", "Text", dna249) },
 		"small data":           func() []byte { return smallData(150_000) },
 		"DNA of many names":    func() []byte { return manyNames(60_000) },
+		"DNA of wide structs":  func() []byte { return wideStructs(1000) },
 		"kinds without number": func() []byte { return manyKinds(100_000) },
 		"one path for many":    func() []byte { return sharedPath(30_000) },
 		"one output for many":  func() []byte { return sharedOutput(30_000) },
@@ -68,6 +69,26 @@ func manyNames(n int) []byte {
 		}
 	}
 	return newSynth(form{version: 279, bits: 64}, dna279+fields.String()).bytes()
+}
+
+// wideStructs is a file whose structs that matter have n members more.
+func wideStructs(n int) []byte {
+	var more strings.Builder
+	for i := range n {
+		fmt.Fprintf(&more, "; char a%d", i)
+	}
+	defs := dna249
+	for _, name := range []string{"Image", "Text", "VFont"} {
+		at := strings.Index(defs, "\n"+name+": ") + 1
+		end := at + strings.Index(defs[at:], "\n")
+		defs = defs[:end] + more.String() + defs[end:]
+	}
+	s := newSynth(form{version: 249, bits: 64}, defs)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+	s.block("IM", "Image", 0xB00, values{"id.name": "IMold.png", "name": "//old.png"})
+	s.block("TX", "Text", 0xB60, values{"id.name": "TXgui.py"})
+	s.block("VF", "VFont", 0xB40, values{"id.name": "VFArial", "name": "//arial.ttf"})
+	return s.bytes()
 }
 
 // manyKinds is a file in which each block says that it is another struct.

@@ -32,11 +32,12 @@ func packZeros(dst, b []byte) []byte {
 	return dst
 }
 
-// unpackZeros is the inverse of packZeros; size is the unpacked length.
+// unpackZeros is the inverse of packZeros for the first size bytes, of which
+// there must be as many.
 func unpackZeros(b []byte, size int) []byte {
 	out := make([]byte, size)
 	at := 0
-	for len(b) > 0 {
+	for len(b) > 0 && at < size {
 		n, k := binary.Uvarint(b)
 		b = b[k:]
 		at += copy(out[at:], b[:n])
