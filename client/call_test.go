@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -135,6 +136,24 @@ func TestBusyServerIsAskedAgainNoSoonerThanItSays(t *testing.T) {
 	}
 	if third := w.taken[2]; third < 500*time.Millisecond || third > time.Second {
 		t.Errorf("without a word from the server the third wait is half to all of a second, it was %v", third)
+	}
+}
+
+// Where a wait that no clock can hold is asked for, there is a longest one.
+func TestNoServerAsksForMoreThanADay(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.polled = []string{`{"job_id":"JOB-1","status":"queued"}`}
+	s.faults["GET /node/v1/jobs/{id}"] = []fault{
+		refusal(503, "unavailable", nil, map[string]any{"retry_after_seconds": 1e300}),
+		refusal(503, "unavailable", http.Header{"Retry-After": {"Fri, 01 Jan 2200 00:00:00 GMT"}}, nil),
+		refusal(503, "unavailable", http.Header{"Retry-After": {"99999999999"}}, nil),
+	}
+	if _, err := c.Job(t.Context(), "JOB-1"); err != nil {
+		t.Fatal(err)
+	}
+	if day := 24 * time.Hour; !slices.Equal(w.taken, []time.Duration{day, day, day}) {
+		t.Errorf("waits were %v", w.taken)
 	}
 }
 

@@ -49,16 +49,17 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 		Status: res.StatusCode, Code: told.Code, Message: told.Message,
 		Retryable: told.Retryable || temporary(res.StatusCode), SuggestedAction: told.SuggestedAction,
 		RequestID: told.RequestID, Detail: told.Detail,
-		RetryAfter: time.Duration(told.RetryAfter * float64(time.Second)),
+		RetryAfter: time.Duration(min(told.RetryAfter, longestAfter.Seconds()) * float64(time.Second)),
 	}
 	if e.RequestID == "" {
 		e.RequestID = res.Header.Get("X-Request-Id")
 	}
-	if after := retryAfter(res.Header.Get("Retry-After"), now); after > e.RetryAfter {
-		e.RetryAfter = after
-	}
+	e.RetryAfter = min(longestAfter, max(e.RetryAfter, retryAfter(res.Header.Get("Retry-After"), now)))
 	return e
 }
+
+// longestAfter is the longest wait that a server is believed to ask for.
+const longestAfter = 24 * time.Hour
 
 // temporary tells the statuses that a later try can mend.
 func temporary(status int) bool {
@@ -68,7 +69,7 @@ func temporary(status int) bool {
 // retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3).
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, 86400)) * time.Second // no overflow, whatever is sent
+		return time.Duration(min(seconds, int(longestAfter.Seconds()))) * time.Second // no overflow, whatever is sent
 	}
 	if date, err := http.ParseTime(value); err == nil && date.After(now) {
 		return date.Sub(now)

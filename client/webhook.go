@@ -75,6 +75,9 @@ func checkSignature(secret, signatures, text string) error {
 			return errors.New("the secret is not base64 behind whsec_")
 		}
 	}
+	if len(key) == 0 {
+		return errors.New("the secret is empty") // anybody could sign with it
+	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(text))
 	want := mac.Sum(nil)

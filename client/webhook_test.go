@@ -60,15 +60,17 @@ func TestAWebhookOfNobodyIsRefused(t *testing.T) {
 		body   string
 		now    time.Time
 	}{
-		"another secret":   {"another secret, long enough", good, webhookBody, now},
-		"another body":     {string(raw), good, webhookBody + " ", now},
-		"too old":          {string(raw), good, webhookBody, now.Add(6 * time.Minute)},
-		"from the future":  {string(raw), good, webhookBody, now.Add(-6 * time.Minute)},
-		"no id":            {string(raw), without("webhook-id"), webhookBody, now},
-		"no time":          {string(raw), without("webhook-timestamp"), webhookBody, now},
-		"no signature":     {string(raw), without("webhook-signature"), webhookBody, now},
-		"a broken secret":  {"whsec_!", good, webhookBody, now},
-		"what is no event": {string(raw), signed(t, raw, now, "[]"), "[]", now},
+		"another secret":    {"another secret, long enough", good, webhookBody, now},
+		"another body":      {string(raw), good, webhookBody + " ", now},
+		"too old":           {string(raw), good, webhookBody, now.Add(6 * time.Minute)},
+		"from the future":   {string(raw), good, webhookBody, now.Add(-6 * time.Minute)},
+		"no id":             {string(raw), without("webhook-id"), webhookBody, now},
+		"no time":           {string(raw), without("webhook-timestamp"), webhookBody, now},
+		"no signature":      {string(raw), without("webhook-signature"), webhookBody, now},
+		"a broken secret":   {"whsec_!", good, webhookBody, now},
+		"an empty secret":   {"", signed(t, nil, now, webhookBody), webhookBody, now},
+		"nothing in base64": {"whsec_", signed(t, nil, now, webhookBody), webhookBody, now},
+		"what is no event":  {string(raw), signed(t, raw, now, "[]"), "[]", now},
 	} {
 		if e, err := client.VerifyWebhook(c.secret, c.header, []byte(c.body), c.now); err == nil {
 			t.Errorf("%s: %+v", name, e)
