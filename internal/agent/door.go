@@ -59,7 +59,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		// browser was lured to by name has no key, which is what lets a request in.
 		DisableLocalhostProtection: true,
 	})
-	mux.Handle("POST "+Path, d.letIn(message(handler)))
+	mux.Handle("POST "+Path, d.letIn(d.message(handler)))
 	d.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
 		mux.HandleFunc(method+" "+render.UploadPath+"{upload_id}", d.takeFile)
@@ -95,13 +95,14 @@ func (d *door) letIn(next http.Handler) http.Handler {
 
 // message hands on what can be a message of the protocol. What the library
 // refuses in plain text leaves in the envelope, as everywhere.
-func message(next http.Handler) http.Handler {
+func (d *door) message(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			fault.Respond(w, fault.New(fault.UnsupportedMedia, "%s takes application/json.", Path))
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, contract.MaxJSONBodyBytes))
+		patient := intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)
+		body, err := io.ReadAll(http.MaxBytesReader(w, patient, contract.MaxJSONBodyBytes))
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			fault.Respond(w, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB."))
 			return

@@ -19,16 +19,23 @@ import (
 )
 
 // rawInput hands the raw request on: the body is streamed, never held.
-type rawInput struct {
-	request *http.Request
-	control *http.ResponseController
-}
+type rawInput struct{ request *http.Request }
 
 // Resolve implements huma.Resolver.
 func (in *rawInput) Resolve(ctx huma.Context) []error {
-	r, w := humago.Unwrap(ctx)
-	in.request, in.control = r, http.NewResponseController(w)
+	in.request, _ = humago.Unwrap(ctx)
 	return nil
+}
+
+// patient is the middleware of handlers that read the body themselves: it cuts
+// off what stands still. The library bounds only what it reads.
+func (s *server) patient(ctx huma.Context, next func(huma.Context)) {
+	s.bePatient(humago.Unwrap(ctx))
+	next(ctx)
+}
+
+func (s *server) bePatient(r *http.Request, w http.ResponseWriter) {
+	r.Body = intake.Patient(r.Body, http.NewResponseController(w), s.UploadStall)
 }
 
 func isJSON(r *http.Request) bool {
@@ -59,7 +66,6 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
-	in.request.Body = intake.Patient(in.request.Body, in.control, s.UploadStall)
 	parts, err := in.request.MultipartReader()
 	if err != nil {
 		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Because(err)
@@ -139,6 +145,9 @@ func text(name string, part io.Reader) (string, error) {
 	}
 	if len(text) > longest {
 		return "", fault.Field("body."+name, "has more than %d bytes", longest)
+	}
+	if !IsText(string(text)) {
+		return "", fault.Field("body."+name, "is not text in UTF-8")
 	}
 	return string(text), nil
 }

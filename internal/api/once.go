@@ -41,10 +41,16 @@ type keyed func(r *http.Request) (fingerprint string, err error)
 // the credential's check: keys belong to a workspace.
 func (s *server) once(api huma.API, of keyed) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		r, _ := humago.Unwrap(ctx)
+		r, w := humago.Unwrap(ctx)
+		key := r.Header.Get(idempotencyKey)
+		if key != "" {
+			s.bePatient(r, w)
+		}
 		mark, err := of(r)
-		if err == nil && len(r.Header.Get(idempotencyKey)) > idempotency.MaxKey {
+		if err == nil && len(key) > idempotency.MaxKey {
 			err = fault.Field("header."+idempotencyKey, "has more than %d bytes", idempotency.MaxKey)
+		} else if err == nil && !IsText(key) {
+			err = fault.Field("header."+idempotencyKey, "is not text in UTF-8")
 		}
 		if err != nil {
 			s.refuse(api, ctx, err)
@@ -56,7 +62,7 @@ func (s *server) once(api huma.API, of keyed) middleware {
 		}
 		hold, answer, err := idempotency.Begin(r.Context(), s.DB, idempotency.Request{
 			WorkspaceID: callerOf(ctx.Context()).WorkspaceID, Route: ctx.Operation().OperationID,
-			Key: r.Header.Get(idempotencyKey), Fingerprint: mark,
+			Key: key, Fingerprint: mark,
 		})
 		switch {
 		case err != nil:

@@ -65,7 +65,7 @@ func (s *server) renders(api huma.API) {
 	create := op("createRender", rendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
-	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byGroup)}
+	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byGroup)}
 	for _, rule := range groupRules() {
 		create.Parameters = append(create.Parameters, &huma.Param{
 			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
@@ -93,7 +93,7 @@ func (s *server) renders(api huma.API) {
 	}))
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byHash)}
+	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byHash)}
 	upload.Parameters = []*huma.Param{{
 		Name: idempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},
@@ -213,8 +213,8 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 	}
 	var members map[string]any
-	if err := json.Unmarshal(text, &members); err != nil {
-		return asked, fault.Field("body", "is not a JSON object").Because(err)
+	if err := unmarshal(text, &members); err != nil {
+		return asked, fault.Field("body", "%v", err)
 	}
 	for name, value := range members {
 		if name != "upload_id" && name != "webhook_url" && name != "webhook_secret" {

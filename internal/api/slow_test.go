@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +51,44 @@ func TestAnUploadThatStallsIsCutOff(t *testing.T) {
 			t.Error("nobody cut it off")
 		}
 	})
+}
+
+// TestABodyOfJSONThatStallsIsCutOff holds it where it is read before the library
+// reads it, which has a limit of its own.
+func TestABodyOfJSONThatStallsIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := start(t, dbtest.URL(t, "sqlite"), func(c *app.Config) { c.UploadStall = 200 * time.Millisecond })
+	for what, c := range map[string]struct{ path, secret, key string }{
+		"with an idempotency key": {"/v1/renders/preflight", s.account, "one"},
+		"of a render":             {"/v1/renders", s.account, ""},
+		"of a tool's call":        {"/mcp", s.agent, ""},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		held := readerFunc(func([]byte) (int, error) {
+			<-ctx.Done()
+			return 0, io.EOF
+		})
+		r, err := http.NewRequestWithContext(ctx, "POST", s.base+c.path, io.MultiReader(strings.NewReader(`{"`), held))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+c.secret)
+		if c.key != "" {
+			r.Header.Set("Idempotency-Key", c.key)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err == nil { // else the connection was closed, which is as good
+			_ = res.Body.Close()
+			if res.StatusCode != 400 {
+				t.Errorf("%s: %d", what, res.StatusCode)
+			}
+		}
+		if ctx.Err() != nil {
+			t.Errorf("%s: nobody cut it off", what)
+		}
+		cancel()
+	}
 }
 
 // TestFortySlowUploadsDisturbNobody holds forty uploads at their middle: another

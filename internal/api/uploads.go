@@ -56,7 +56,7 @@ func (s *server) uploads(api huma.API) {
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
 		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
-		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api)},
+		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.patient},
 	}
 	huma.Register(api, inspect, handled(s, s.inspect))
 	// Described only now: described before, huma would read the body itself.

@@ -70,6 +70,10 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, route string) {
 		fault.Respond(w, err)
 		return
 	}
+	if err := isText(r.URL); err != nil {
+		fault.Respond(w, err)
+		return
+	}
 	if route == "" {
 		fault.Respond(w, miss(f.mux, r))
 		return

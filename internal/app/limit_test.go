@@ -107,6 +107,7 @@ func TestOtherOriginsMayAskWhatNeedsNoCookie(t *testing.T) {
 		{"OPTIONS", "/v1/thing", 204, "*"},
 		{"OPTIONS", "/v1/nothing", 404, "*"},
 		{"OPTIONS", "/v1/api-keys", 429, ""}, // no preflight there: it is counted like any request
+		{"PUT", "/v1/workspace/proof-pages", 429, ""},
 		{"GET", "/v1/thing", 429, "*"},
 		{"GET", "/docs", 200, ""},
 	} {

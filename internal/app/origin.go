@@ -2,8 +2,10 @@ package app
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
+	"svc.example/internal/api"
 	"svc.example/internal/fault"
 )
 
@@ -30,12 +32,28 @@ func isAPI(path string) bool {
 // anyOrigin reports whether a path answers pages of any origin: all of the API
 // and the log of receipts and what is well known, but what stands on the cookie alone.
 func anyOrigin(path string) bool {
-	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys"} {
+	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages"} {
 		if strings.HasPrefix(path, cookie) {
 			return false
 		}
 	}
 	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")
+}
+
+// isText refuses an address with a part that is no text: nothing here is called
+// so, and a database would fail on it. Errors: route_not_found, invalid_request.
+func isText(u *url.URL) error {
+	if !api.IsText(u.Path) {
+		return fault.New(fault.RouteNotFound, "There is no route %q.", u.Path)
+	}
+	for name, values := range u.Query() {
+		for _, value := range values {
+			if !api.IsText(value) {
+				return fault.Field("query."+name, "is not text in UTF-8")
+			}
+		}
+	}
+	return nil
 }
 
 func allowAnyOrigin(h http.Header) {
