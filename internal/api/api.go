@@ -6,7 +6,7 @@
 // is checked before its body is read; what is described is what is served,
 // since the document is made from the handlers' types.
 //
-// Deciding is left to the rooms. Start reading at New, then node.go.
+// Deciding is left to the rooms. Start reading at Routes, then uploads.go.
 package api
 
 import (
@@ -67,9 +67,9 @@ var bridgeErrors = sync.OnceFunc(func() {
 	}
 })
 
-// Routes adds the door's routes to mux and returns the OpenAPI document that
-// describes them.
-func Routes(mux *http.ServeMux, rooms Rooms) []byte {
+// Routes adds the door's routes to mux and returns what writes the OpenAPI
+// document that describes them.
+func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	bridgeErrors()
 	s := &server{Rooms: rooms, cross: ownOrigin(rooms.PublicURL)}
 	api := humago.New(mux, config(rooms.PublicURL))
@@ -121,5 +121,5 @@ var plainJSON = huma.Format{
 		e.SetEscapeHTML(false)
 		return e.Encode(v)
 	},
-	Unmarshal: json.Unmarshal,
+	Unmarshal: unmarshal,
 }

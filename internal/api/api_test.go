@@ -44,10 +44,7 @@ func each(t *testing.T, test func(s *service)) {
 
 func start(t *testing.T, url string, with ...func(*app.Config)) *service {
 	t.Helper()
-	cfg := app.Config{Data: t.TempDir()}
-	if strings.HasPrefix(url, "postgres") {
-		cfg.Database = url
-	}
+	cfg := app.Config{Data: t.TempDir(), Database: url}
 	for _, set := range with {
 		set(&cfg)
 	}

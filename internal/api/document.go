@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,18 +17,19 @@ import (
 	"svc.example/internal/idempotency"
 )
 
-// document is the OpenAPI document, as it is served and printed.
-type document struct{ text []byte }
+// document is the OpenAPI document, as it is served and printed. It is written
+// when somebody asks, once: that takes longer than all else at a start.
+type document struct{ text func() []byte }
 
 func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "public, max-age=60")
-	_, _ = w.Write(d.text) // a failed write means the caller is gone
+	_, _ = w.Write(d.text()) // a failed write means the caller is gone
 }
 
 // Document is the OpenAPI document of a service that is reached at publicURL.
 func Document(publicURL string) []byte {
-	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})
+	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})()
 }
 
 // describeDocument adds the document's own routes, which stand beside huma's.
@@ -42,7 +44,8 @@ func describeDocument(doc *huma.OpenAPI) {
 	}
 }
 
-// finish describes what all operations share, and writes the document.
+// finish describes what all operations share: from here on the document stays
+// as it is.
 func finish(doc *huma.OpenAPI, publicURL string) document {
 	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
 		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
@@ -57,11 +60,13 @@ func finish(doc *huma.OpenAPI, publicURL string) document {
 		admitNull(schema)
 	}
 	exemplify(doc, cmp.Or(publicURL, "https://svc.example"))
-	text, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
-	}
-	return document{append(text, '\n')}
+	return document{sync.OnceValue(func() []byte {
+		text, err := json.MarshalIndent(doc, "", "  ")
+		if err != nil {
+			panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
+		}
+		return append(text, '\n')
+	})}
 }
 
 func tags() []*huma.Tag {

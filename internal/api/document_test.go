@@ -30,7 +30,7 @@ func TestThePrintedDocumentIsTheServedOne(t *testing.T) {
 func TestTheReferenceNamesEveryRoute(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	document := api.Routes(mux, api.Rooms{})
+	document := api.Routes(mux, api.Rooms{})()
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/docs", nil))
 	var described struct {

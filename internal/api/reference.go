@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -78,15 +79,18 @@ func reference(doc *huma.OpenAPI) http.Handler {
 		})
 		view.Parts = append(view.Parts, part)
 	}
-	var page bytes.Buffer
-	if err := template.Must(template.New("reference").Parse(referenceText)).Execute(&page, view); err != nil {
-		panic(fmt.Errorf("write the API's reference: %w", err)) // a programming error
-	}
+	page := sync.OnceValue(func() []byte {
+		var page bytes.Buffer
+		if err := template.Must(template.New("reference").Parse(referenceText)).Execute(&page, view); err != nil {
+			panic(fmt.Errorf("write the API's reference: %w", err)) // a programming error
+		}
+		return page.Bytes()
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 		h.Set("Cache-Control", "public, max-age=60")
-		_, _ = w.Write(page.Bytes()) // a failed write means the caller is gone
+		_, _ = w.Write(page()) // a failed write means the caller is gone
 	})
 }

@@ -3,8 +3,8 @@
 //
 // SQLite lives in the test's folder. PostgreSQL is the real server that
 // SVC_TEST_POSTGRES names (make test starts one); each test gets its own
-// database there, copied from a migrated template. A missing server fails the
-// test: it never skips. Start reading at Each.
+// database there. Both are copies of one that is migrated once. A missing server
+// fails the test: it never skips. Start reading at Each.
 package dbtest
 
 import (
@@ -12,9 +12,11 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
@@ -61,11 +63,37 @@ func Open(t testing.TB, cfg db.Config) *db.DB {
 	return d
 }
 
+// migrated is SQLite's file as the product's own migrations leave it.
+var migrated = sync.OnceValues(func() (file []byte, err error) {
+	folder, err := os.MkdirTemp("", "svc-dbtest-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, "svc.db")
+	d, err := db.Open(context.Background(), db.Config{URL: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // URL makes an empty database on engine and returns what db.Config.URL needs.
 func URL(t testing.TB, engine string) string {
 	t.Helper()
 	if engine == "sqlite" {
-		return filepath.Join(t.TempDir(), "svc.db")
+		file, err := migrated()
+		path := filepath.Join(t.TempDir(), "svc.db")
+		if err == nil {
+			err = os.WriteFile(path, file, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
 	server := os.Getenv("SVC_TEST_POSTGRES")
 	if server == "" {
