@@ -52,6 +52,9 @@ func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
 
 // read is write for what only looks.
 func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
+	if err := f.there(); err != nil {
+		return err
+	}
 	return f.open(func(ctx context.Context, d *db.DB) error {
 		return d.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
 	})
@@ -217,6 +220,9 @@ func (c *signInLinkCmd) Run(k *kong.Context) error {
 type auditCmd struct{ adminFlags }
 
 func (c *auditCmd) Run(k *kong.Context) error {
+	if err := c.there(); err != nil {
+		return err
+	}
 	ctx := context.Background()
 	house, err := app.Open(ctx, c.config())
 	if err != nil {

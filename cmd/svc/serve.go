@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,6 +29,32 @@ type store struct {
 // config is a house at that place.
 func (s store) config() app.Config {
 	return app.Config{Data: s.Data, Database: s.Database, SealKeys: s.SealKeys}
+}
+
+// flags are those that lead another command to the same place. A password stays
+// in the environment: what is printed here is kept by whoever keeps the output.
+func (s store) flags() string {
+	where := "--data " + s.Data
+	if s.Database == "" {
+		return where
+	}
+	u, err := url.Parse(s.Database)
+	if err != nil || u.Redacted() != s.Database || u.Query().Has("password") {
+		return where + ` --database "$SVC_DATABASE"`
+	}
+	return where + " --database " + s.Database
+}
+
+// there is an error where no service has kept anything yet: who only looks makes
+// no store, and takes none that is empty for one that is well.
+func (s store) there() error {
+	if s.Database != "" {
+		return nil
+	}
+	if _, err := os.Stat(s.config().DatabaseURL()); err != nil {
+		return exitError{fmt.Errorf("there is no service's data in %s; say where it is with --data, or --database for PostgreSQL", s.Data), exitUsage}
+	}
+	return nil
 }
 
 // blenderFlags say how a worker renders.
@@ -107,10 +134,6 @@ func (c *serveCmd) firstSteps(ctx context.Context, house *app.App, address strin
 	if err != nil || token == "" {
 		return err
 	}
-	where := "--data " + c.Data
-	if c.Database != "" {
-		where += " --database " + c.Database
-	}
 	if c.PublicURL != "" {
 		address = c.PublicURL
 	}
@@ -122,6 +145,6 @@ then have a scene rendered with the agent key that it prints:
 To sign in as %s, open within 15 minutes, once:
   %s%s?token=%s
 
-`, where, address, operator, address, api.CallbackPath, token)
+`, c.flags(), address, operator, address, api.CallbackPath, token)
 	return nil
 }

@@ -64,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if a.Blobs, err = blob.OpenDisk(cfg.Data, time.Now()); err != nil {
 		return nil, err
 	}
-	a.DB, err = db.Open(ctx, db.Config{URL: cfg.databaseURL(), Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
+	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -133,8 +133,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// databaseURL is what db.Config wants.
-func (c Config) databaseURL() string {
+// DatabaseURL is what db.Config wants: PostgreSQL's address, or SQLite's file.
+func (c Config) DatabaseURL() string {
 	if c.Database != "" {
 		return c.Database
 	}
