@@ -44,7 +44,7 @@ func (c *mcpCmd) Run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b := &bridge{server: strings.TrimRight(c.Server, "/"), http: &http.Client{Transport: withKey{key, http.DefaultTransport}}, transfers: transfers{sent: map[string]*sending{}}}
+	b := newBridge(c.Server, key)
 	if c.SaveTo != "" {
 		root, err := os.OpenRoot(c.SaveTo)
 		if err != nil {
@@ -80,12 +80,21 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 // bridge hands a local agent's calls on to a service, and moves files for it.
 type bridge struct {
 	server string
-	http   *http.Client // with the key; never for signed links
+	http   *http.Client // with the key
+	links  *http.Client // for signed links, which never see the key
 	folder *os.Root     // that may be saved into; nil = none
 
 	connecting sync.Mutex
 	session    *mcp.ClientSession
 	transfers
+}
+
+func newBridge(server, key string) *bridge {
+	waits := unhurried{http.DefaultTransport}
+	return &bridge{
+		server: strings.TrimRight(server, "/"), http: &http.Client{Transport: withKey{key, waits}}, links: &http.Client{Transport: waits},
+		transfers: transfers{sent: map[string]*sending{}},
+	}
 }
 
 // remote is the session with the service: a new one in the place of broken.

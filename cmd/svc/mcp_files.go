@@ -115,7 +115,7 @@ func (b *bridge) inspect(ctx context.Context, tool string, told map[string]any) 
 	upload, _ := answer["upload_id"].(string)
 	to, _ := answer["upload"].(map[string]any)
 	address, _ := to["url"].(string)
-	s := b.begin(upload, func(ctx context.Context) error { return send(ctx, address, filepath.Base(path), file, size) })
+	s := b.begin(upload, func(ctx context.Context) error { return b.send(ctx, address, filepath.Base(path), file, size) })
 	return b.arrival(ctx, tool, upload, s)
 }
 
@@ -166,17 +166,21 @@ func isScene(path string) bool { return strings.EqualFold(filepath.Ext(path), co
 
 // send puts a file behind a signed link. What the service refuses it keeps for
 // whoever asks about the upload.
-func send(ctx context.Context, address, name string, file *os.File, size int64) error {
+func (b *bridge) send(ctx context.Context, address, name string, file *os.File, size int64) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, address, file) // closes the file
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
+	r.GetBody = func() (io.ReadCloser, error) { return os.Open(file.Name()) }
 	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/octet-stream")
 	r.Header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	res, err := http.DefaultClient.Do(r)
+	res, err := b.links.Do(r)
 	if err != nil {
 		return fault.New(fault.Unavailable, "The file could not be sent: %v.", err)
+	}
+	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
+		return errors.Join(fault.New(fault.Unavailable, "The file could not be sent: the service answered %d.", res.StatusCode), res.Body.Close())
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // the service tells again when it is asked
 	return res.Body.Close()
@@ -194,7 +198,7 @@ func (b *bridge) download(ctx context.Context, tool string, told map[string]any)
 	address, _ := answer["url"].(string)
 	sum, _ := answer["sha256"].(string)
 	key := fmt.Sprint("save ", job, " ", name)
-	s := b.begin(key, func(ctx context.Context) error { return save(ctx, b.folder, name, address, sum) })
+	s := b.begin(key, func(ctx context.Context) error { return b.save(ctx, name, address, sum) })
 	if !s.ended() {
 		const action = "The ZIP is on its way. Call svc_download again with the same arguments after a moment."
 		return changed(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": told, "poll_after_seconds": 2}), nil
@@ -210,7 +214,8 @@ func (b *bridge) download(ctx context.Context, tool string, told map[string]any)
 
 // save fetches a ZIP into a folder and nowhere else. The file appears whole, or
 // not at all, and never in the place of another one.
-func save(ctx context.Context, folder *os.Root, name, address, sum string) (err error) {
+func (b *bridge) save(ctx context.Context, name, address, sum string) (err error) {
+	folder := b.folder
 	if old, err := folder.Open(name); err == nil {
 		had, err := hashOf(old)
 		if err = errors.Join(err, old.Close()); err == nil && had != sum {
@@ -231,7 +236,7 @@ func save(ctx context.Context, folder *os.Root, name, address, sum string) (err 
 			_ = folder.Remove(part)
 		}
 	}()
-	if err := errors.Join(fetch(ctx, address, file, sum), file.Sync(), file.Close()); err != nil {
+	if err := errors.Join(b.fetch(ctx, address, file, sum), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := folder.Link(part, name); err != nil { // never over another
@@ -240,12 +245,12 @@ func save(ctx context.Context, folder *os.Root, name, address, sum string) (err 
 	return folder.Remove(part)
 }
 
-func fetch(ctx context.Context, address string, to io.Writer, sum string) error {
+func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := b.links.Do(r)
 	if err != nil {
 		return fault.New(fault.Unavailable, "The ZIP could not be fetched: %v.", err)
 	}
