@@ -44,12 +44,13 @@ func (d *door) server() *mcp.Server {
 	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none ever changes
 	}})
-	add(d, s, inspectDef(), d.inspect)
-	add(d, s, quoteDef(), d.quote)
-	add(d, s, startDef(), d.start)
-	add(d, s, statusDef(), d.status)
-	add(d, s, downloadDef(), d.download)
-	add(d, s, receiptDef(), d.receipt)
+	told := described{}
+	add(d, s, told, inspectDef(), d.inspect)
+	add(d, s, told, quoteDef(), d.quote)
+	add(d, s, told, startDef(), d.start)
+	add(d, s, told, statusDef(), d.status)
+	add(d, s, told, downloadDef(), d.download)
+	add(d, s, told, receiptDef(), d.receipt)
 	d.resources(s)
 	d.prompts(s)
 	s.AddReceivingMiddleware(noSuchTool)
@@ -90,13 +91,15 @@ type linked interface{ links() []mcp.Content }
 
 // add registers a tool: its arguments are held to its schema, and its errors
 // leave as refusals.
-func add[In any, Out answer](d *door, s *mcp.Server, t def, handle func(context.Context, In) (Out, error)) {
+func add[In any, Out answer](d *door, s *mcp.Server, told described, t def, handle func(context.Context, In) (Out, error)) {
 	input := schemaOf[In]()
 	resolved, err := input.Resolve(nil)
 	if err != nil {
 		panic(err) // a programming error
 	}
-	s.AddTool(t.tool(input, answerSchema[Out]()), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	output := answerSchema[Out]()
+	told.shorten(output)
+	s.AddTool(t.tool(input, output), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in, told, err := read[In](t.name, resolved, req.Params.Arguments)
 		if err != nil {
 			return refuse(err, callerOf(ctx).requestID, t.name, told), nil

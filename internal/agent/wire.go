@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -111,4 +112,32 @@ func tighten(s *jsonschema.Schema) {
 // answerSchema is what a tool may answer with: its answer, or a refusal.
 func answerSchema[T any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
+}
+
+// described are the texts that the answers of tools added so far are described
+// with. Tools are listed together, and an agent pays for every word of the list:
+// what members mean that several answers have, the first one says.
+type described map[string]bool
+
+// shorten takes out of a tool's answer what another one's has said.
+func (d described) shorten(s *jsonschema.Schema) {
+	said := described{}
+	d.takeOut(s, said)
+	maps.Copy(d, said)
+}
+
+func (d described) takeOut(s *jsonschema.Schema, said described) {
+	if d[s.Description] && (s.Type != "" || s.Types != nil) { // else nothing would be left of it
+		s.Description = ""
+	}
+	said[s.Description] = true
+	for _, member := range s.Properties {
+		d.takeOut(member, said)
+	}
+	for _, one := range s.OneOf {
+		d.takeOut(one, said)
+	}
+	if s.Items != nil {
+		d.takeOut(s.Items, said)
+	}
 }
