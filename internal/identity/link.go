@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
@@ -41,12 +40,17 @@ func AskForLink(ctx context.Context, tx *db.Tx, email string) error {
 }
 
 // CreateSignInLink makes the one-time token of a link that lives 15 minutes.
+// Error: invalid_request where the address is none, which a person could not be
+// made of when the link is used.
 func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {
+	if email, err = address(email); err != nil {
+		return "", err
+	}
 	if token, err = newSecret(""); err != nil {
 		return "", err
 	}
 	err = tx.SignInLinkCreate(ctx, query.SignInLinkCreateParams{
-		TokenSha256: hash(token), Email: strings.ToLower(strings.TrimSpace(email)),
+		TokenSha256: hash(token), Email: email,
 		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.SignInLinkLife.Microseconds(),
 	})
 	if err != nil {

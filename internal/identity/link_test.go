@@ -54,6 +54,21 @@ func (h house) sent(d *deliveries) (pieces int) {
 	}
 }
 
+// TestALinkIsMadeForAnAddressOnly keeps an operator from passing on a link that
+// nobody can open.
+func TestALinkIsMadeForAnAddressOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(h house) {
+		err := h.write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := identity.CreateSignInLink(ctx, tx, "nobody")
+			return err
+		})
+		if !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestALinkIsSentToWhoAskedAndSignsIn(t *testing.T) {
 	t.Parallel()
 	each(t, func(h house) {
