@@ -96,12 +96,19 @@ func judgeDevice(r Receipt, from Worker) (Reason, string) {
 		return DeviceMismatch, "the receipt and its worker do not agree on whether anything is rendered"
 	case r.RenderDevice != from.Device:
 		return DeviceMismatch, fmt.Sprintf("rendered on %s by a worker that registered as %s", r.RenderDevice, from.Device)
-	case r.RenderDevice == GPU && (r.GPUName == Unknown || NameOf(r.GPUName, r.GPUMemoryBytes).Slug == ""):
+	case r.RenderDevice == GPU && nameless(r):
 		return DeviceMismatch, "the GPU has no name"
 	case r.RenderDevice == GPU && r.GPUName != from.DeviceName:
 		return DeviceMismatch, fmt.Sprintf("rendered on %s by a worker that registered with %s", r.GPUName, from.DeviceName)
 	}
 	return "", ""
+}
+
+// nameless says that nothing is left of a GPU's name but what stands for none,
+// however it is written.
+func nameless(r Receipt) bool {
+	slug := NameOf(r.GPUName, r.GPUMemoryBytes).Slug
+	return slug == "" || slug == Unknown
 }
 
 func judgePictures(r Receipt) (Reason, string) {

@@ -166,6 +166,9 @@ func TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere(t *testing.T) {
 			}},
 			"another GPU":        {benchmark.DeviceMismatch, func(_ *benchmark.Receipt, w *benchmark.Worker) { w.DeviceName = "NVIDIA T400" }},
 			"a GPU with no name": {benchmark.DeviceMismatch, func(r *benchmark.Receipt, w *benchmark.Worker) { r.GPUName, w.DeviceName = "unknown", "unknown" }},
+			"a GPU whose name says that it has none": {benchmark.DeviceMismatch, func(r *benchmark.Receipt, w *benchmark.Worker) {
+				r.GPUName, w.DeviceName = "(Unknown) GPU", "(Unknown) GPU"
+			}},
 			"a synthetic worker that claims to render": {benchmark.DeviceMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) { r.Synthetic = false }},
 			"another scene set":                        {benchmark.VersionMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) { r.SceneVersion = "scenes-v0" }},
 			"another benchmark":                        {benchmark.VersionMismatch, func(r *benchmark.Receipt, _ *benchmark.Worker) { r.BenchmarkVersion = "bench-v9" }},
