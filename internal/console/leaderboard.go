@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -31,8 +32,9 @@ type boardView struct {
 func (p *pages) board(r *http.Request) (view, error) {
 	ctx, asked := r.Context(), r.URL.Query().Get("q")
 	if asked != "" {
-		found, err := p.Board.Search(ctx, cut(asked))
-		return view{Template: "board", Title: "Search: " + asked, JSON: "/node/v1/leaderboard/search", Search: asked, Content: boardView{Found: &found}}, err
+		words := cut(asked)
+		found, err := p.Board.Search(ctx, words)
+		return view{Template: "board", Title: "Search: " + asked, JSON: "/node/v1/leaderboard/search?q=" + url.QueryEscape(words), Search: asked, Content: boardView{Found: &found}}, err
 	}
 	b := boardView{}
 	var err error
