@@ -28,8 +28,9 @@
 // all chunks as they are stored. Equal for equal renders of one Blender version,
 // but not kept by re-encoding with another compression.
 //
-// What always holds: memory is bounded by the decoded picture, which is refused
-// above MaxPixels before it is decoded; a cut file is an error.
+// What always holds: a picture above MaxPixels is refused before it is decoded;
+// memory is bounded by three rows of a PNG as Blender writes them, by the decoded
+// picture for other kinds and JPEG; a cut or damaged file is an error.
 //
 // Beside the hash a picture gets a Look: whether it is blank, pink or holds values
 // that are no numbers. It leaves to others what size a picture should have and

@@ -12,7 +12,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"image/png"
 	"io"
 )
 
@@ -48,7 +47,7 @@ func ReadAtMost(r io.Reader, most int64) (Picture, error) {
 	}
 	switch {
 	case bytes.Equal(head, []byte("\x89PNG")):
-		return readImage(in, most, "png", png.DecodeConfig, png.Decode)
+		return readPNG(in, most)
 	case bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}):
 		return readImage(in, most, "jpeg", jpeg.DecodeConfig, jpeg.Decode)
 	case bytes.Equal(head, exrMagic[:]):
@@ -64,7 +63,7 @@ func readImage(r io.Reader, most int64, format string, config func(io.Reader) (i
 		return Picture{}, fmt.Errorf("read the %s picture's header: %w", format, noEOF(err))
 	}
 	if int64(size.Width)*int64(size.Height) > most {
-		return Picture{}, fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, size.Width, size.Height, most)
+		return Picture{}, tooLarge(format, size.Width, size.Height, most)
 	}
 	img, err := decode(io.MultiReader(&seen, r))
 	if err != nil {
@@ -75,6 +74,10 @@ func readImage(r io.Reader, most int64, format string, config func(io.Reader) (i
 	return p, nil
 }
 
+func tooLarge(format string, width, height int, most int64) error {
+	return fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, width, height, most)
+}
+
 // noEOF turns the end of a file that should go on into what it is: a cut file.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -83,21 +86,46 @@ func noEOF(err error) error {
 	return err
 }
 
+// form hashes rows in the form svc-pixels-v1, and looks at them.
+type form struct {
+	p     Picture
+	sum   hash.Hash
+	l     looker
+	value int // bytes of a value
+}
+
+func newForm(width, height, bits int) *form {
+	f := &form{p: Picture{Width: width, Height: height, Bits: bits}, sum: sha256.New(), value: bits / 8}
+	fmt.Fprintf(f.sum, "svc-pixels-v1 %d %d %d\n", width, height, bits)
+	return f
+}
+
+// row takes in the next row, from the top: red, green, blue, alpha.
+func (f *form) row(row []byte) {
+	f.sum.Write(row)
+	f.l.row(row, 4*f.value)
+	f.l.colours(row, f.value)
+}
+
+func (f *form) picture() Picture {
+	f.p.Look, f.p.SHA256 = f.l.look(), hex.EncodeToString(f.sum.Sum(nil))
+	return f.p
+}
+
 // Of hashes a decoded picture in the form svc-pixels-v1. Format is left empty.
 func Of(img image.Image) Picture {
-	size := img.Bounds().Size()
-	p := Picture{Width: size.X, Height: size.Y, Bits: bitsOf(img)}
-	sum := sha256.New()
-	fmt.Fprintf(sum, "svc-pixels-v1 %d %d %d\n", p.Width, p.Height, p.Bits)
-	var l looker
-	if p.Bits == 16 {
-		hashRows16(sum, &l, img)
-	} else {
-		hashRows8(sum, &l, img)
+	b, bits := img.Bounds(), bitsOf(img)
+	f := newForm(b.Dx(), b.Dy(), bits)
+	write := row8
+	if bits == 16 {
+		write = row16
 	}
-	p.Look = l.look()
-	p.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return p
+	row := make([]byte, 4*f.value*b.Dx())
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		write(row, img, y)
+		f.row(row)
+	}
+	return f.picture()
 }
 
 func bitsOf(img image.Image) int {
@@ -106,17 +134,6 @@ func bitsOf(img image.Image) int {
 		return 16
 	}
 	return 8
-}
-
-func hashRows8(sum hash.Hash, l *looker, img image.Image) {
-	b := img.Bounds()
-	row := make([]byte, 4*b.Dx())
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		row8(row, img, y)
-		sum.Write(row)
-		l.row(row, 4)
-		l.colours(row, 1)
-	}
 }
 
 // row8 writes row y as red, green, blue, alpha. The types that the decoders
@@ -153,17 +170,6 @@ func row8(row []byte, img image.Image, y int) {
 func put8(to []byte, c color.Color) {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	to[0], to[1], to[2], to[3] = n.R, n.G, n.B, n.A
-}
-
-func hashRows16(sum hash.Hash, l *looker, img image.Image) {
-	b := img.Bounds()
-	row := make([]byte, 8*b.Dx())
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		row16(row, img, y)
-		sum.Write(row)
-		l.row(row, 8)
-		l.colours(row, 2)
-	}
 }
 
 // row16 is row8 for two bytes a value, big-endian, which is how Go keeps them.
