@@ -1,12 +1,9 @@
 package story_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +11,7 @@ import (
 
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
+	"svc.example/internal/synthetic"
 	"svc.example/internal/worker"
 )
 
@@ -97,24 +95,9 @@ func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (
 // The pictures have the size of the demo scene's.
 const pictureWidth, pictureHeight = 480, 270
 
-// paint is the picture of a frame, as PNG; no two frames look alike.
+// paint is the picture of a frame, as PNG.
 func paint(frame int) ([]byte, error) {
-	colours := make(color.Palette, 256)
-	for i := range colours {
-		colours[i] = color.NRGBA{R: byte(frame), G: byte(frame>>8) ^ byte(i), B: byte(i), A: 255}
-	}
-	return encode(func(x, y int) byte { return byte(x ^ y) }, colours)
-}
-
-// encode paints a picture of the demo scene's size by its colours' numbers.
-func encode(colour func(x, y int) byte, colours color.Palette) ([]byte, error) {
-	picture := image.NewPaletted(image.Rect(0, 0, pictureWidth, pictureHeight), colours)
-	for i := range picture.Pix {
-		picture.Pix[i] = colour(i%picture.Stride, i/picture.Stride)
-	}
-	var file bytes.Buffer
-	err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, picture)
-	return file.Bytes(), err
+	return synthetic.Paint(frame, image.Pt(pictureWidth, pictureHeight))
 }
 
 // gate holds up the rendering of frames from one number on.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"image"
 	"image/color"
 	"math"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"svc.example/internal/farm"
 	"svc.example/internal/pixels/pixelstest"
 	"svc.example/internal/render"
+	"svc.example/internal/synthetic"
 	"svc.example/internal/wallet"
 	"svc.example/internal/worker"
 )
@@ -33,7 +35,7 @@ type plant func(f *blender.Frame) error
 func plants() map[string]plant {
 	repaint := func(colour func(x, y int) byte, colours color.Palette) plant {
 		return func(f *blender.Frame) error {
-			picture, err := encode(colour, colours)
+			picture, err := synthetic.Draw(image.Pt(pictureWidth, pictureHeight), colour, colours)
 			if err != nil {
 				return err
 			}

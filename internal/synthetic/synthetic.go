@@ -12,13 +12,10 @@
 package synthetic
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -156,7 +153,7 @@ func (s *session) Render(ctx context.Context, frame int, progress func(float64))
 	if fault == Crash {
 		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was told to crash"}
 	}
-	picture, err := paint(frame, s.size, fault)
+	picture, err := paintFaulty(frame, s.size, fault)
 	if err != nil {
 		return blender.Frame{}, fmt.Errorf("paint frame %d: %w", frame, err)
 	}
@@ -194,38 +191,4 @@ func (s *session) wait(ctx context.Context, fault Fault, progress func(float64))
 		}
 	}
 	return nil
-}
-
-// paint makes a frame's picture as a PNG file.
-func paint(frame int, size image.Point, fault Fault) ([]byte, error) {
-	if fault == Small {
-		size = image.Pt(max(1, size.X/2), max(1, size.Y/2))
-	}
-	picture := image.NewPaletted(image.Rectangle{Max: size}, palette(frame, fault))
-	for y := range size.Y {
-		row := picture.Pix[y*picture.Stride:][:size.X]
-		for x := range row {
-			row[x] = byte(x ^ y)
-		}
-	}
-	var file bytes.Buffer
-	err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, picture)
-	content := file.Bytes()
-	if fault == Half {
-		content = content[:len(content)/2]
-	}
-	return content, err
-}
-
-// palette is a frame's own colours: no two of 65536 numbers have the same.
-func palette(frame int, fault Fault) color.Palette {
-	colours := make(color.Palette, 256)
-	for i := range colours {
-		c := color.NRGBA{R: byte(frame), G: byte(frame>>8) ^ byte(i), B: byte(i), A: 255}
-		if fault == Black {
-			c = color.NRGBA{A: 255}
-		}
-		colours[i] = c
-	}
-	return colours
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"svc.example/internal/blender"
-	"svc.example/internal/pixels"
 )
 
 // watchedBench is a worker on a job that is watched.
@@ -26,7 +25,7 @@ func TestNoFrameThatKeptDataSpoiledIsDelivered(t *testing.T) {
 		defer stop()
 		b.untilDelivered(20)
 		for _, f := range s.jobs[0].frames {
-			if want := pixels.Of(picture(f.number, 8)).SHA256; f.done.PixelSHA256 != want || f.attempt != 1 {
+			if want := pixelsOf(t, f.number); f.done.PixelSHA256 != want || f.attempt != 1 {
 				t.Errorf("frame %d: attempt %d, pixels %s, want %s", f.number, f.attempt, f.done.PixelSHA256, want)
 			}
 			off := slices.Contains(f.done.Switched, "persistent_data_off")

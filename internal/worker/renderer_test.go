@@ -1,12 +1,11 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/png"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +13,8 @@ import (
 
 	"svc.example/internal/blender"
 	"svc.example/internal/contract"
+	"svc.example/internal/pixels"
+	"svc.example/internal/synthetic"
 	"svc.example/internal/worker"
 )
 
@@ -153,13 +154,20 @@ func (p *painter) ended(why error) error {
 	return &blender.Error{Code: blender.NoProgress, Message: why.Error()}
 }
 
-func picture(frame, width int) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, width, 6))
-	for i := range img.Pix {
-		img.Pix[i] = byte(i * frame)
+// painted is the picture of a frame.
+func painted(frame, width int) ([]byte, error) { return synthetic.Paint(frame, image.Pt(width, 6)) }
+
+// pixelsOf is the hash of a frame's pixels.
+func pixelsOf(t interface{ Fatal(...any) }, frame int) string {
+	file, err := painted(frame, 8)
+	if err != nil {
+		t.Fatal(err)
 	}
-	img.Set(0, 0, color.NRGBA{R: byte(frame), G: byte(frame >> 8), A: 255})
-	return img
+	picture, err := pixels.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture.SHA256
 }
 
 func (p *painter) paint(path string, frame int) error {
@@ -167,17 +175,9 @@ func (p *painter) paint(path string, frame int) error {
 	if p.small {
 		width = 4
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := png.Encode(file, picture(frame, width)); err != nil {
-		return err
-	}
+	content, err := painted(frame, width)
 	if p.cut {
-		if err := file.Truncate(60); err != nil {
-			return err
-		}
+		content = content[:60]
 	}
-	return file.Close()
+	return errors.Join(err, os.WriteFile(path, content, 0o600))
 }

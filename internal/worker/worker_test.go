@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"svc.example/internal/blender"
-	"svc.example/internal/pixels"
 	"svc.example/internal/worker"
 )
 
@@ -73,9 +72,9 @@ func TestEveryFrameIsDeliveredOnceAndDescribedTruly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range s.jobs[0].frames {
-			sum, want := sha256.Sum256(f.image), pixels.Of(picture(f.number, 8))
+			sum, want := sha256.Sum256(f.image), pixelsOf(t, f.number)
 			got := f.done
-			if got.SHA256 != hex.EncodeToString(sum[:]) || got.PixelSHA256 != want.SHA256 || got.SizeBytes != int64(len(f.image)) {
+			if got.SHA256 != hex.EncodeToString(sum[:]) || got.PixelSHA256 != want || got.SizeBytes != int64(len(f.image)) {
 				t.Errorf("frame %d: %+v", f.number, got)
 			}
 			if f.attempt != 1 || got.Frame != f.number || got.Device != "GPU" || got.BlenderBuildHash != "abc" || !slices.Equal(got.Switched, []string{"file_output_muted"}) {

@@ -1,0 +1,47 @@
+package synthetic
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+)
+
+// Paint is a frame's picture as a PNG file; no two of 65,536 frames look alike.
+func Paint(frame int, size image.Point) ([]byte, error) {
+	colours := make(color.Palette, 256)
+	for i := range colours {
+		colours[i] = color.NRGBA{R: byte(frame), G: byte(frame>>8) ^ byte(i), B: byte(i), A: 255}
+	}
+	return Draw(size, weave, colours)
+}
+
+func weave(x, y int) byte { return byte(x ^ y) }
+
+// Draw is a PNG file of pixels that are given by their colours' numbers.
+func Draw(size image.Point, colour func(x, y int) byte, colours color.Palette) ([]byte, error) {
+	picture := image.NewPaletted(image.Rectangle{Max: size}, colours)
+	for y := range size.Y {
+		row := picture.Pix[y*picture.Stride:][:size.X]
+		for x := range row {
+			row[x] = colour(x, y)
+		}
+	}
+	var file bytes.Buffer
+	err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, picture)
+	return file.Bytes(), err
+}
+
+// paintFaulty is Paint with what may be wrong with a picture.
+func paintFaulty(frame int, size image.Point, fault Fault) ([]byte, error) {
+	switch fault {
+	case Small:
+		return Paint(frame, image.Pt(max(1, size.X/2), max(1, size.Y/2)))
+	case Black:
+		return Draw(size, func(int, int) byte { return 0 }, color.Palette{color.NRGBA{A: 255}})
+	case Half:
+		content, err := Paint(frame, size)
+		return content[:len(content)/2], err
+	}
+	return Paint(frame, size)
+}
