@@ -12,6 +12,7 @@ import (
 
 	"svc.example/internal/db"
 	"svc.example/internal/fault"
+	"svc.example/internal/render"
 	"svc.example/internal/signing"
 )
 
@@ -56,7 +57,10 @@ func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 	if part[3] != "" {
 		content.MIMEType = "image/jpeg"
 		frame, _ := strconv.Atoi(part[3]) // the form lets digits through
-		content.Blob, err = d.Jobs.Preview(ctx, callerOf(ctx).workspaceID, part[1], frame)
+		var preview render.Preview
+		if preview, err = d.Jobs.Preview(ctx, callerOf(ctx).workspaceID, part[1], frame); err == nil {
+			content.Blob, err = preview.JPEG(ctx)
+		}
 	} else {
 		content.Text, err = d.document(ctx, part[1], part[2])
 	}

@@ -40,6 +40,11 @@ type frameInput struct {
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
 }
 
+type previewInput struct {
+	frameInput
+	Conditional
+}
+
 // frames registers what can be seen of a job's frames.
 func (s *server) frames(api huma.API, d jobDoor) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
@@ -61,14 +66,29 @@ func (s *server) frames(api huma.API, d jobDoor) {
 		}))
 	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG")
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
-	huma.Register(api, preview, handled(s, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
-		picture, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
+	preview.Responses["304"] = notModified()
+	huma.Register(api, preview, handled(s, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
+		found, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
 		if err != nil {
 			return nil, err
 		}
+		tag := `"` + found.SHA256 + `"`
+		known := matches(in.IfNoneMatch, tag)
+		var picture []byte
+		if !known {
+			if picture, err = found.JPEG(ctx); err != nil {
+				return nil, err
+			}
+		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			hc.SetHeader("ETag", tag)
+			// A frame may be rendered once more: what is kept is asked for each time.
+			hc.SetHeader("Cache-Control", "private, no-cache")
+			if known {
+				hc.SetStatus(http.StatusNotModified)
+				return
+			}
 			hc.SetHeader("Content-Type", "image/jpeg")
-			hc.SetHeader("Cache-Control", "private, max-age=86400, immutable")
 			_, _ = hc.BodyWriter().Write(picture) // a failed write means the caller is gone
 		}}, nil
 	}))

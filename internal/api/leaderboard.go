@@ -147,7 +147,7 @@ func read[I, B any, P interface {
 }](api huma.API, s *server, id, path, summary string, answer func(context.Context, P) (B, error)) {
 	huma.Register(api, huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{noted},
-		Responses: map[string]*huma.Response{"304": {Description: "The answer that If-None-Match names is still good"}},
+		Responses: map[string]*huma.Response{"304": notModified()},
 	}, handled(s, func(ctx context.Context, in *I) (*tagged[B], error) {
 		body, err := answer(ctx, in)
 		if err != nil {
@@ -164,6 +164,11 @@ func read[I, B any, P interface {
 		}
 		return out, nil
 	}))
+}
+
+// notModified describes a 304.
+func notModified() *huma.Response {
+	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
 }
 
 // matches tells whether an If-None-Match header names the tag (RFC 9110 13.1.2).

@@ -166,6 +166,17 @@ func (s *service) preview(url string, red int) {
 	if size := picture.Bounds().Size(); size != image.Pt(480, 270) || int(c.R)-red > 3 || red-int(c.R) > 3 {
 		s.t.Errorf("%s: %v with %v", url, size, c)
 	}
+	tag := res.Header.Get("ETag")
+	if again, text := s.send("GET", url, s.account, map[string]string{"If-None-Match": tag}, nil, ""); again.StatusCode != 304 || len(text) > 0 || again.Header.Get("ETag") != tag {
+		s.t.Errorf("%s again: %d with %d bytes and the tag %s, want 304 and %s", url, again.StatusCode, len(text), again.Header.Get("ETag"), tag)
+	}
+	if other, text := s.send("GET", url, s.account, map[string]string{"If-None-Match": `"of another picture"`}, nil, ""); other.StatusCode != 200 || len(text) == 0 {
+		s.t.Errorf("%s with another tag: %d with %d bytes", url, other.StatusCode, len(text))
+	}
+	// A frame may be rendered again: nobody is to keep its picture unasked.
+	if cache := res.Header.Get("Cache-Control"); cache != "private, no-cache" {
+		s.t.Errorf("%s may be kept by %q", url, cache)
+	}
 }
 
 func TestAnUploadByJSONTakesTheFramesOfItsQuote(t *testing.T) {

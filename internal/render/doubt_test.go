@@ -13,7 +13,7 @@ import (
 // show delivers a picture of a look; its pixels are named by what they show.
 func (w *world) show(l lease.Lease, shows string, look pixels.Look) error {
 	p := picture(l, time.Second)
-	p.PixelSHA256 = shows
+	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
 	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Look: look}
 	_, err := w.Accept(w.t.Context(), p)
 	return err
@@ -49,15 +49,18 @@ func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 		workspace := w.workspace(t)
 		job := w.job(t, workspace, 3)
 		bad, good := w.worker(t), w.worker(t)
-		for _, shows := range []string{"one", "black", "three"} {
-			look := pixels.Look{}
-			if shows == "black" {
-				look = black
-			}
-			w.mustShow(w.take(bad), shows, look)
+		w.mustShow(w.take(bad), "one", pixels.Look{})
+		w.mustShow(w.take(bad), "black", black)
+		before, err := w.Preview(t.Context(), workspace, job, 2)
+		if err != nil {
+			t.Fatal(err)
 		}
+		w.mustShow(w.take(bad), "three", pixels.Look{})
 		w.wantStatus(job, render.Rendering, "")
 		w.wantTrueTurns()
+		if _, err := w.Preview(t.Context(), workspace, job, 2); fault.Of(err) != fault.FrameNotFound {
+			t.Errorf("the preview of a frame that was put back: %v", err)
+		}
 		w.wantNothing(bad)
 		again := w.take(good)
 		if again.Item != 2 || again.Attempt != 2 {
@@ -66,6 +69,9 @@ func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 		w.mustShow(again, "two", pixels.Look{})
 		w.wantStatus(job, render.Packaging, "")
 		w.wantFindings(workspace, job, "", "", "")
+		if after, err := w.Preview(t.Context(), workspace, job, 2); err != nil || after.SHA256 == before.SHA256 {
+			t.Errorf("the preview of a frame that was rendered again is named %q, as before (%v)", after.SHA256, err)
+		}
 	})
 }
 

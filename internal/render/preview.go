@@ -107,31 +107,41 @@ func (j *Jobs) writeFailures(ctx context.Context, jobID string, w io.Writer) err
 // logBatch is how many frames' logs, of 16 KiB at most, are in memory at once.
 const logBatch = 100
 
-// Preview makes a small JPEG of an accepted frame, from the frame's own file or,
-// once that is packed, from the artifact. Errors: render_not_found,
-// frame_not_found (also for a picture of a kind that is not decoded here),
-// artifact_expired.
-func (j *Jobs) Preview(ctx context.Context, workspaceID, jobID string, frame int) ([]byte, error) {
-	var job query.Job
-	var f query.Frame
+// Preview is a small JPEG of an accepted frame, to be made when it is wanted.
+type Preview struct {
+	SHA256 string // of the frame's file: a frame that is rendered again has another
+
+	jobs  *Jobs
+	job   query.Job
+	frame query.Frame
+}
+
+// Preview finds an accepted frame. Errors: render_not_found, frame_not_found.
+func (j *Jobs) Preview(ctx context.Context, workspaceID, jobID string, frame int) (Preview, error) {
+	p := Preview{jobs: j}
 	err := j.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		if job, err = find(ctx, tx, workspaceID, jobID); err != nil {
+		if p.job, err = find(ctx, tx, workspaceID, jobID); err != nil {
 			return err
 		}
-		f, err = tx.FrameGet(ctx, query.FrameGetParams{JobID: jobID, Frame: int64(frame)})
+		p.frame, err = tx.FrameGet(ctx, query.FrameGetParams{JobID: jobID, Frame: int64(frame)})
 		if db.Missing(err) {
 			return fault.New(fault.FrameNotFound, "Frame %d of %s is not rendered.", frame, jobID)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return j.picture(ctx, job, f, previewSide)
+	p.SHA256 = p.frame.Sha256
+	return p, err
+}
+
+// JPEG makes the picture, of 480 pixels at most, from the frame's own file or, once
+// that is packed, from the artifact. Errors: frame_not_found (a picture of a kind
+// that is not decoded here), artifact_expired.
+func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
+	return p.jobs.picture(ctx, p.job, p.frame, previewSide)
 }
 
 // picture makes a JPEG of a frame whose longer side has at most side pixels.
-// Errors: those of Preview.
+// Errors: those of Preview.JPEG.
 func (j *Jobs) picture(ctx context.Context, job query.Job, f query.Frame, side int) ([]byte, error) {
 	if f.Width*f.Height > previewPixels {
 		return nil, fault.New(fault.FrameNotFound, "Frame %d has %d x %d pixels, too many for a preview.", f.Frame, f.Width, f.Height)
