@@ -138,6 +138,7 @@ type FailRequest struct {
 type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
+	Leaving  bool   `json:"leaving,omitempty"` // the worker's last word: it counts as offline at once
 }
 
 // BenchmarkRequest hands in a benchmark receipt (package benchmark: Sign). The

@@ -54,6 +54,23 @@ func (s standing) cleared() standing {
 	return s
 }
 
+// rememberWorker is how long a worker's standing outlives it.
+const rememberWorker = time.Hour
+
+// Return gives a worker that has just registered the standing of the one that had
+// its key and name before: to be started again makes up for nothing.
+func Return(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
+	before, err := tx.WorkerBefore(ctx, query.WorkerBeforeParams{Since: tx.Now - rememberWorker.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
+	if db.Missing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the worker before: %w", err)
+	}
+	_, err = stands(ctx, tx, workerID, func(standing) standing { return standing{before.Strikes, before.Asides, before.AsideUntil} })
+	return err
+}
+
 // strike counts a fault against a worker.
 func (j *Jobs) strike(ctx context.Context, tx *db.Tx, workerID string) error {
 	s, err := stands(ctx, tx, workerID, func(s standing) standing { return s.struck(tx.Now) })

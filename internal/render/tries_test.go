@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"svc.example/internal/db"
+	"svc.example/internal/db/query"
 	"svc.example/internal/fault"
+	"svc.example/internal/id"
 	"svc.example/internal/render"
 )
 
@@ -152,6 +154,74 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 			t.Errorf("a worker that has rendered well since is set aside for %s by one fault", again)
 		}
 	})
+}
+
+func TestAWorkerThatIsStartedAgainIsStillSetAside(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.workspace(t)
+		bad, good := w.worker(t), w.worker(t)
+		for range 3 {
+			w.job(t, workspace, 1)
+			w.fail(w.take(bad), fault.BlenderCrashed)
+			w.deliver(t, w.take(good), time.Second)
+		}
+		left := w.asideUntil(bad)
+		w.leave(bad)
+		again, other := w.again(bad, "test"), w.again(bad, "another of that key")
+		if got := w.asideUntil(again); got <= 0 || got > left {
+			t.Errorf("the worker that came back is set aside for %s, before for %s", got, left)
+		}
+		if got := w.asideUntil(other); got > 0 {
+			t.Errorf("a worker of another name is set aside for %s", got)
+		}
+	})
+}
+
+func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.job(t, w.workspace(t), 1)
+		first, second := w.worker(t), w.worker(t)
+		w.fail(w.take(first), fault.OutOfMemory)
+		w.wantNothing(first) // it is the second's
+		w.leave(second)
+		w.take(first)
+		w.leave(first)
+		w.read(t, func(ctx context.Context, tx *db.Tx) error {
+			workers, err := render.Workers(ctx, tx, time.Hour)
+			for _, v := range workers {
+				if v.State != render.WorkerOffline {
+					t.Errorf("a worker that left is %s", v.State)
+				}
+			}
+			return err
+		})
+	})
+}
+
+// leave has a worker say that it stops.
+func (w *world) leave(worker string) {
+	w.t.Helper()
+	w.write(w.t, func(ctx context.Context, tx *db.Tx) error { return render.Leave(ctx, tx, worker) })
+}
+
+// again registers another worker of a worker's key.
+func (w *world) again(worker, name string) (workerID string) {
+	w.t.Helper()
+	workerID = id.New(id.Node)
+	w.write(w.t, func(ctx context.Context, tx *db.Tx) error {
+		before, err := tx.WorkerGet(ctx, worker)
+		if err != nil {
+			return err
+		}
+		err = tx.WorkerCreate(ctx, query.WorkerCreateParams{
+			WorkerID: workerID, KeyID: before.KeyID, Name: name, Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+		return render.Return(ctx, tx, workerID, before.KeyID, name)
+	})
+	return workerID
 }
 
 func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {

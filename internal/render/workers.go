@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc.example/internal/db"
+	"svc.example/internal/db/query"
 )
 
 // WorkerState says what a worker is up to.
@@ -34,6 +35,16 @@ type WorkerView struct {
 	Sandbox        string      `json:"sandbox"` // what is in force around its Blender
 	RegisteredAt   time.Time   `json:"registered_at"`
 	SeenAt         time.Time   `json:"seen_at"`
+}
+
+// Leave notes that a worker has stopped: it counts as offline at once, not only when
+// it was not heard for WorkerOnline.
+func Leave(ctx context.Context, tx *db.Tx, workerID string) error {
+	long := tx.Now - WorkerOnline.Microseconds() - 1
+	if err := tx.WorkerLeaves(ctx, query.WorkerLeavesParams{SeenAt: long, WorkerID: workerID}); err != nil {
+		return fmt.Errorf("note that a worker left: %w", err)
+	}
+	return nil
 }
 
 // Workers lists the workers that were heard within the time, the latest first

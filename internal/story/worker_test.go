@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/farm"
 	"svc.example/internal/pixels"
 	"svc.example/internal/wallet"
+	"svc.example/internal/render"
 	"svc.example/internal/worker"
 )
 
@@ -51,6 +52,21 @@ func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
 			t.Errorf("frame 1 was attempt %d, frame 2 attempt %d of another worker: want 1 and more", frames[0].Attempt, frames[1].Attempt)
 		}
 		h.settledOnce(c, 4)
+	})
+}
+
+// A worker that is stopped in order is not waited for.
+func TestAStoppedWorkerIsOfflineAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		stop := h.worker(&painter{})
+		c.await(c.start(1).JobID, client.StatusCompleted)
+		stop()
+		job := c.start(1)
+		if job.WaitingReason != string(render.NoWorkerOnline) {
+			t.Errorf("with its only worker stopped a job waits because of %q, want %q", job.WaitingReason, render.NoWorkerOnline)
+		}
 	})
 }
 

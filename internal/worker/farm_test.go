@@ -28,7 +28,8 @@ type server struct {
 	leaseLife time.Duration
 	fails     []farm.FailRequest
 	released  []string
-	inputs    int // times a file was fetched
+	left      []string // workers that said their last word
+	inputs    int      // times a file was fetched
 	beats     []time.Time
 }
 
@@ -274,6 +275,9 @@ func (s *server) Release(_ context.Context, req farm.ReleaseRequest) error {
 			f.holder = ""
 			s.released = append(s.released, h.LeaseID)
 		}
+	}
+	if req.Leaving {
+		s.left = append(s.left, req.WorkerID)
 	}
 	s.wake()
 	return nil

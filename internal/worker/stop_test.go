@@ -22,6 +22,9 @@ func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
 		if got := s.delivered(); len(got) != 1 || p.alive != 0 {
 			t.Errorf("delivered %v, %d processes left; want one frame and none", got, p.alive)
 		}
+		if len(s.left) != 1 || s.left[0] != s.workers[0] {
+			t.Errorf("%v have said that they leave, want %v once", s.left, s.workers)
+		}
 	})
 }
 

@@ -87,10 +87,19 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.finishing.Wait()
 	close(closing)
 	<-sent
+	w.signOff(wire)
 	cut()
 	background.Wait()
 	w.log.Info("the worker has stopped")
 	return nil
+}
+
+// signOff tells the server that no more is heard of this worker. It is tried once:
+// else the server finds out by itself.
+func (w *Worker) signOff(wire context.Context) {
+	if err := w.cfg.Farm.Release(wire, farm.ReleaseRequest{WorkerID: w.id(), Leases: []farm.Held{}, Leaving: true}); err != nil {
+		w.log.Info("the server does not know yet that this worker has stopped", "error", err)
+	}
 }
 
 // outlive returns a context that ends d after ctx does.

@@ -162,6 +162,16 @@ SELECT * FROM worker WHERE worker_id = @worker_id;
 -- name: WorkerSeen :exec
 UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
 
+-- name: WorkerLeaves :exec
+-- It counts as one that was last heard then.
+UPDATE worker SET seen_at = CAST(@seen_at AS bigint) WHERE worker_id = @worker_id AND seen_at > CAST(@seen_at AS bigint);
+
+-- name: WorkerBefore :one
+-- The newest of a key's workers of that name, but for one.
+SELECT strikes, asides, aside_until FROM worker
+WHERE seen_at >= @since AND key_id = @key_id AND name = @name AND worker_id <> @worker_id
+ORDER BY registered_at DESC, worker_id DESC LIMIT 1;
+
 -- name: WorkersOnline :one
 -- One that is set aside renders nothing.
 SELECT count(*) FROM worker WHERE seen_at >= @since AND aside_until <= @now;

@@ -738,6 +738,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
 	}
+	if q.workerBeforeStmt, err = db.PrepareContext(ctx, workerBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerBefore: %w", err)
+	}
 	if q.workerCreateStmt, err = db.PrepareContext(ctx, workerCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerCreate: %w", err)
 	}
@@ -746,6 +749,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workerHoldsStmt, err = db.PrepareContext(ctx, workerHolds); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerHolds: %w", err)
+	}
+	if q.workerLeavesStmt, err = db.PrepareContext(ctx, workerLeaves); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerLeaves: %w", err)
 	}
 	if q.workerLockStmt, err = db.PrepareContext(ctx, workerLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerLock: %w", err)
@@ -1978,6 +1984,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookTargetsStmt: %w", cerr)
 		}
 	}
+	if q.workerBeforeStmt != nil {
+		if cerr := q.workerBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerBeforeStmt: %w", cerr)
+		}
+	}
 	if q.workerCreateStmt != nil {
 		if cerr := q.workerCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerCreateStmt: %w", cerr)
@@ -1991,6 +2002,11 @@ func (q *Queries) Close() error {
 	if q.workerHoldsStmt != nil {
 		if cerr := q.workerHoldsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerHoldsStmt: %w", cerr)
+		}
+	}
+	if q.workerLeavesStmt != nil {
+		if cerr := q.workerLeavesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerLeavesStmt: %w", cerr)
 		}
 	}
 	if q.workerLockStmt != nil {
@@ -2330,9 +2346,11 @@ type Queries struct {
 	webhookSecretsOverStmt          *sql.Stmt
 	webhookTargetForgetStmt         *sql.Stmt
 	webhookTargetsStmt              *sql.Stmt
+	workerBeforeStmt                *sql.Stmt
 	workerCreateStmt                *sql.Stmt
 	workerGetStmt                   *sql.Stmt
 	workerHoldsStmt                 *sql.Stmt
+	workerLeavesStmt                *sql.Stmt
 	workerLockStmt                  *sql.Stmt
 	workerSeenStmt                  *sql.Stmt
 	workerStandsStmt                *sql.Stmt
@@ -2589,9 +2607,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookSecretsOverStmt:          q.webhookSecretsOverStmt,
 		webhookTargetForgetStmt:         q.webhookTargetForgetStmt,
 		webhookTargetsStmt:              q.webhookTargetsStmt,
+		workerBeforeStmt:                q.workerBeforeStmt,
 		workerCreateStmt:                q.workerCreateStmt,
 		workerGetStmt:                   q.workerGetStmt,
 		workerHoldsStmt:                 q.workerHoldsStmt,
+		workerLeavesStmt:                q.workerLeavesStmt,
 		workerLockStmt:                  q.workerLockStmt,
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerStandsStmt:                q.workerStandsStmt,

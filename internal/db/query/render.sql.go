@@ -1468,6 +1468,38 @@ func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (int
 	return result.RowsAffected()
 }
 
+const workerBefore = `-- name: WorkerBefore :one
+SELECT strikes, asides, aside_until FROM worker
+WHERE seen_at >= $1 AND key_id = $2 AND name = $3 AND worker_id <> $4
+ORDER BY registered_at DESC, worker_id DESC LIMIT 1
+`
+
+type WorkerBeforeParams struct {
+	Since    int64
+	KeyID    string
+	Name     string
+	WorkerID string
+}
+
+type WorkerBeforeRow struct {
+	Strikes    int64
+	Asides     int64
+	AsideUntil int64
+}
+
+// The newest of a key's workers of that name, but for one.
+func (q *Queries) WorkerBefore(ctx context.Context, arg WorkerBeforeParams) (WorkerBeforeRow, error) {
+	row := q.queryRow(ctx, q.workerBeforeStmt, workerBefore,
+		arg.Since,
+		arg.KeyID,
+		arg.Name,
+		arg.WorkerID,
+	)
+	var i WorkerBeforeRow
+	err := row.Scan(&i.Strikes, &i.Asides, &i.AsideUntil)
+	return i, err
+}
+
 const workerCreate = `-- name: WorkerCreate :exec
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -1547,6 +1579,21 @@ func (q *Queries) WorkerHolds(ctx context.Context, arg WorkerHoldsParams) (int64
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const workerLeaves = `-- name: WorkerLeaves :exec
+UPDATE worker SET seen_at = CAST($1 AS bigint) WHERE worker_id = $2 AND seen_at > CAST($1 AS bigint)
+`
+
+type WorkerLeavesParams struct {
+	SeenAt   int64
+	WorkerID string
+}
+
+// It counts as one that was last heard then.
+func (q *Queries) WorkerLeaves(ctx context.Context, arg WorkerLeavesParams) error {
+	_, err := q.exec(ctx, q.workerLeavesStmt, workerLeaves, arg.SeenAt, arg.WorkerID)
+	return err
 }
 
 const workerSeen = `-- name: WorkerSeen :exec

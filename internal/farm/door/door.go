@@ -123,10 +123,14 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}
 	worker := id.New(id.Node)
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-		return tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
+		err := tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
 			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		})
+		if err != nil {
+			return err
+		}
+		return render.Return(r.Context(), tx, worker, node.KeyID, clip(req.Name))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register worker: %w", err)
@@ -273,7 +277,11 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	return farm.OKReply{OK: true}, s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases))
+	if err := s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
+		return farm.OKReply{OK: true}, err
+	}
+	s.Log.Info("worker left", "worker_id", req.WorkerID)
+	return farm.OKReply{OK: true}, s.DB.Write(r.Context(), func(tx *db.Tx) error { return render.Leave(r.Context(), tx, req.WorkerID) })
 }
 
 // input sends a job's file to a worker that holds one of its frames.
