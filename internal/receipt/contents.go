@@ -34,7 +34,7 @@ func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 		r.add("contents", Failed, "%v", err)
 		return
 	}
-	r.add("contents", OK, "%d frames, %s, %s and nothing else", receipt.FrameCount, ManifestEntry, RenderLogEntry)
+	r.add("contents", OK, "%s, %s, %s and nothing else", counted(int64(receipt.FrameCount), "frame"), ManifestEntry, RenderLogEntry)
 	pictures := readPictures(receipt.Frames, entries)
 	r.checkFrames(pictures)
 	r.checkPixels(receipt.Frames, pictures)

@@ -120,12 +120,12 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	if err != nil {
 		return Receipt{}, r.distrust("statement", err)
 	}
-	what := "frames"
+	frames := counted(int64(receipt.FrameCount), "frame")
 	if receipt.Renderer.ID == contract.SyntheticRenderer {
-		what = "frames, NOT rendered but painted by a " + contract.SyntheticApplication
+		frames += ", NOT rendered but painted by a " + contract.SyntheticApplication
 	}
-	r.add("statement", OK, "receipt %s of job %s: %d %s, %d cents %s",
-		receipt.ReceiptID, receipt.JobID, receipt.FrameCount, what, receipt.ChargedCents, receipt.Currency)
+	r.add("statement", OK, "receipt %s of job %s: %s, %s %s",
+		receipt.ReceiptID, receipt.JobID, frames, counted(receipt.ChargedCents, "cent"), receipt.Currency)
 	if members == nil {
 		return receipt, nil
 	}
@@ -134,6 +134,13 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	}
 	r.add("members", OK, "the plain members are the signed ones")
 	return receipt, nil
+}
+
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func (r *Report) checkArtifact(want File, artifact Artifact) {

@@ -61,6 +61,16 @@ func failed(report receipt.Report) (names []string) {
 	return names
 }
 
+func TestAJobOfOneFrameIsToldInTheSingular(t *testing.T) {
+	t.Parallel()
+	job, envelope, keys := complete(t, 1)
+	for _, check := range receipt.Verify(envelope, keys, bytes.NewReader(job.ZIP)).Checks {
+		if strings.Contains(check.Text, "1 frames") || strings.Contains(check.Text, "1 cents") {
+			t.Errorf("%s: %s", check.Name, check.Text)
+		}
+	}
+}
+
 func TestHonestJobPassesEveryCheck(t *testing.T) {
 	t.Parallel()
 	job, envelope, keys := complete(t, 3)
