@@ -39,7 +39,7 @@ func main() {
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
 		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
-		kong.UsageOnError(),
+		kong.ShortUsageOnError(),  // the whole help would hide what is wrong
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Configuration(kong.JSON, "/etc/svc/config.json"),
 	)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/signal"
 	"strconv"
@@ -60,10 +61,23 @@ func (c *renderCmd) Run(app *kong.Context) error {
 		client: api, file: c.File, jobID: c.Job, frames: c.Frames, folder: c.Out,
 		accept: asked.accept, display: newDisplay(people, time.Now),
 	})
-	if err != nil && ctx.Err() != nil {
-		err = c.interrupted(result.JobID)
+	return c.report(app, people, result, c.told(ctx, result, err))
+}
+
+// told is what the person hears of a failure: how to go on after a Ctrl-C, where
+// the service was looked for when it is away.
+func (c *renderCmd) told(ctx context.Context, result renderResult, err error) error {
+	_, unsure := errors.AsType[*unsureError](err)
+	away, unreached := errors.AsType[*url.Error](err)
+	switch {
+	case err == nil || unsure:
+		return err
+	case ctx.Err() != nil:
+		return c.interrupted(result.JobID)
+	case unreached:
+		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server), and that the service runs", c.Server, away.Err)
 	}
-	return c.report(app, people, result, err)
+	return err
 }
 
 // interrupted tells how to go on.
@@ -94,8 +108,7 @@ func (c *renderCmd) report(app *kong.Context, people io.Writer, result renderRes
 // explained tells a refusal of the service as it told it, with what it suggests
 // to do.
 func explained(err error) error {
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.SuggestedAction != "" {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.SuggestedAction != "" {
 		return fmt.Errorf("%w. %s", refused, refused.SuggestedAction)
 	}
 	return err

@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +73,7 @@ func renderFile(ctx context.Context, o renderOptions) (renderResult, error) {
 		job, err := o.client.Start(context.WithoutCancel(ctx), quote.UploadID, quote.QuoteID,
 			client.StartRequest{LegalAcceptance: client.LegalV1})
 		if err != nil {
-			return result, err
+			return result, startFailure(quote, err)
 		}
 		result.JobID, inputSHA256 = job.JobID, quote.InputSHA256
 		o.display.say("started %s", job.JobID)
@@ -111,6 +113,34 @@ func inspect(ctx context.Context, o renderOptions) (*client.Quote, error) {
 		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s", o.file, quote.InputSHA256, sum)
 	}
 	return quote, nil
+}
+
+// unsureError is a start of which no answer came: the job may be there, and its
+// price held.
+type unsureError struct {
+	quote *client.Quote
+	cause error
+}
+
+func (e *unsureError) Error() string {
+	return fmt.Sprintf("it is not known whether the render was started and %s held for it: %v. "+
+		"Starting the same quote again gives the one job, and spends once; rendering the file again would spend again:\n"+
+		"  curl -H \"Authorization: Bearer $SVC_KEY\" -H 'Content-Type: application/json' \\\n"+
+		"    -d '{\"quote_id\":%q,\"legal_acceptance\":%q}' \"$SVC_SERVER/node/v1/uploads/%s/start\"\n"+
+		"Then follow its job_id:\n  svc render --job JOB-…",
+		money(e.quote.PriceCents, e.quote.Currency), e.cause, e.quote.QuoteID, client.LegalV1, e.quote.UploadID)
+}
+
+func (e *unsureError) Unwrap() error { return e.cause }
+
+// startFailure tells a start that the service refused from one of which nobody
+// knows.
+func startFailure(quote *client.Quote, err error) error {
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Code != "" && refused.Status != http.StatusInternalServerError {
+		return err
+	}
+	return &unsureError{quote, err}
 }
 
 // jobError is a job that ended without a picture.

@@ -32,6 +32,7 @@ type delivery struct {
 	inspect  map[string]any // the answer to an upload
 	started  int
 	leafFlip byte // changes the leaf in the log
+	noAnswer bool // a start is made, but nobody hears of it
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
@@ -64,6 +65,9 @@ func deliverOver(t *testing.T) *delivery {
 	})
 	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
 		d.started++
+		if d.noAnswer {
+			panic(http.ErrAbortHandler)
+		}
 		io.WriteString(w, `{"job_id":"JOB-1","status":"queued","frame_count":3}`)
 	})
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/events", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, d.events) })
@@ -166,6 +170,49 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	found, err := (&verifyCmd{Receipt: result.Receipt}).verify()
 	if err != nil || !found.OK || found.Artifact != result.ZIP {
 		t.Errorf("found %+v, error %v", found, err)
+	}
+}
+
+// Money may be held: that nothing was spent would be a guess, and a second render
+// of the file would be paid again.
+func TestAStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.noAnswer = true
+	o, _ := d.options(t)
+	var err error
+	if o.client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	result, err := renderFile(t.Context(), o)
+	if result.JobID != "" || d.started != 1 || err == nil {
+		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started, err)
+	}
+	for _, want := range []string{"not known", "0.03 USD", "QTE-1", "/node/v1/uploads/UPL-1/start"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not told: %v", want, err)
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if told := (&renderCmd{}).told(ctx, result, err); !errors.Is(told, err) {
+		t.Errorf("after a Ctrl-C it is told as %v", told)
+	}
+}
+
+func TestAServiceThatIsAwayIsNamed(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	var err error
+	if o.client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	result, err := renderFile(t.Context(), o)
+	told := (&renderCmd{Server: d.URL}).told(t.Context(), result, err)
+	if told == nil || !strings.HasPrefix(told.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(told.Error(), "--server") {
+		t.Errorf("got %v", told)
 	}
 }
 
