@@ -15,7 +15,7 @@ func leaderboard() []Rule {
 		shown("4.6", "One GPU: figures, newest results, percentiles when there are enough samples", told, order).lines("GET /node/v1/leaderboard/gpu/<gpu_slug>", "GPU"),
 		shown("4.6", "Two GPUs side by side", told).lines("GET /node/v1/leaderboard/compare/<gpu_a>/<gpu_b>"),
 		shown("4.6", "Results and GPUs by public receipt members", search).lines("GET /node/v1/leaderboard/search?q=<query>", "Search"),
-		shown("4.6", "The newest results: 25 unless asked otherwise, at most 100", told, empty).lines("GET /node/v1/leaderboard/latest?limit=<n>"),
+		shown("4.6", "The newest results: 25 unless asked otherwise, at most 100", "api.TestTheNewestAre25UnlessAskedOtherwise", empty).lines("GET /node/v1/leaderboard/latest?limit=<n>"),
 		shown("4.6", "All comes from stored receipts; what is unknown is null or the word unknown; nothing stored is empty lists and zero counts",
 			empty, told, "leaderboard.TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere"),
 	}

@@ -142,6 +142,22 @@ func TestTheLeaderboardTellsWhatReceiptsSay(t *testing.T) {
 	})
 }
 
+func TestTheNewestAre25UnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	eachMeasured(t, func(m *measured) {
+		var last string
+		for i := range 27 {
+			last = m.gpu("AMD Radeon RX 7900 XTX", 24, float64(4000+i))
+		}
+		for query, want := range map[string]int{"": 25, "?limit=1": 1, "?limit=26": 26, "?limit=100": 27} {
+			rows := see[struct{ Rows []leaderboard.Row }](m, "latest"+query).Rows
+			if len(rows) != want || rows[0].ResultID != last {
+				m.t.Errorf("latest%s gives %d, want %d, the newest %s first", query, len(rows), want, last)
+			}
+		}
+	})
+}
+
 func TestSearchFindsByPublicMembersAndNothingElse(t *testing.T) {
 	t.Parallel()
 	eachMeasured(t, func(m *measured) {

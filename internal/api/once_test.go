@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
@@ -192,7 +193,9 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 			t.Fatalf("got %d", res.StatusCode)
 		}
 		// The key is free as soon as the service has noticed.
-		for {
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for ; ; <-again.C {
 			a := s.put(nil, group("broken", 1, 1, 1))
 			if a.status == 200 {
 				break

@@ -21,7 +21,8 @@ func TestAWebhookIsNamedAtTheUpload(t *testing.T) {
 		upload := func(fields map[string]string) answer {
 			return s.call("POST", "/v1/renders", s.account, s.form(fields, "scene.blend", demo.Scene()))
 		}
-		own := upload(map[string]string{"webhook_url": deadReceiver, "webhook_secret": "sixteen characters"})
+		long := deadReceiver + strings.Repeat("x", 2048-len(deadReceiver))
+		own := upload(map[string]string{"webhook_url": long, "webhook_secret": "sixteen letters!"}) // the longest, and the shortest
 		if own.status != 200 || !is(own, "webhook_configured") || own.body["webhook_secret"] != nil {
 			t.Errorf("with a secret: %d %v", own.status, own.body)
 		}
@@ -35,6 +36,8 @@ func TestAWebhookIsNamedAtTheUpload(t *testing.T) {
 		}{
 			{map[string]string{"webhook_url": "http://127.0.0.1:1024/"}, fault.InvalidWebhookURL},
 			{map[string]string{"webhook_url": "https://10.0.0.1/"}, fault.InvalidWebhookURL},
+			{map[string]string{"webhook_url": long + "x"}, fault.InvalidWebhookURL},
+			{map[string]string{"webhook_url": long + long + "x"}, fault.InvalidRequest},
 			{map[string]string{"webhook_url": deadReceiver, "webhook_secret": "fifteen letters"}, fault.WebhookSecretShort},
 			{map[string]string{"webhook_secret": "sixteen characters"}, fault.InvalidRequest},
 		} {
