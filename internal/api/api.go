@@ -57,10 +57,12 @@ type server struct {
 	cross *http.CrossOriginProtection
 }
 
-// bridgeErrors installs the envelope once: huma keeps its error constructor, and
-// whether lists may be null, in package variables.
+// bridgeErrors installs the envelope once: huma keeps its error constructor,
+// whether lists may be null, and whether a member in other letters is another
+// one, in package variables.
 var bridgeErrors = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false // an empty list is [], never null
+	huma.ValidateStrictCasing = true  // PRICE_CENTS is no member of anything
 	huma.NewErrorWithContext = wireErrorOf
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return wireErrorOf(nil, status, msg, errs...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime/multipart"
@@ -222,6 +223,9 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			"start without terms":      {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `"}`), 400, fault.LegalRequired},
 			"start with other terms":   {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"YES"}`), 400, fault.LegalRequired},
 			"start with a price":       {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","price_cents":1}`), 400, fault.PriceNotAccepted},
+			"start in capitals":        {upload + "/start", jsonBody(`{"QUOTE_ID":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1"}`), 400, fault.InvalidRequest},
+			"start priced in capitals": {upload + "/start", s.startWith(`"Price_Cents":1`), 400, fault.InvalidRequest},
+			"quote with an exponent":   {upload + "/quote", jsonBody(`{"frame_start":1,"frame_end":1e3}`), 400, fault.InvalidRequest},
 			"start with more":          {upload + "/start", jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1","more":1}`), 400, fault.InvalidRequest},
 			"start without a quote":    {upload + "/start", jsonBody(`{"legal_acceptance":"SVC_LEGAL_V1"}`), 400, fault.InvalidRequest},
 			"start told in the open":   {upload + "/start", s.startWith(`"webhook_url":"http://8.8.8.8/"`), 400, fault.InvalidWebhookURL},
@@ -253,6 +257,9 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			a := s.post(c.path, c.body)
 			if a.status != c.status || a.code() != c.code {
 				t.Errorf("%s: %d %s, want %d %s (%v)", name, a.status, a.code(), c.status, c.code, a.body)
+			}
+			if text := fmt.Sprint(a.body); strings.Contains(text, "json:") || strings.Contains(text, "Go ") {
+				t.Errorf("%s: it tells how it is made: %s", name, text)
 			}
 			if id, _ := a.body["error"].(map[string]any)["request_id"].(string); id == "" || id != a.header.Get("X-Request-Id") {
 				t.Errorf("%s: request id %q", name, id)

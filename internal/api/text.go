@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,9 +14,14 @@ import (
 func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // unmarshal is json.Unmarshal for what callers send. JSON has no bytes that are
-// no UTF-8, but it can spell a NUL.
+// no UTF-8, but it can spell a NUL; and numbers that are whole for a schema, such
+// as 1e3, and for no Go type, whose names are no caller's business.
 func unmarshal(data []byte, v any) error {
-	if err := json.Unmarshal(data, v); err != nil {
+	err := json.Unmarshal(data, v)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s does not take the %s", strings.TrimPrefix(wrong.Field, "."), wrong.Value)
+	}
+	if err != nil {
 		return err
 	}
 	if spellsNUL(data) {
