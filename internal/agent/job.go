@@ -79,7 +79,7 @@ type job struct {
 	JobID             jobID                 `json:"job_id"`
 	Status            render.Status         `json:"status" jsonschema:"The last three never change again."`
 	WaitingReason     *render.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is, or none is left."`
-	QueuePosition     *count                `json:"queue_position" jsonschema:"1 is next; null unless queued."`
+	QueuePosition     *count                `json:"queue_position" jsonschema:"1 is next; 1000 stands for 1000 or more; null unless queued."`
 	FrameCount        count                 `json:"frame_count"`
 	FramesCompleted   count                 `json:"frames_completed"`
 	ProgressPercent   float64               `json:"progress_percent"`

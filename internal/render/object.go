@@ -23,7 +23,7 @@ type Object struct {
 	Status            Status         `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	State             Status         `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	WaitingReason     *WaitingReason `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
-	QueuePosition     *int           `json:"queue_position" doc:"1 = next; null unless queued."`
+	QueuePosition     *int           `json:"queue_position" doc:"1 = next; 1000 stands for 1000 or more; null unless queued."`
 	Renderer          string         `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
 	Application       string         `json:"application"`
 	Version           string         `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
@@ -87,6 +87,10 @@ type JobFailure struct {
 // online: longer than a long poll.
 const WorkerOnline = 90 * time.Second
 
+// farthestPosition is the last queue_position that is counted: who waits behind a
+// thousand others asks as often as who is next, and must not cost more.
+const farthestPosition = 1000
+
 // Get reads a job of a workspace; render_not_found when it has none.
 func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
 	err = j.DB.Look(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -110,7 +114,7 @@ func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID strin
 // it at one moment, that of its one statement; should a second follow, for when
 // the job will be done, it reads no frames that came since.
 func (j *Jobs) object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
-	view, err := tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: FrameQueue, Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now})
+	view, err := tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: FrameQueue, Since: tx.Now - WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthestPosition})
 	if err != nil {
 		return Object{}, fmt.Errorf("read job: %w", err)
 	}

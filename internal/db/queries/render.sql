@@ -84,7 +84,8 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- A job, and what its endpoints, its leases, the jobs before it and the workers
 -- say of it at this moment: one statement, since no read is made more often. told
 -- is whether its end is told to anybody; held is how many of its frames are held,
--- and progress how far those are altogether, in parts of a thousand of one.
+-- and progress how far those are altogether, in parts of a thousand of one;
+-- position is counted up to farthest.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
@@ -93,7 +94,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id) ELSE 0 END AS bigint) AS position,
+    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
     EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
 FROM job WHERE job.job_id = @job_id;

@@ -1089,17 +1089,18 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id) ELSE 0 END AS bigint) AS position,
+    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $2 AND o.aside_until <= $3) ELSE false END AS boolean) AS online
-FROM job WHERE job.job_id = $4
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.aside_until <= $4) ELSE false END AS boolean) AS online
+FROM job WHERE job.job_id = $5
 `
 
 type JobViewParams struct {
-	Queue string
-	Since int64
-	Now   int64
-	JobID string
+	Queue    string
+	Farthest int64
+	Since    int64
+	Now      int64
+	JobID    string
 }
 
 type JobViewRow struct {
@@ -1114,10 +1115,12 @@ type JobViewRow struct {
 // A job, and what its endpoints, its leases, the jobs before it and the workers
 // say of it at this moment: one statement, since no read is made more often. told
 // is whether its end is told to anybody; held is how many of its frames are held,
-// and progress how far those are altogether, in parts of a thousand of one.
+// and progress how far those are altogether, in parts of a thousand of one;
+// position is counted up to farthest.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
 	row := q.queryRow(ctx, q.jobViewStmt, jobView,
 		arg.Queue,
+		arg.Farthest,
 		arg.Since,
 		arg.Now,
 		arg.JobID,
