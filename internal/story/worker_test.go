@@ -15,8 +15,8 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/farm"
 	"svc.example/internal/pixels"
-	"svc.example/internal/wallet"
 	"svc.example/internal/render"
+	"svc.example/internal/wallet"
 	"svc.example/internal/worker"
 )
 
