@@ -72,10 +72,10 @@ func (d *drive) run(ctx, calls context.Context, wake <-chan struct{}) error {
 		case <-time.After(lookEvery):
 			continue
 		case o := <-d.ended:
-			if ctx.Err() != nil {
-				return ctx.Err() // it ended because we do
-			}
 			done = d.collect(o)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err() // they ended because we do
 		}
 		settled, err := d.record(ctx, done)
 		if settled || err != nil {

@@ -2,6 +2,8 @@ package webhook_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,5 +88,43 @@ func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 			t.Errorf("it was called %d times", n)
 		}
 		w.audit()
+	})
+}
+
+// TestStoppingWaitsForNoCallTwice stops the drivers of many lanes just when their
+// calls end.
+func TestStoppingWaitsForNoCallTwice(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		const lanes, rounds = 40, 10
+		var answer atomic.Pointer[chan struct{}]
+		r := w.receiver(func(http.ResponseWriter, *http.Request) { <-*answer.Load() })
+		for round := range rounds {
+			answer.Store(new(make(chan struct{})))
+			for n := range lanes {
+				w.tellTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)
+			}
+			stop := w.run()
+			for range lanes {
+				r.next(t)
+			}
+			began := make(chan struct{})
+			first := w.commits.Load() + int64(1+round)
+			w.afterCommit.Store(new(func(n int64) {
+				if n == first { // some have written what became of their calls
+					close(began)
+				}
+			}))
+			close(*answer.Load())
+			<-began
+			w.afterCommit.Store(nil)
+			stopped := make(chan struct{})
+			go func() { defer close(stopped); stop() }()
+			select {
+			case <-stopped:
+			case <-time.After(patience):
+				t.Fatal("it does not stop")
+			}
+		}
 	})
 }
