@@ -35,13 +35,13 @@ build: ## Build ./svc
 
 .PHONY: test
 test: ## Run every test, with a real Blender and a real PostgreSQL
-	@scripts/install-tools postgres chromium outside sandbox
+	@scripts/install-tools postgres chromium outside sandbox python
 	@scripts/install-npm
 	@scripts/with-blender scripts/with-postgres go test -timeout 20m ./...
 
 .PHONY: check
 check: .tools/built ## Format, vet, lint, import rules, links, fresh generated code, scripts, race detector
-	@scripts/install-tools postgres gcc shellcheck chromium outside sandbox
+	@scripts/install-tools postgres gcc shellcheck chromium outside sandbox python
 	@scripts/install-npm
 	@scripts/check-format
 	go vet ./...

@@ -5,18 +5,23 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"svc.example/client"
 	"svc.example/internal/app"
@@ -94,10 +99,11 @@ func snippet(t *testing.T, language string) string {
 }
 
 // TestRealReceiversVerifyWhatIsSent runs the documented receivers, with both
-// public libraries of npm and with the SDK, for both kinds of secret.
+// public libraries of npm, with the SDK and in Python, for both kinds of secret;
+// each refuses what is not signed, or signed with another secret.
 func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 	t.Parallel()
-	js, golang := snippet(t, "js"), snippet(t, "go")
+	js, golang, python := snippet(t, "js"), snippet(t, "go"), snippet(t, "python")
 	packages, err := filepath.Abs(npmFolder)
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +121,9 @@ func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 		"standardwebhooks": inNode(js),
 		"svix":             inNode(strings.Replace(js, `"standardwebhooks"`, `"svix"`, 1)),
 		"go":               func(t *testing.T) *exec.Cmd { return built(t, golang) },
+		"python": func(t *testing.T) *exec.Cmd {
+			return program(t, filepath.Join(t.TempDir(), "receiver.py"), python, "python3")
+		},
 	} {
 		for kind, secret := range map[string]string{"whsec": "", "free text": "sechzehn Zeichen, und ümlaute"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -176,6 +185,11 @@ func verifiedBy(t *testing.T, config app.Config, receiver *exec.Cmd, secret stri
 	}
 	t.Cleanup(func() { _ = receiver.Process.Kill(); _ = receiver.Wait() })
 	awaitListening(t, address)
+	for name, with := range map[string]string{"no secret": "", "another secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
+		if status := ca.post(t, "https://"+address+"/svc", with); status != http.StatusBadRequest {
+			t.Errorf("signed with %s: the receiver answers %d", name, status)
+		}
+	}
 	if _, err := c.Cancel(patient(t), job.JobID); err != nil {
 		t.Fatal(err)
 	}
@@ -184,6 +198,36 @@ func verifiedBy(t *testing.T, config app.Config, receiver *exec.Cmd, secret stri
 	if err != nil || len(words) != 3 || words[0] != "render.cancelled" || !strings.HasPrefix(words[1], "msg_") || words[2] != job.JobID {
 		t.Errorf("the receiver says %q, %v", line, err)
 	}
+}
+
+// post sends an event that nobody told, signed with secret; "" signs nothing.
+func (a authority) post(t *testing.T, address, secret string) (status int) {
+	t.Helper()
+	body := `{"type":"render.completed","timestamp":"2026-01-31T00:00:00Z","data":{"job_id":"JOB-forged"}}`
+	r, err := http.NewRequestWithContext(patient(t), http.MethodPost, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if secret != "" {
+		signer, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := signer.Sign("msg_forged", time.Now(), []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("webhook-id", "msg_forged")
+		r.Header.Set("webhook-timestamp", strconv.FormatInt(time.Now().Unix(), 10))
+		r.Header.Set("webhook-signature", signature)
+	}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pool, MinVersion: tls.VersionTLS12}}}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode // its body says nothing
 }
 
 // awaitListening waits until somebody listens at address.
