@@ -211,8 +211,8 @@ type Limits struct {
 const (
 	maxAnswerHeader = 64 << 10
 	idleTimeout     = 30 * time.Second
-	idlePerHost     = 8 // as many as a webhook lane has calls open: fewer cost a handshake each
-	idleInAll       = 200
+	idlePerHost     = 8    // as many as a webhook lane has calls open: fewer cost a handshake each
+	idleInAll       = 1000 // of a hundred busy receivers, each with its lane
 )
 
 // Client makes a client that keeps to the rule. Its answers are as they came:
