@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/blob"
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
+	"svc.example/internal/identity"
 	"svc.example/internal/identity/openid"
 	"svc.example/internal/intake"
 	"svc.example/internal/leaderboard"
@@ -73,7 +74,7 @@ var bridgeErrors = sync.OnceFunc(func() {
 // document that describes them.
 func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	bridgeErrors()
-	s := &server{Rooms: rooms, cross: ownOrigin(rooms.PublicURL)}
+	s := &server{Rooms: rooms, cross: identity.OwnPages(rooms.PublicURL)}
 	api := humago.New(mux, config(rooms.PublicURL))
 	s.discovery(api)
 	s.capabilities(api)

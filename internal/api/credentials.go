@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"reflect"
 	"strings"
 
@@ -139,16 +138,6 @@ func (s *server) session(r *http.Request) (caller, error) {
 	}
 	person, err := identity.Session(r.Context(), s.DB, cookie.Value)
 	return caller{WorkspaceID: person.WorkspaceID, Email: person.Email}, err
-}
-
-// ownOrigin knows the service's own pages: those of the host that was asked,
-// and of the public URL, where a proxy asks by another name.
-func ownOrigin(publicURL string) *http.CrossOriginProtection {
-	own := http.NewCrossOriginProtection()
-	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
-		_ = own.AddTrustedOrigin(u.Scheme + "://" + u.Host) // of this form it is always taken
-	}
-	return own
 }
 
 // ownPage refuses what another site's page asks for in the person's name.

@@ -13,6 +13,9 @@ import (
 	"svc.example/internal/identity"
 )
 
+// OpenIDStartPath is where signing in by an OpenID Connect issuer begins.
+const OpenIDStartPath = openIDPath + "/start"
+
 // OpenIDCallbackPath is where an OpenID Connect issuer sends browsers back to.
 const OpenIDCallbackPath = openIDPath + "/callback"
 
@@ -41,7 +44,7 @@ type openIDCallbackInput struct {
 // openID registers the routes of signing in by an OpenID Connect issuer.
 func (s *server) openID(api huma.API) {
 	start := huma.Operation{
-		OperationID: "startOpenID", Method: http.MethodGet, Path: openIDPath + "/start", Tags: []string{"Session"},
+		OperationID: "startOpenID", Method: http.MethodGet, Path: OpenIDStartPath, Tags: []string{"Session"},
 		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
 		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
 	}

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/db"
 	"svc.example/internal/fault"
 	"svc.example/internal/identity"
+	"svc.example/internal/webhook"
 )
 
 // CallbackPath is what a sign-in link opens, with ?token=.
@@ -136,7 +137,7 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 	}
 	cookies = append(cookies, s.cookie(opened.Token, opened.Expires))
 	if html {
-		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + "."}, cookies...)
+		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")

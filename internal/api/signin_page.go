@@ -16,6 +16,7 @@ type page struct {
 	Title string
 	Text  string
 	Token string // of a link, to be sent by the button; "" for no button
+	Next  string // the page to go on to; "" for none
 }
 
 // pageTemplate needs neither script nor style. A token reaches the service by
@@ -28,6 +29,7 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 <title>{{.Title}} - svc</title>
 <h1>{{.Title}}</h1>
 {{with .Text}}<p>{{.}}</p>
+{{end}}{{with .Next}}<p><a href="{{.}}">Your webhooks</a></p>
 {{end}}{{with .Token}}<form method="post">
 <input type="hidden" name="token" value="{{.}}">
 <button autofocus>Sign in</button>

@@ -20,12 +20,13 @@ func (a *App) front(mux *http.ServeMux, counter *ratelimit.Counter) *front {
 }
 
 // limit counts a request and says so in the headers. Pages, their assets and
-// previews are not counted. Errors: rate_limited, unavailable.
+// previews are not counted; the forms of pages are. Errors: rate_limited, unavailable.
 func (f *front) limit(h http.Header, r *http.Request) error {
 	class, policy := "api", f.rate
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/farm/"):
 		class, policy = "farm", f.farm
+	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
 	case !isAPI(path) || strings.HasSuffix(path, "/preview"):
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 func counted(t *testing.T, r *http.Request, hops int) (w *httptest.ResponseRecorder, class string, claim ratelimit.Claim) {
 	t.Helper()
 	mux := http.NewServeMux()
-	for _, route := range []string{"GET /v1/thing", "GET /v1/frames/1/preview", "GET /farm/v1/thing", "GET /docs", "POST /v1/api-keys"} {
+	for _, route := range []string{"GET /v1/thing", "GET /v1/frames/1/preview", "GET /farm/v1/thing", "GET /docs", "POST /v1/api-keys", "POST /console/sign-in"} {
 		mux.HandleFunc(route, func(http.ResponseWriter, *http.Request) {})
 	}
 	f := &front{
@@ -62,6 +62,17 @@ func TestEachDoorHasItsOwnCount(t *testing.T) {
 		if _, class, _ := counted(t, httptest.NewRequest("GET", path, nil), 0); class != want {
 			t.Errorf("%s counts for %q, want %q", path, class, want)
 		}
+	}
+}
+
+// TestTheFormsOfPagesAreCounted since one of them sends mail.
+func TestTheFormsOfPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	if w, class, _ := counted(t, httptest.NewRequest("POST", "/console/sign-in", nil), 0); class != "api" || w.Code != 429 {
+		t.Errorf("it is counted as %q, and answered %d", class, w.Code)
+	}
+	if _, class, _ := counted(t, httptest.NewRequest("GET", "/console/webhooks", nil), 0); class != "" {
+		t.Errorf("to see a page is counted as %q", class)
 	}
 }
 

@@ -148,8 +148,16 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, public string) {
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
-	console.Routes(mux, console.Rooms{Board: board, PublicURL: public, Log: a.Config.Log})
+	console.Routes(mux, a.consoleRooms(board, public))
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
+}
+
+func (a *App) consoleRooms(board *leaderboard.Board, public string) console.Rooms {
+	rooms := console.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: public, Log: a.Config.Log}
+	if a.Config.OpenID != nil {
+		rooms.OpenID = api.OpenIDStartPath
+	}
+	return rooms
 }
 
 // prepareLog publishes the keys that sign here and names the log.

@@ -30,18 +30,23 @@ import (
 type house struct {
 	t     *testing.T
 	base  string
+	app   *app.App
 	fleet *leaderboardtest.Fleet
 	days  atomic.Int64 // how far the service's clock has been moved
 }
 
-func start(t *testing.T) *house {
+func start(t *testing.T, with ...func(*app.Config)) *house {
 	t.Helper()
 	h := &house{t: t}
 	listening := make(chan string, 1)
-	a, err := app.Open(t.Context(), app.Config{
+	config := app.Config{
 		Data: t.TempDir(), Listen: "127.0.0.1:0", AllowSynthetic: true, Log: slog.New(slog.DiscardHandler),
 		Announce: func(address string) { listening <- address }, Skew: func() time.Duration { return time.Duration(h.days.Load()) * 24 * time.Hour },
-	})
+	}
+	for _, set := range with {
+		set(&config)
+	}
+	a, err := app.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +62,7 @@ func start(t *testing.T) *house {
 			t.Error(err)
 		}
 	})
-	h.base = <-listening
+	h.base, h.app = <-listening, a
 	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), a.Board(h.base)); err != nil {
 		t.Fatal(err)
 	}

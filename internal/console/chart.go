@@ -115,6 +115,7 @@ func words() template.FuncMap {
 		"place": func(v *float64) string {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
+		"last": lastTry, "reason": reasonText,
 		"short": func(s string) string { return s[:min(12, len(s))] }, "versions": func(v leaderboard.Versions) string {
 			return v.Benchmark + ", " + v.Scene + ", " + v.Scoring
 		},

@@ -38,6 +38,9 @@ import (
 // Queue is the lease queue of lanes. The subject is the lane.
 const Queue = "webhook"
 
+// ConsolePage is where people see and change their endpoints.
+const ConsolePage = "/console/webhooks"
+
 // Bounds of open calls.
 const (
 	// Lanes is how many lanes a process drives at once.
