@@ -197,31 +197,39 @@ func (m mailbox) Data(r io.Reader) error {
 	return err
 }
 
+// openMailbox opens an SMTP server on this machine, until the test ends.
+func openMailbox(t *testing.T) (letters <-chan string, address string) {
+	t.Helper()
+	box := mailbox{make(chan string, 1)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := smtp.NewServer(box)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	return box.letters, listener.Addr().String()
+}
+
 func TestWithAMailServerTheLinkComesByMailAndNotInTheLog(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		box := mailbox{make(chan string, 1)}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := smtp.NewServer(box)
-		ended := make(chan error, 1)
-		go func() { ended <- server.Serve(listener) }()
-		t.Cleanup(func() {
-			_ = server.Close()
-			<-ended
-		})
+		letters, address := openMailbox(t)
 		links := make(chan string, 1)
 		s := start(t, url, func(c *app.Config) {
 			c.Log = slog.New(linkLog{slog.DiscardHandler, links})
-			if c.Mail, err = identity.NewMail("smtp://"+listener.Addr().String(), "renders@svc.example"); err != nil {
+			var err error
+			if c.Mail, err = identity.NewMail("smtp://"+address, "renders@svc.example"); err != nil {
 				t.Fatal(err)
 			}
 		})
 		b := newBrowser(t, s.base)
 		b.do("POST", "/v1/auth/link", jsonBody(`{"email":"new@example.com"}`))
-		letter := <-box.letters
+		letter := <-letters
 		_, found, _ := strings.Cut(letter, s.base+"/v1/auth/callback?token=")
 		token, _, _ := strings.Cut(found, "\r\n")
 		b.signIn(token)

@@ -1,6 +1,9 @@
 package api_test
 
 import (
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
+	"svc.example/internal/identity"
 )
 
 // TestAWebhookIsNamedAtTheUpload names one in both forms of POST /renders, and
@@ -64,4 +68,42 @@ func TestAWebhookIsNamedAtTheUpload(t *testing.T) {
 func is(a answer, member string) bool {
 	yes, _ := a.body[member].(bool)
 	return yes
+}
+
+// TestAnOwnerIsMailedWhenAnEndpointIsDisabled has a receiver answer 410, and a
+// mail server take what follows.
+func TestAnOwnerIsMailedWhenAnEndpointIsDisabled(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+		t.Cleanup(receiver.Close)
+		roots := x509.NewCertPool()
+		roots.AddCert(receiver.Certificate())
+		letters, address := openMailbox(t)
+		s := start(t, url, func(c *app.Config) {
+			c.Webhooks.Allow, c.Webhooks.Roots = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, roots
+			var err error
+			if c.Mail, err = identity.NewMail("smtp://"+address, "renders@svc.example"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		b := s.signedIn("owner@example.com")
+		made := b.do("POST", "/v1/webhook-endpoints", jsonBody(`{"url":"`+receiver.URL+`/?token=hidden"}`))
+		endpointID := made.text("endpoint_id")
+		if a := b.do("POST", "/v1/webhook-endpoints/"+endpointID+"/test", jsonBody(`{}`)); a.status != 200 {
+			t.Fatalf("test: %d %v", a.status, a.body)
+		}
+		letter := <-letters
+		for _, want := range []string{"To: <owner@example.com>", "Subject: A webhook endpoint is disabled", endpointID, receiver.URL, "410 Gone"} {
+			if !strings.Contains(letter, want) {
+				t.Errorf("the letter has no %q: %s", want, letter)
+			}
+		}
+		if strings.Contains(letter, "hidden") {
+			t.Errorf("the letter shows the address's query: %s", letter)
+		}
+		if a := b.do("GET", "/v1/webhook-endpoints/"+endpointID, body{}); is(a, "enabled") || a.text("disabled_reason") != "gone" {
+			t.Errorf("the endpoint is %v", a.body)
+		}
+	})
 }

@@ -92,3 +92,76 @@ func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsAddedWhileALaneEndsIsNeverLeftAlone has many add to a subject while its
+// driver ends it whenever there is nothing to do: what is added is seen by the
+// driver, or adds the subject again.
+func TestWhatIsAddedWhileALaneEndsIsNeverLeftAlone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		const adders, adds = 4, 50
+		ctx := t.Context()
+		var added sync.WaitGroup
+		for adder := range adders {
+			added.Go(func() {
+				for n := range adds {
+					err := e.write(func(tx *db.Tx) error {
+						item := int64(adder*adds + n)
+						if err := lease.Add(ctx, tx, "letter", "lane", item, time.Time{}); err != nil {
+							return err
+						}
+						return lease.AddBy(ctx, tx, "lane", "lane", 0, tx.Time())
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		over := make(chan struct{})
+		go func() { defer close(over); added.Wait() }()
+		waiting := func(tx *db.Tx) (n int) {
+			n, err := lease.CountDue(ctx, tx, "letter", 1)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		}
+		for ended := false; ; {
+			var got []lease.Lease
+			e.must(func(tx *db.Tx) (err error) {
+				got, err = lease.Claim(ctx, tx, "lane", "driver", 1, life)
+				return err
+			})
+			if len(got) == 0 {
+				if ended {
+					break
+				}
+				select {
+				case <-over:
+					ended = true // one look more
+				default:
+				}
+				continue
+			}
+			for done := false; !done; {
+				e.must(func(tx *db.Tx) error { return lease.Drop(ctx, tx, "letter", "lane") })
+				e.must(func(tx *db.Tx) error {
+					if err := lease.Beat(ctx, tx, got[0].Ref(), 0, life); err != nil {
+						return err
+					}
+					if done = waiting(tx) == 0; !done {
+						return nil
+					}
+					return lease.Finish(ctx, tx, got[0].Ref())
+				})
+			}
+		}
+		e.must(func(tx *db.Tx) error {
+			if n := waiting(tx); n != 0 {
+				t.Error("something waits, and nobody will come for it")
+			}
+			return nil
+		})
+	})
+}

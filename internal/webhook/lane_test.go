@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/id"
+	"svc.example/internal/identity"
 	"svc.example/internal/lease"
 	"svc.example/internal/webhook"
 )
@@ -126,5 +127,84 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 				t.Fatal("it does not stop")
 			}
 		}
+	})
+}
+
+// TestAWorkspaceHasItsShareOfLanesAndNoMore holds the calls of more lanes than a
+// workspace may have driven: another workspace's are made, and in the end all.
+func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		const share, lanes = 64, 80
+		release := make(chan struct{})
+		slow := w.receiver(func(http.ResponseWriter, *http.Request) { <-release })
+		jobs := make([]string, lanes)
+		for n := range lanes {
+			jobs[n] = w.tellTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
+		}
+		w.run()
+		for range share {
+			slow.next(t)
+		}
+		good, first := w.receiver(nil), w.workspace
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			p, err := identity.CreateWorkspace(ctx, tx, "other@example.com")
+			w.workspace = p.WorkspaceID
+			return err
+		})
+		for n := range 10 {
+			w.await(w.tellTarget(fmt.Sprintf("%s/%d", good.URL, n), freeText), isNow(webhook.Delivered))
+		}
+		if n := len(slow.hits); n != 0 {
+			t.Errorf("it has %d lanes beyond its share", n)
+		}
+		close(release)
+		w.workspace = first
+		for _, jobID := range jobs {
+			w.await(jobID, isNow(webhook.Delivered))
+		}
+		w.audit()
+	})
+}
+
+// TestALaneGoesOverToAnotherProcess silences the first one while its call is open:
+// the second calls again with the same id, and what the first one hears too late
+// is written nowhere.
+func TestALaneGoesOverToAnotherProcess(t *testing.T) {
+	t.Parallel()
+	each(t, func(w *world) {
+		var calls atomic.Int64
+		release := make(chan struct{})
+		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
+			if calls.Add(1) == 1 {
+				<-release
+				rw.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+		stopFirst := w.run()
+		jobID := w.tellTarget(r.URL, freeText)
+		first := r.next(t)
+		w.later.Add(int64(21 * time.Second))
+		w.write(func(ctx context.Context, tx *db.Tx) error { // as who looks for silent holders does
+			lapsed, err := lease.Lapsed(ctx, tx)
+			if err != nil || len(lapsed) != 1 {
+				return fmt.Errorf("%d leases have lapsed: %w", len(lapsed), err)
+			}
+			_, err = lease.Fail(ctx, tx, lapsed[0].Ref(), "", "silent", 0)
+			return err
+		})
+		w.run() // the other process; the first one may also claim it, and is then as good
+		second := r.next(t)
+		w.await(jobID, isNow(webhook.Delivered))
+		close(release)
+		stopFirst()
+		if first.id != second.id {
+			t.Errorf("the ids are %s and %s", first.id, second.id)
+		}
+		d := w.await(jobID, isNow(webhook.Delivered))
+		if len(d.Attempts) != 1 || *d.Attempts[0].Status != http.StatusOK {
+			t.Errorf("the log is %+v", d.Attempts)
+		}
+		w.audit()
 	})
 }
