@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3/lock"
+
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/db/query"
@@ -49,6 +51,42 @@ func TestFailedTransactionKeepsNothing(t *testing.T) {
 			t.Fatalf("got %v and %d rows", err, count(t, d))
 		}
 	})
+}
+
+// Another process may hold the lock of the migrations for as long as it likes: one
+// that was stopped while it started does.
+func TestAMigratedDatabaseIsOpenedWithoutTheMigrationsLock(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t, "postgres")
+	other, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	holder, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Close() }()
+	if _, err := holder.ExecContext(t.Context(), "SELECT pg_advisory_lock($1)", lock.DefaultLockID); err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		d, err := db.Open(context.Background(), db.Config{URL: url})
+		if err == nil {
+			err = d.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for the lock")
+	}
 }
 
 func TestReadTransactionSeesOneMoment(t *testing.T) {

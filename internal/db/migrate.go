@@ -33,6 +33,11 @@ func migrate(ctx context.Context, pool *sql.DB, engine string) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	// Where nothing is missing no lock is waited for: a process that stands still
+	// while it starts would keep all others from starting.
+	if pending, err := p.HasPending(ctx); err == nil && !pending {
+		return nil
+	}
 	// Two processes that open a new SQLite file at once may both try a
 	// migration; the loser's is rolled back, and its next look finds it done.
 	for try := 1; ; try++ {
