@@ -20,7 +20,6 @@ import (
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
-	"svc.example/internal/render"
 	"svc.example/internal/wallet"
 )
 
@@ -72,22 +71,25 @@ const (
 
 // chaos is one round under way.
 type chaos struct {
-	t       *testing.T
-	house   *house // looks at the same store, serves nothing
-	dice    *rand.Rand
-	servers []*victim
-	workers []*victim
-	wire    *mischief
-	skew    time.Duration
+	t        *testing.T
+	house    *house // looks at the same store, serves nothing
+	database string // its address
+	dice     *rand.Rand
+	servers  []*victim
+	workers  []*victim
+	wire     *mischief
+	skew     time.Duration
 }
 
 func chaosRound(t *testing.T, engine string, seed uint64) {
 	c := &chaos{t: t, dice: rand.New(rand.NewPCG(seed, 1))}
+	c.watch(seed)
 	servers := 1
 	if engine == "postgres" {
 		servers = 2
 	}
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, engine), LeaseLife: chaosLapse, Log: logOf(t)}
+	c.database = config.Database
 	c.house = open(t, config)
 	var addresses []string
 	for range servers {
@@ -198,7 +200,7 @@ func (c *chaos) count(callers []*errand) {
 	for _, e := range callers {
 		if e.err != nil {
 			c.t.Errorf("a caller: %v", e.err)
-			c.house.read(c.stuck)
+			c.house.read(func(ctx context.Context, tx *db.Tx) error { return stuck(ctx, tx, c.skew, c.t.Output()) })
 		}
 		want := wallet.Balance{AvailableCents: credit}
 		for _, job := range e.ended {
@@ -226,28 +228,6 @@ func (c *chaos) count(callers []*errand) {
 			c.t.Errorf("a wallet has %+v, want %+v", balance, want)
 		}
 	}
-}
-
-// stuck tells what is still to be done.
-func (c *chaos) stuck(ctx context.Context, tx *db.Tx) error {
-	jobs, err := tx.JobsLive(ctx)
-	for _, id := range jobs {
-		job, err := tx.JobGet(ctx, id)
-		if err != nil {
-			return err
-		}
-		c.t.Errorf("%s is %s, with %d of %d frames, at %d of the clock", id, job.Status, job.FramesCompleted, job.FrameCount, tx.Now+c.skew.Microseconds())
-		work := []string{fmt.Sprintf("%s:%s:0", render.PackageQueue, id)}
-		for frame := range job.FrameCount {
-			work = append(work, fmt.Sprintf("%s:%s:%d", render.FrameQueue, id, frame+1))
-		}
-		for _, l := range work {
-			if row, err := tx.LeaseGet(ctx, l); err == nil {
-				c.t.Errorf("%+v", row)
-			}
-		}
-	}
-	return err
 }
 
 // errand is what one caller wants in a round.
