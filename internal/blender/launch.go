@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,6 +66,9 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 		Write: []string{p.home(), p.out()},
 		GPU:   p.opts.Device == GPU,
 	}
+	if c.GPU {
+		c.Read = append(c.Read, toolkits()...)
+	}
 	switch kernels := p.opts.Kernels; {
 	case kernels == "":
 	case p.opts.MakeKernels:
@@ -84,6 +88,24 @@ func kernelPlaces(folder string) []string {
 		"AMD_COMGR_CACHE_DIR=" + filepath.Join(folder, "amd"),
 		"XDG_CACHE_HOME=" + folder, // Cycles' own compiled kernels
 	}
+}
+
+// toolkits is where the CUDA toolkit lies whose compiler is on the PATH, when that is
+// not among the system's own places. Only a folder that is a toolkit counts: beside
+// a program of that name might lie anything.
+func toolkits() []string {
+	program, err := exec.LookPath("nvcc")
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	folder := filepath.Dir(filepath.Dir(program))
+	if err != nil || folder == "/" || folder == "/usr" {
+		return nil
+	}
+	if found, _ := filepath.Glob(filepath.Join(folder, "nvvm", "libdevice", "*.bc")); len(found) == 0 { // the pattern is well-formed but for what no toolkit's folder is named
+		return nil
+	}
+	return []string{folder}
 }
 
 // libraries is where the machine says that libraries are, beside the system's own

@@ -17,11 +17,21 @@ var systemFiles = [...]string{
 	"/etc/OpenCL", "/etc/vulkan", "/etc/glvnd", "/sys/devices/system",
 }
 
-// gpuSystem is what GPU drivers read beside that.
-var gpuSystem = []string{"/sys", "/opt/rocm", "/opt/intel"}
+// gpuSystem is what GPU drivers and the compilers of their kernels read beside that;
+// Debian keeps nvcc's settings in /etc.
+var gpuSystem = []string{"/sys", "/opt/rocm", "/opt/intel", "/opt/cuda", "/etc/nvcc.profile"}
 
 // gpuNodes are the device nodes of NVIDIA, AMD and Intel, and those of WSL.
 var gpuNodes = [...]string{"/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/dxg"}
+
+// devices are the GPUs' nodes, and folders of nodes, that are there below root.
+func devices(root string) (nodes []string) {
+	for _, pattern := range gpuNodes {
+		found, _ := filepath.Glob(filepath.Join(root, pattern)) // the patterns are well-formed
+		nodes = append(nodes, found...)
+	}
+	return nodes
+}
 
 // system is everything of the machine that any program may read.
 func system() []string {
@@ -47,11 +57,8 @@ func (s *Sandbox) bubblewrap(c Command, h *handshake) []string {
 	read := append(systemFiles[:len(systemFiles):len(systemFiles)], c.Read...)
 	if c.GPU {
 		read = append(read, gpuSystem...)
-		for _, pattern := range gpuNodes {
-			nodes, _ := filepath.Glob(pattern) // the patterns are well-formed
-			for _, node := range nodes {
-				args = append(args, "--dev-bind", node, node)
-			}
+		for _, node := range devices("/") {
+			args = append(args, "--dev-bind", node, node)
 		}
 	}
 	for _, path := range append(read, s.self[0]) {
