@@ -330,10 +330,13 @@ class Driver:
         settle_denoising(scene, self.settings["denoise"], self.backend, switched)
         settle_output(scene, switched)
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
+        width, height = picture_size(scene)
         self.say(
             reply="opened",
             scene=scene.name,
             format=scene.render.image_settings.file_format,
+            width=width,
+            height=height,
             switched=sorted(switched),
             keeps_data=self.keeps,
             doubtful="doubtful" in doubts,

@@ -98,6 +98,7 @@ func TestAHostileFileHarmsNothing(t *testing.T) {
 	t.Run("files", func(t *testing.T) { // returns when all of them are through
 		t.Run("whose code is never run", e.withoutEffect)
 		t.Run("that are too much", e.tooMuch)
+		t.Run("that would take hours first", e.tooLarge)
 		t.Run("whose code runs", e.takesOver)
 	})
 	e.harmless()
@@ -129,7 +130,6 @@ func (e *enemy) tooMuch(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ code, word string }{
 		"subdivision": {blender.OutOfMemory, "memory"},
-		"huge_output": {blender.Crashed, "1 MiB"},
 		"large_file":  {blender.Crashed, "1 MiB"},
 	} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
@@ -143,6 +143,25 @@ func (e *enemy) tooMuch(t *testing.T) {
 			t.Errorf("%s: %v, want %s with %q in it", name, err, want.code, want.word)
 		}
 	}
+}
+
+// tooLarge is about a picture of 4 gigapixels, under the limits that a worker has by
+// default. On two cores Cycles would render its thousand tiles for more than an
+// hour before it found that they do not fit.
+func (e *enemy) tooLarge(t *testing.T) {
+	t.Parallel()
+	s, err := limited(sandbox.Limits{Memory: min(sandbox.DefaultLimits().Memory, 32<<30)}) // of a large machine less than there is
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, blender.Options{Sandbox: s})
+	_, err = p.Open(t.Context(), e.file("huge_output"))
+	var failed *blender.Error
+	if !errors.As(err, &failed) || failed.Code != blender.OutOfMemory || failed.Final || !strings.Contains(failed.Message, "65536 x 65536 pixels takes 64 GiB") {
+		t.Errorf("a picture of 65536 x 65536 pixels: %v", err)
+	}
+	next, _ := open(t, "plain", blender.Options{Sandbox: s})
+	render(t, next, 1)
 }
 
 // takesOver takes away our first wall: Blender is told to run the file's scripts,

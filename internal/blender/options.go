@@ -91,6 +91,8 @@ func (i Info) Choose(d Device) (kind, name string, ok bool) {
 type Opened struct {
 	Scene  string `json:"scene"`
 	Format string `json:"format"` // Blender's name of the still format: "PNG", "OPEN_EXR"
+	Width  int    `json:"width"`  // pixels of a picture, where no animation changes it
+	Height int    `json:"height"`
 	// Switched names what is rendered otherwise than the file says, sorted:
 	// denoise_off, file_output_muted, movie_output_as_png, multiview_off
 	// (the scene's camera alone), stamp_names_off (no file or host name burnt in).

@@ -92,8 +92,24 @@ func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
 	}
 	p.said.begin(nil)
 	var opened Opened
-	err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened)
-	return opened, err
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened); err != nil {
+		return Opened{}, err
+	}
+	return opened, p.fits(opened)
+}
+
+// pixelBytes is what Blender holds of a pixel of a finished picture: four floats.
+const pixelBytes = 16
+
+// fits refuses a scene whose picture alone is more than the memory there is. Cycles
+// renders such a one tile by tile, for hours, and runs out of memory at the end.
+func (p *Process) fits(o Opened) error {
+	most := p.opts.Sandbox.Limits().Memory
+	if needed := int64(o.Width) * int64(o.Height) * pixelBytes; most > 0 && needed > most {
+		return &Error{Code: OutOfMemory, Log: p.said.text(), Message: fmt.Sprintf(
+			"a picture of %d x %d pixels takes %s, more than the %s of memory that Blender may have here", o.Width, o.Height, sandbox.Size(needed), sandbox.Size(most))}
+	}
+	return nil
 }
 
 // Render renders one frame, 0 or above. progress (may be nil) is called with the
