@@ -101,14 +101,8 @@ func parseCheckpoint(text string) (Checkpoint, error) {
 	return Checkpoint{Origin: lines[0], Size: size, Root: root}, nil
 }
 
-// VerifierKey is the key in the form in which note tools are told whom to trust:
-// name, hash of both, key.
-func VerifierKey(origin string, key PublicKey) (string, error) {
-	return note.NewEd25519VerifierKey(origin, key.raw)
-}
-
 func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
-	text, err := VerifierKey(origin, key)
+	text, err := note.NewEd25519VerifierKey(origin, key.raw)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,7 @@ import (
 	"unicode"
 )
 
-// KeySize is the length of a key, bytes.
-const KeySize = 32
+const keySize = 32 // bytes
 
 // form begins every sealed text: it tells how the rest is made.
 const form = "v1"
@@ -40,15 +39,15 @@ type Keys struct {
 	ciphers map[string]cipher.AEAD
 }
 
-// New makes Keys of which the first seals and all open. Each has KeySize bytes.
+// New makes Keys of which the first seals and all open. Each has 32 bytes.
 func New(keys ...[]byte) (*Keys, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("there is no key to seal with")
 	}
 	k := &Keys{ciphers: map[string]cipher.AEAD{}}
 	for _, key := range keys {
-		if len(key) != KeySize {
-			return nil, fmt.Errorf("a key to seal with has %d bytes, not %d", len(key), KeySize)
+		if len(key) != keySize {
+			return nil, fmt.Errorf("a key to seal with has %d bytes, not %d", len(key), keySize)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -88,7 +87,7 @@ func Parse(text []byte) (*Keys, error) {
 
 // Generate makes one key in the form that Parse reads.
 func Generate(random io.Reader) ([]byte, error) {
-	key := make([]byte, KeySize)
+	key := make([]byte, keySize)
 	if _, err := io.ReadFull(random, key); err != nil {
 		return nil, fmt.Errorf("make a key to seal with: %w", err)
 	}
