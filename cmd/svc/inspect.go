@@ -107,7 +107,7 @@ func (f *inspected) print(w io.Writer) {
 	} else if f.PriceCents > 0 {
 		row("price", "%s for %s", money(int64(f.PriceCents), f.Currency), countOf(f.FrameCount, "frame"))
 	} else {
-		row("price", "none for this range; ask for frames %d to at most %d more", contract.MinFrames, contract.MaxFrames-1)
+		row("price", "none for the scene's own range; ask for one of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
 	}
 	f.printWarnings(row)
 	_ = table.Flush() // a closed standard output has nobody to tell

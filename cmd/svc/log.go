@@ -55,7 +55,7 @@ func (c *logVerifyCmd) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	meter := newDisplay(people, time.Now).meter("leaves", inFrames)
+	meter := newDisplay(people, time.Now).meter("leaves", inLeaves)
 	walked, err := receiptlog.Walk{Source: logSource{c.URL}, Keys: keys, Known: known, Progress: meter.move}.Run(ctx)
 	meter.end()
 	if err != nil {
@@ -69,9 +69,9 @@ func (c *logVerifyCmd) Run(k *kong.Context) error {
 	if c.JSON {
 		return printJSON(k.Stdout, map[string]any{"ok": true, "origin": walked.Origin, "size": walked.Size, "root": walked.Root.String(), "known_size": walked.Since})
 	}
-	fmt.Fprintf(people, "log %s: %d leaves, root %s\n", walked.Origin, walked.Size, walked.Root)
+	fmt.Fprintf(people, "log %s: size %d, root %s\n", walked.Origin, walked.Size, walked.Root)
 	if known != nil {
-		fmt.Fprintf(people, "it still begins with the %d leaves that were known\n", walked.Since)
+		fmt.Fprintf(people, "it still begins with the known checkpoint, size %d\n", walked.Since)
 	}
 	fmt.Fprintln(people, "log verified")
 	return nil
@@ -146,6 +146,10 @@ func replaceFile(path string, content []byte) error {
 // entries has 8704.
 const maxLogFile = 64 << 10
 
+// logFileTimeout is how long one file may take: a walk that runs by itself must
+// not wait for a silent server for ever.
+const logFileTimeout = time.Minute
+
 // logSource reads a log's files from a service.
 type logSource struct{ server string }
 
@@ -169,6 +173,8 @@ func (s logSource) Read(ctx context.Context, path string) ([]byte, error) {
 }
 
 func readOnce(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, logFileTimeout)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err

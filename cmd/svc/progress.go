@@ -37,6 +37,7 @@ const (
 	inBytes  unit = iota
 	inFrames      // counted in frameParts
 	inTime        // counted in milliseconds
+	inLeaves
 )
 
 // frameParts is what one frame counts, so that a meter moves inside it.
@@ -48,8 +49,10 @@ func (u unit) text(n int64) string {
 		return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 	case inTime:
 		return fmt.Sprintf("%d s", n/1000)
+	case inFrames:
+		return fmt.Sprint(n / frameParts)
 	}
-	return fmt.Sprint(n / frameParts)
+	return fmt.Sprint(n)
 }
 
 // newDisplay draws bars on a terminal and writes plain lines elsewhere.

@@ -36,6 +36,17 @@ func TestLogGetsALineForEachTenth(t *testing.T) {
 	}
 }
 
+func TestLeavesAreCountedOneByOne(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	m := newDisplay(&out, time.Now).meter("leaves", inLeaves)
+	m.move(700, 700)
+	m.end()
+	if got := out.String(); got != "leaves: 700 of 700, 100 %\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestQuickWorkIsOneLine(t *testing.T) {
 	t.Parallel()
 	if got := logged(1000, time.Millisecond); len(got) != 1 || got[0] != "frames: 1000 of 1000, 100 %" {

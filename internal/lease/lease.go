@@ -1,5 +1,6 @@
 // Package lease is work in rows: one engine for frames, which workers claim
-// over the network, and for the server's own work (package, expire).
+// over the network, and for the server's own work: packing, removing, fetching,
+// calling webhooks.
 //
 // A row is work still to be done. It is added in the caller's transaction and
 // leaves when it is finished. In between it waits, or one holder has it until
