@@ -35,13 +35,9 @@ type framesOutput struct {
 	}
 }
 
-type frameInput struct {
+type previewInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
-}
-
-type previewInput struct {
-	frameInput
 	Conditional
 }
 
