@@ -29,8 +29,8 @@ func (r report) lease() (id string, attempt int) {
 	return r.Fail.LeaseID, r.Fail.Attempt
 }
 
-// errUnsendable says that a report's picture is gone from the disk.
-var errUnsendable = errors.New("the kept picture cannot be opened")
+// errUnsendable says that a report's picture is gone from the disk, or not whole.
+var errUnsendable = errors.New("the kept picture cannot be read whole")
 
 // outbox keeps reports on disk until the server has answered them. A report is two
 // files, KEY.json and, for a frame, KEY.image; the first, written last, makes it
@@ -240,5 +240,9 @@ func (w *Worker) deliver(ctx context.Context, k string, r report, workerID strin
 		return errors.Join(errUnsendable, err)
 	}
 	defer image.Close()
+	if info, err := image.Stat(); err != nil || info.Size() != r.Frame.SizeBytes {
+		// A server that is sent less than was announced only sees a call break off.
+		return errors.Join(errUnsendable, err)
+	}
 	return w.cfg.Farm.Deliver(ctx, *r.Frame, image)
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +246,42 @@ func TestResultsOutliveTheWorker(t *testing.T) {
 		b.untilDelivered(1)
 		if len(p.began) != 1 {
 			t.Errorf("the frame was rendered %d times", len(p.began))
+		}
+	})
+}
+
+// What a failing disk has left of a picture is not sent, and stands in nobody's way.
+func TestAKeptPictureThatIsNotWholeIsRenderedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(2), newPainter()
+		s.leaseLife = 5 * time.Minute
+		s.deliverIn = time.Minute
+		b := newBench(t, s, p)
+		stop := b.run()
+		time.Sleep(5 * time.Second)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		var cut int
+		for _, name := range b.outbox() {
+			if strings.HasSuffix(name, ".image") && cut == 0 {
+				cut++
+				if err := os.Truncate(filepath.Join(b.config.WorkDir, "outbox", name), 10); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if cut == 0 {
+			t.Fatalf("no picture was kept: %v", b.outbox())
+		}
+		s.deliverIn = 0
+		stop = b.run()
+		defer stop()
+		b.untilDelivered(2)
+		for _, f := range s.jobs[0].frames {
+			if int64(len(f.image)) != f.done.SizeBytes {
+				t.Errorf("frame %d came with %d bytes, described with %d", f.number, len(f.image), f.done.SizeBytes)
+			}
 		}
 	})
 }
