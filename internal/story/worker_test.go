@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -176,6 +177,43 @@ func (w hand) deliver(t *testing.T, got farm.LeaseReply) error {
 	t.Helper()
 	result, picture := w.result(t, got)
 	return w.Deliver(t.Context(), result, bytes.NewReader(picture))
+}
+
+// What a worker says of a frame stands in the receipt: nonsense never gets there, and
+// the frame is still the worker's to hand in.
+func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
+	nonsense := map[string]func(r *farm.FrameResult){
+		"no hash of the file":   func(r *farm.FrameResult) { r.SHA256 = strings.ToUpper(r.SHA256) },
+		"no hash of the pixels": func(r *farm.FrameResult) { r.PixelSHA256 = "trust me" },
+		"time that went back":   func(r *farm.FrameResult) { r.RenderSeconds = -1 },
+		"an age":                func(r *farm.FrameResult) { r.RenderSeconds = 1e300 },
+		"a switch that is text": func(r *farm.FrameResult) { r.Switched = []string{"denoise_off,and more"} },
+		"switches without end":  func(r *farm.FrameResult) { r.Switched = slices.Repeat([]string{"denoise_off"}, 1000) },
+		"another frame's name":  func(r *farm.FrameResult) { r.File = "frame_0002.png" },
+		"another job's frame":   func(r *farm.FrameResult) { r.Frame = 2 },
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c, w := h.caller(credit), h.hand()
+		job := c.start(1)
+		got, err := w.lease(t.Context())
+		if err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		for name, tell := range nonsense {
+			result, picture := w.result(t, got)
+			tell(&result)
+			refusal, ok := errors.AsType[*farm.Error](w.Deliver(t.Context(), result, bytes.NewReader(picture)))
+			if !ok || refusal.Code != "invalid_request" {
+				t.Errorf("%s: %v, want invalid_request", name, refusal)
+			}
+		}
+		if err := w.deliver(t, got); err != nil {
+			t.Fatal(err)
+		}
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
+		h.settledOnce(c, 1)
+	})
 }
 
 func wantLeaseLost(t *testing.T, err error) {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,17 @@ import (
 )
 
 var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
+
+// What stands in receipts as a worker describes it.
+var (
+	sum      = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	switched = regexp.MustCompile(`^[a-z_]{1,40}$`)
+)
+
+const (
+	mostSwitched   = 20
+	mostRenderTime = 30 * 24 * time.Hour // of one frame
+)
 
 // deliver stores a picture, checks that it is what its description says, and
 // hands it in.
@@ -101,6 +113,12 @@ func described(meta farm.FrameResult) error {
 		return fault.Field("body.meta.width", "and height must be 1 or more")
 	case meta.Device != "GPU" && meta.Device != "CPU":
 		return fault.Field("body.meta.device", "must be GPU or CPU")
+	case !sum.MatchString(meta.SHA256) || !sum.MatchString(meta.PixelSHA256):
+		return fault.Field("body.meta.sha256", "and pixel_sha256 must be 64 digits from 0 to f")
+	case meta.RenderSeconds < 0 || meta.RenderSeconds > mostRenderTime.Seconds():
+		return fault.Field("body.meta.render_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())
+	case len(meta.Switched) > mostSwitched || slices.ContainsFunc(meta.Switched, func(name string) bool { return !switched.MatchString(name) }):
+		return fault.Field("body.meta.switched", "must be %d names at most, of the letters a to z and _", mostSwitched)
 	}
 	return nil
 }
