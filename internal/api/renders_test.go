@@ -160,7 +160,7 @@ func (s *service) preview(url string, red int) {
 	res, text := s.send("GET", url, s.account, nil, nil, "")
 	picture, err := jpeg.Decode(bytes.NewReader(text))
 	if err != nil {
-		s.t.Fatalf("%s: %d %v", url, res.StatusCode, err)
+		s.t.Fatalf("%s: %d %v: %.300s", url, res.StatusCode, err, text)
 	}
 	c := color.NRGBAModel.Convert(picture.At(100, 100)).(color.NRGBA)
 	if size := picture.Bounds().Size(); size != image.Pt(480, 270) || int(c.R)-red > 3 || red-int(c.R) > 3 {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,23 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			}
 		}
 	})
+}
+
+var pathPart = regexp.MustCompile(`\{(\w+)\}`)
+
+// TestEveryPartOfAPathIsRead finds inputs that the library passes over: what it
+// does not describe it does not fill either.
+func TestEveryPartOfAPathIsRead(t *testing.T) {
+	t.Parallel()
+	for path, methods := range describedBy(t, api.Document("")).Paths {
+		for _, op := range methods {
+			for _, part := range pathPart.FindAllStringSubmatch(path, -1) {
+				if !slices.Contains(op.Parameters, struct{ Name, In string }{part[1], "path"}) {
+					t.Errorf("%s (%s): nobody reads %s", op.OperationID, path, part[0])
+				}
+			}
+		}
+	}
 }
 
 // TestEveryOperationSaysItsCodes finds operations that codes.go does not know.

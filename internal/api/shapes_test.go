@@ -42,6 +42,7 @@ type described struct {
 type route struct {
 	OperationID string                `json:"operationId"`
 	Security    []map[string][]string `json:"security"`
+	Parameters  []struct{ Name, In string }
 	Responses   map[string]struct {
 		Description string
 	} `json:"responses"`
