@@ -65,10 +65,11 @@ func (s *server) events(api huma.API, op huma.Operation) {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
-			if r.Method == http.MethodHead {
-				return // there is nothing to wait for
-			}
 			stream := eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
+			if r.Method == http.MethodHead {
+				stream.begin() // there is nothing to wait for
+				return
+			}
 			// The connection may serve other requests afterwards.
 			defer func() { _ = stream.control.SetWriteDeadline(time.Time{}) }()
 			err := s.Jobs.Watch(r.Context(), workspace, in.JobID, render.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"svc.example/internal/app"
@@ -101,6 +102,26 @@ func TestASceneBeyondTheEnvelopeIsNotStarted(t *testing.T) {
 		}
 		if _, reserved := s.wallet(); reserved != 0 {
 			t.Errorf("%v cents are reserved", reserved)
+		}
+	})
+}
+
+func TestHeadOfAStreamTellsWhatItIs(t *testing.T) {
+	t.Parallel()
+	each(t, func(s *service) {
+		job := s.post("/node/v1/uploads/"+s.upload+"/start", s.terms()).text("job_id")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.base+"/node/v1/jobs/"+job+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+s.agent)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%d %v", res.StatusCode, res.Header)
 		}
 	})
 }

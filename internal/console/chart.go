@@ -107,7 +107,7 @@ func words() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, scoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
 		"results": countText, "number": numberText, "day": dayText, "moment": momentText, "label": labelText, "gb": gbText, "bytes": bytesText,
-		"delta": func(v *float64) string { return maybe(v, signedText) }, "percent": func(v *float64) string {
+		"percent": func(v *float64) string {
 			return maybe(v, func(f float64) string { return signedText(f) + " %" })
 		},
 		"at":    func(v *float64) string { return strconv.FormatFloat(*v, 'f', 1, 64) },
@@ -116,7 +116,7 @@ func words() template.FuncMap {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
 		"last": lastTry, "reason": reasonText,
-		"short": func(s string) string { return s[:min(12, len(s))] }, "versions": func(v leaderboard.Versions) string {
+		"versions": func(v leaderboard.Versions) string {
 			return v.Benchmark + ", " + v.Scene + ", " + v.Scoring
 		},
 	}

@@ -202,13 +202,13 @@ type GPUShort struct {
 	Synthetic    bool    `json:"synthetic" doc:"Some of the results were not rendered."`
 }
 
-// GPUsMost bounds the list of GPUs.
-const GPUsMost = 500
+// gpusMost bounds the list of GPUs.
+const gpusMost = 500
 
 // GPUs lists the GPUs with the most results under the current versions.
 func (b *Board) GPUs(ctx context.Context) (all []GPUShort, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
-		all, err = common(ctx, tx, Current(), GPUsMost)
+		all, err = common(ctx, tx, Current(), gpusMost)
 		return err
 	})
 	return all, err

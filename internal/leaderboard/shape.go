@@ -68,8 +68,8 @@ func shape(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup) ([]Bin, e
 	return bins, nil
 }
 
-// HistoryMost is how many results a history shows.
-const HistoryMost = 100
+// historyMost is how many results a history shows.
+const historyMost = 100
 
 // History reads a GPU's newest results under the current versions, the newest
 // first. Error: gpu_not_found.
@@ -79,7 +79,7 @@ func (b *Board) History(ctx context.Context, slug string) (rows []Row, err error
 		if err != nil || group.Results == 0 {
 			return err
 		}
-		found, err := tx.BenchmarkLatestOf(ctx, query.BenchmarkLatestOfParams{GroupID: group.GroupID, Most: HistoryMost})
+		found, err := tx.BenchmarkLatestOf(ctx, query.BenchmarkLatestOfParams{GroupID: group.GroupID, Most: historyMost})
 		if err != nil {
 			return fmt.Errorf("read the history: %w", err)
 		}
