@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/contract"
@@ -21,6 +22,9 @@ const (
 	hookJobs      = 100  // that end one behind the other while delays are taken
 	hookPause     = 50 * time.Millisecond
 	hookPasses    = 2 // of a round beside the two that hinder, and as many without
+	// hookNeed is the deliveries a second that a large house needs: 36,000 jobs end
+	// in an hour, each heard by ten endpoints.
+	hookNeed = 100
 )
 
 // hookRows are the names of a database's rows.
@@ -49,7 +53,7 @@ func webhookGroup(engine string) group {
 	paced := fmt.Sprintf("from the commit to the receiver's handler; %d jobs, one every %s, each heard by %d endpoints", hookJobs, hookPause, contract.MaxWebhookEndpoints)
 	return group{
 		rows: []row{
-			{name: names.rate, unit: perSecond, baseline: "bare net/http and a commit a call", goal: ratioAtLeast(0.5), note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
+			{name: names.rate, unit: perSecond, baseline: "bare net/http and a commit a call", goal: over(hookNeed, perSecond), note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
 			{name: names.half, unit: duration, baseline: "bare net/http", goal: under(0.050, duration), note: paced},
 			{name: names.most, unit: duration, baseline: "bare net/http", goal: under(0.250, duration), note: "likewise"},
 			{name: names.beside, unit: duration, baseline: "without the two", goal: ratioAtMost(1.25), note: "the two hear of every tenth job, as their neighbours do"},
@@ -149,8 +153,9 @@ func (h *hookHouse) rate(ctx context.Context) (float64, error) {
 func (h *hookHouse) bareRate(ctx context.Context) (float64, error) {
 	defer h.clear()
 	body := h.body(id.New(id.Job))
+	var next atomic.Int64
 	return crowd(hookAtOnce, hookBacklog, func(one int) error {
-		if err := h.call(ctx, h.addresses[one%len(h.addresses)], body); err != nil {
+		if err := h.call(ctx, h.addresses[next.Add(1)%int64(len(h.addresses))], body); err != nil {
 			return err
 		}
 		_, err := h.bare.ExecContext(ctx, "UPDATE bench_tick SET n = n + 1 WHERE claimer = $1", one%claimers)

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -173,17 +174,20 @@ func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	each(t, func(w *world) {
-		var calls atomic.Int64
-		release := make(chan struct{})
+		calls := make(chan chan int, 2) // each is told what to answer
 		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
-			if calls.Add(1) == 1 {
-				<-release
-				rw.WriteHeader(http.StatusInternalServerError)
-			}
+			answer := make(chan int)
+			calls <- answer
+			rw.WriteHeader(<-answer)
 		})
-		stopFirst := w.run()
+		left := make(chan error, 1)
+		w.runWith(1, func(ctx context.Context, l lease.Lease) error {
+			err := w.Drive(ctx, l)
+			left <- err
+			return err
+		})
 		jobID := w.tellTarget(r.URL, freeText)
-		first := r.next(t)
+		first, answerFirst := r.next(t), <-calls
 		w.later.Add(int64(21 * time.Second))
 		w.write(func(ctx context.Context, tx *db.Tx) error { // as who looks for silent holders does
 			lapsed, err := lease.Lapsed(ctx, tx)
@@ -193,14 +197,16 @@ func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 			_, err = lease.Fail(ctx, tx, lapsed[0].Ref(), "", "silent", 0)
 			return err
 		})
-		w.run() // the other process; the first one may also claim it, and is then as good
-		second := r.next(t)
-		w.await(jobID, isNow(webhook.Delivered))
-		close(release)
-		stopFirst()
+		w.run()
+		second, answerSecond := r.next(t), <-calls
 		if first.id != second.id {
 			t.Errorf("the ids are %s and %s", first.id, second.id)
 		}
+		answerFirst <- http.StatusInternalServerError
+		if err := <-left; !errors.Is(err, lease.ErrLost) {
+			t.Errorf("the first process ends with %v", err)
+		}
+		answerSecond <- http.StatusOK
 		d := w.await(jobID, isNow(webhook.Delivered))
 		if len(d.Attempts) != 1 || *d.Attempts[0].Status != http.StatusOK {
 			t.Errorf("the log is %+v", d.Attempts)

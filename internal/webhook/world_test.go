@@ -91,11 +91,14 @@ func alternating() func() float64 {
 }
 
 // run drives the lanes until the test ends, or stop is called.
-func (w *world) run() (stop func()) {
+func (w *world) run() (stop func()) { return w.runWith(webhook.Lanes, w.Drive) }
+
+// runWith is run by a process that drives so many lanes at once, each by work.
+func (w *world) runWith(lanes int, work func(context.Context, lease.Lease) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.holder++
 	r := lease.Runner{
-		DB: w.DB, Queue: webhook.Queue, Holder: fmt.Sprintf("test-%d", w.holder), Parallel: webhook.Lanes, Life: 20 * time.Second, Work: w.Drive,
+		DB: w.DB, Queue: webhook.Queue, Holder: fmt.Sprintf("test-%d", w.holder), Parallel: lanes, Life: 20 * time.Second, Work: work,
 		Delay: func(int64) time.Duration { return time.Second }, Log: w.Log,
 	}
 	ended := make(chan struct{})
