@@ -1,6 +1,10 @@
 // Package id makes the identifiers of decisions 2: a prefix and the 32 hex
-// digits of a UUIDv7, so that ids of one kind sort by the time they were made.
-// To callers they are opaque.
+// digits of a UUIDv7.
+//
+// What always holds: no two are equal, and those of one kind sort by the time
+// they were made, in every order of text that a database may have. To callers
+// they are opaque. What an id names is left to the rooms above. Start reading at
+// New.
 package id
 
 import (

@@ -124,17 +124,20 @@ func Refund(ctx context.Context, tx *db.Tx, workspaceID, jobID, reference string
 	if err != nil {
 		return fmt.Errorf("refund %s: %w", jobID, err)
 	}
-	known, err := happened(ctx, tx, Refunded, reference)
-	if err != nil || known {
-		return err
-	}
-	if cents > captured.AmountCents-refunded {
-		return fmt.Errorf("refund %s: %d cents on top of %d exceed the captured %d", jobID, cents, refunded, captured.AmountCents)
-	}
-	return move(ctx, tx, entry{
+	e := entry{
 		kind: Refunded, reference: reference, workspace: workspaceID, job: jobID, cents: cents,
 		from: accountRevenue, to: workspaceID + ":available", available: cents,
-	})
+	}
+	known, err := happened(ctx, tx, Refunded, reference)
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return sameAgain(ctx, tx, e)
+	case cents > captured.AmountCents-refunded:
+		return fmt.Errorf("refund %s: %d cents on top of %d exceed the captured %d", jobID, cents, refunded, captured.AmountCents)
+	}
+	return move(ctx, tx, e)
 }
 
 // entry is one movement between two accounts.

@@ -103,6 +103,35 @@ func TestAnEntryHappensOnceByReference(t *testing.T) {
 	})
 }
 
+func TestAReferenceStandsForOneEntry(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		open(t, d, "W", 100)
+		for _, step := range []func(ctx context.Context, tx *db.Tx) error{
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
+			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
+		} {
+			if err := write(d, step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, step := range map[string]func(ctx context.Context, tx *db.Tx) error{
+			"credit":  func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 51) },
+			"reserve": func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 41) },
+			"refund":  func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 16) },
+		} {
+			if err := write(d, step); err == nil {
+				t.Errorf("another %s of the same reference was taken for the first", name)
+			}
+		}
+		if b := balance(t, d, "W"); b.AvailableCents != 125 || b.ReservedCents != 0 {
+			t.Errorf("got %+v", b)
+		}
+	})
+}
+
 func TestAReservationIsSettledOneWay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
