@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 
+	"svc.example/internal/contract"
 	"svc.example/internal/receipt"
 	"svc.example/internal/render"
 )
@@ -111,12 +112,17 @@ func writePage(w *bytes.Buffer, s shown) error {
 	if err != nil {
 		return err
 	}
+	painter := "" // what stood in Blender's place
+	if s.Receipt.Renderer.ID == contract.SyntheticRenderer {
+		painter = contract.SyntheticApplication
+	}
 	return page.Execute(w, struct {
-		Proof  shown
-		Style  template.CSS
-		Script template.JS
-		Fold   bool
-	}{s, template.CSS(pageStyle), template.JS(pageScript), len(s.Receipt.Frames) > foldFrames})
+		Proof   shown
+		Style   template.CSS
+		Script  template.JS
+		Fold    bool
+		Painter string
+	}{s, template.CSS(pageStyle), template.JS(pageScript), len(s.Receipt.Frames) > foldFrames, painter})
 }
 
 func byteText(n int64) string {
