@@ -1,5 +1,5 @@
 """Makes the light scene that the benchmark renders: 20 frames of a moving, lit
-cube at 320x180 and 4 samples, so that what is around the rendering weighs most.
+cube at 320x180 and one sample, so that what is around the rendering weighs most.
 
     blender --background --factory-startup --python scripts/scenes/render_light.py -- FILE.blend [SAMPLES FRAMES]
 """
@@ -11,7 +11,7 @@ import bpy
 
 ASKED = sys.argv[sys.argv.index("--") + 1:]
 TARGET = os.path.abspath(ASKED[0])
-SAMPLES, FRAMES = (int(number) for number in ASKED[1:] or (4, 20))
+SAMPLES, FRAMES = (int(number) for number in ASKED[1:] or (1, 20))
 
 bpy.ops.wm.read_factory_settings(use_empty=True)
 scene = bpy.context.scene
