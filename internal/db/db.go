@@ -56,11 +56,11 @@ type DB struct {
 type engine interface {
 	// queries returns the generated queries bound to one transaction.
 	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
-	// alone returns the generated queries outside any transaction, to read, and
-	// the context that they are given.
-	alone(ctx context.Context) (context.Context, *query.Queries)
-	// now is the time of a transaction, or of a statement alone, in microseconds.
-	now(ctx context.Context, in query.DBTX) (int64, error)
+	// alone returns the generated queries outside any transaction, to read, the
+	// context that they are given, and the time in microseconds.
+	alone(ctx context.Context) (context.Context, *query.Queries, int64, error)
+	// now is the time of a transaction, in microseconds.
+	now(ctx context.Context, tx *sql.Tx) (int64, error)
 	// announce passes topics to other processes when tx commits.
 	announce(ctx context.Context, tx *sql.Tx, topics []string) error
 	// listen hears what other processes announce, until ctx ends.
@@ -191,12 +191,11 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 // statements': on SQLite nothing cancels them, since each ends by itself sooner
 // than a goroutine that would watch over it begins.
 func (d *DB) Look(ctx context.Context, do func(context.Context, *Tx) error) error {
-	now, err := d.now(ctx, d.read)
+	ctx, queries, now, err := d.engine.alone(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the clock: %w", err)
 	}
-	ctx, queries := d.engine.alone(ctx)
-	return do(ctx, &Tx{Queries: queries, Now: now})
+	return do(ctx, &Tx{Queries: queries, Now: d.skewed(now)})
 }
 
 func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) error) error {
@@ -228,11 +227,11 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 
 // apply runs do in a transaction that has begun, and returns what it announces.
 func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (topics []string, err error) {
-	now, err := d.now(ctx, tx)
+	now, err := d.engine.now(ctx, tx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the clock: %w", err)
 	}
-	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: now}
+	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now)}
 	if err := do(t); err != nil {
 		return nil, err
 	}
@@ -244,15 +243,11 @@ func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) err
 	return t.topics, nil
 }
 
-func (d *DB) now(ctx context.Context, in query.DBTX) (int64, error) {
-	now, err := d.engine.now(ctx, in)
-	if err != nil {
-		return 0, fmt.Errorf("read the clock: %w", err)
-	}
+func (d *DB) skewed(now int64) int64 {
 	if d.cfg.Skew != nil {
 		now += d.cfg.Skew().Microseconds()
 	}
-	return now, nil
+	return now
 }
 
 func (d *DB) commit(tx *sql.Tx) error {

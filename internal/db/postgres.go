@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,8 +18,36 @@ import (
 
 // postgresEngine runs both pools over one pgx pool.
 type postgresEngine struct {
-	pool *pgxpool.Pool
-	read *query.Queries
+	pool  *pgxpool.Pool
+	read  *query.Queries
+	clock clock
+}
+
+// clock is the database's, as this process knows it without asking each time.
+type clock struct {
+	mu    sync.Mutex
+	asked time.Time
+	us    int64 // what it said then
+}
+
+// clockGood is how long the database's clock is not asked again: what it is set by
+// meanwhile, who only looks learns so much later.
+const clockGood = time.Second
+
+// at is the database's time, in microseconds; ask asks for it.
+func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if passed := time.Since(c.asked); !c.asked.IsZero() && passed < clockGood {
+		return c.us + passed.Microseconds(), nil
+	}
+	asked := time.Now()
+	us, err := ask()
+	if err != nil {
+		return 0, err
+	}
+	c.asked, c.us = asked, us
+	return us, nil
 }
 
 // channel carries announced topics between processes.
@@ -46,19 +75,24 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, err
 	}
 	read := stdlib.OpenDBFromPool(pool)
-	return &DB{write: write, read: read, engine: &postgresEngine{pool, query.New(read)}, cfg: cfg}, nil
+	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read)}, cfg: cfg}, nil
 }
 
 func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
 	return query.New(tx) // pgx keeps statements prepared by itself
 }
 
-func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries) {
-	return ctx, e.read
+func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
+	now, err := e.clock.at(func() (us int64, err error) {
+		return us, e.pool.QueryRow(ctx, askTime).Scan(&us)
+	})
+	return ctx, e.read, now, err
 }
 
-func (e *postgresEngine) now(ctx context.Context, in query.DBTX) (us int64, err error) {
-	err = in.QueryRowContext(ctx, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)").Scan(&us)
+const askTime = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
+
+func (e *postgresEngine) now(ctx context.Context, tx *sql.Tx) (us int64, err error) {
+	err = tx.QueryRowContext(ctx, askTime).Scan(&us)
 	return us, err
 }
 

@@ -83,12 +83,12 @@ func (e *sqliteEngine) queries(_ context.Context, tx *sql.Tx, write bool) *query
 	return e.reads.WithTx(tx)
 }
 
-func (e *sqliteEngine) alone(ctx context.Context) (context.Context, *query.Queries) {
-	return context.WithoutCancel(ctx), e.reads
+func (e *sqliteEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
+	return context.WithoutCancel(ctx), e.reads, time.Now().UnixMicro(), nil
 }
 
 // now is this process's clock: a SQLite file is served by one process at a time.
-func (e *sqliteEngine) now(context.Context, query.DBTX) (int64, error) {
+func (e *sqliteEngine) now(context.Context, *sql.Tx) (int64, error) {
 	return time.Now().UnixMicro(), nil
 }
 
