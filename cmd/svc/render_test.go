@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type delivery struct {
 	key      receipt.Key
 	events   string
 	inspect  map[string]any // the answer to an upload
-	started  int
+	started  atomic.Int64
 	leafFlip byte // changes the leaf in the log
 	noAnswer bool // a start is made, but nobody hears of it
 }
@@ -64,7 +65,7 @@ func deliverOver(t *testing.T) *delivery {
 		json.NewEncoder(w).Encode(d.inspect)
 	})
 	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
-		d.started++
+		d.started.Add(1)
 		if d.noAnswer {
 			panic(http.ErrAbortHandler)
 		}
@@ -185,8 +186,8 @@ func TestAStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := renderFile(t.Context(), o)
-	if result.JobID != "" || d.started != 1 || err == nil {
-		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started, err)
+	if result.JobID != "" || d.started.Load() != 1 || err == nil {
+		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started.Load(), err)
 	}
 	for _, want := range []string{"not known", "0.03 USD", "QTE-1", "/node/v1/uploads/UPL-1/start"} {
 		if !strings.Contains(err.Error(), want) {
@@ -274,8 +275,8 @@ func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
 	if _, err := renderFile(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other bytes") {
 		t.Errorf("error %v", err)
 	}
-	if d.started != 0 {
-		t.Errorf("%d jobs were started", d.started)
+	if d.started.Load() != 0 {
+		t.Errorf("%d jobs were started", d.started.Load())
 	}
 }
 
@@ -305,8 +306,8 @@ func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
 	o, _ := d.options(t)
 	o.file, o.jobID = "", "JOB-1"
 	result, err := renderFile(t.Context(), o)
-	if err != nil || len(result.Frames) != 3 || d.started != 0 {
-		t.Errorf("result %+v, %d started, error %v", result, d.started, err)
+	if err != nil || len(result.Frames) != 3 || d.started.Load() != 0 {
+		t.Errorf("result %+v, %d started, error %v", result, d.started.Load(), err)
 	}
 }
 
@@ -334,8 +335,8 @@ func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o.accept = func(context.Context, *client.Quote) error { cancel(); return nil }
 	result, err := renderFile(ctx, o)
-	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started != 1 {
-		t.Errorf("%d started, result %+v, error %v", d.started, result, err)
+	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started.Load() != 1 {
+		t.Errorf("%d started, result %+v, error %v", d.started.Load(), result, err)
 	}
 }
 
