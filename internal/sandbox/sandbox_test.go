@@ -203,7 +203,7 @@ func TestTheEndIsToldAsItWas(t *testing.T) {
 
 func TestALimitThatEndsAProgramIsNamed(t *testing.T) {
 	t.Parallel()
-	box := open(t, sandbox.Required, sandbox.Limits{Memory: 256 << 20, Tasks: 64, FileSize: 1 << 20, CPU: time.Second})
+	box := open(t, sandbox.Required, sandbox.Limits{Memory: 256 << 20, Tasks: 64, FileSize: 1 << 20})
 	out := t.TempDir()
 	c := sandbox.Command{Write: []string{out}}
 	e, said := run(t, box, c, "hoard", "1024")
@@ -231,7 +231,9 @@ func TestALimitThatEndsAProgramIsNamed(t *testing.T) {
 	if e, said = run(t, few, c, "handles", "100"); !strings.Contains(said, "too many open files") {
 		t.Errorf("100 files under 32: %+v, %q", e, said)
 	}
-	if e, said = run(t, box, c, "spin"); e.Hit != sandbox.HitCPU || e.Limit != "1s" {
+	// A box of its own: on a busy machine the others take a second too.
+	short := open(t, sandbox.Required, sandbox.Limits{CPU: time.Second})
+	if e, said = run(t, short, c, "spin"); e.Hit != sandbox.HitCPU || e.Limit != "1s" {
 		t.Errorf("an endless loop under a second: %+v, %q", e, said)
 	}
 }
