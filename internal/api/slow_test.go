@@ -116,10 +116,13 @@ func TestFortySlowUploadsDisturbNobody(t *testing.T) {
 			})
 		}
 		waiting.Wait()
+		// What is held, not what other tests have left to be collected; the peak of a
+		// whole process is measured by make bench.
+		runtime.GC()
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
-		if memory.HeapInuse > most {
-			t.Errorf("%d bytes are in use, of service and callers together", memory.HeapInuse)
+		if memory.HeapAlloc > most {
+			t.Errorf("%d bytes are held, by service and callers together", memory.HeapAlloc)
 		}
 		if a := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene())); a.status != 200 {
 			t.Errorf("another upload: %d %v", a.status, a.body)
