@@ -299,7 +299,11 @@ func (w *world) receiver(answer http.HandlerFunc) *receiver {
 	r := &receiver{hits: make(chan hit, 1000)}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
-		r.hits <- hit{q.Header.Get("webhook-id"), q.Header.Clone(), body}
+		select {
+		case r.hits <- hit{q.Header.Get("webhook-id"), q.Header.Clone(), body}:
+		default: // waiting here would keep the server from closing, for good
+			w.t.Errorf("more calls than %d that nobody looked at", cap(r.hits))
+		}
 		if answer == nil {
 			rw.WriteHeader(http.StatusNoContent)
 			return
