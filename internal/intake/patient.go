@@ -11,8 +11,11 @@ import (
 const stallLimit = 60 * time.Second
 
 // Patient reads a request's body however slow it is, as long as something comes
-// within stall; 0 means a minute.
+// within stall; 0 means a minute. A body that is patient stays as it is.
 func Patient(body io.ReadCloser, connection interface{ SetReadDeadline(time.Time) error }, stall time.Duration) io.ReadCloser {
+	if p, ok := body.(*patient); ok {
+		return p
+	}
 	return &patient{body, connection, cmp.Or(stall, stallLimit)}
 }
 
