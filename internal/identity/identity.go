@@ -40,9 +40,6 @@ type AccountKey struct {
 type AgentKey struct {
 	KeyID       string
 	WorkspaceID string
-	// SpendLimitCents bounds what the key spends in a calendar month (UTC);
-	// nil = no limit.
-	SpendLimitCents *int64
 }
 
 // NodeKey is for the workers' door; it belongs to the operator, not to a
@@ -264,7 +261,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err error) {
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
-		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID, SpendLimitCents: limitOf(row.SpendLimitCents)}
+		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
 		return state{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})

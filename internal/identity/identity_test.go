@@ -86,9 +86,16 @@ func TestAKeyOpensItsOwnDoorOnly(t *testing.T) {
 			}
 		}
 		key, err := identity.Agent(h.t.Context(), h.DB, "bearer "+agent.Secret)
-		if err != nil || key.WorkspaceID != h.workspace || key.SpendLimitCents == nil || *key.SpendLimitCents != 50 {
+		if err != nil || key.WorkspaceID != h.workspace {
 			h.t.Errorf("got %+v, %v", key, err)
 		}
+		h.must(func(ctx context.Context, tx *db.Tx) error {
+			listed, err := identity.AgentKeys(ctx, tx, h.workspace)
+			if err != nil || len(listed) != 1 || listed[0].SpendLimitCents == nil || *listed[0].SpendLimitCents != 50 {
+				h.t.Errorf("listed as %+v, %v", listed, err)
+			}
+			return nil
+		})
 	})
 }
 
