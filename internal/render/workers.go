@@ -48,7 +48,7 @@ func Leave(ctx context.Context, tx *db.Tx, workerID string) error {
 }
 
 // Workers lists the workers that were heard within the time, the latest first
-// (1000 at most). A worker that starts anew is a new one.
+// (1000 at most). A worker that starts anew is another one of the same name.
 func Workers(ctx context.Context, tx *db.Tx, within time.Duration) ([]WorkerView, error) {
 	rows, err := tx.WorkersSeen(ctx, tx.Now-within.Microseconds())
 	if err != nil {
