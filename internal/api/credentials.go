@@ -129,14 +129,14 @@ func (s *server) agentKey(r *http.Request) (caller, error) {
 }
 
 func (s *server) session(r *http.Request) (caller, error) {
-	cookie, err := r.Cookie(contract.SessionCookie)
+	token, err := identity.SessionToken(r)
 	if err != nil {
-		return caller{}, fault.New(fault.Unauthenticated, "This route needs a browser session.").Do(identity.SignInAgain)
+		return caller{}, err
 	}
 	if err := s.ownPage(r); err != nil {
 		return caller{}, err
 	}
-	person, err := identity.Session(r.Context(), s.DB, cookie.Value)
+	person, err := identity.Session(r.Context(), s.DB, token)
 	return caller{WorkspaceID: person.WorkspaceID, Email: person.Email}, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -99,7 +98,7 @@ func (s *server) signIn(api huma.API) {
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
 	out.Security = who.Security
 	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
-		out := &signOutOutput{SetCookie: s.cookie("", time.Unix(1, 0))}
+		out := &signOutOutput{SetCookie: identity.EndedCookie(s.PublicURL)}
 		out.Body.OK = true
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
 	}))
@@ -135,7 +134,7 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 		status, body := fault.Envelope(err, "")
 		return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
 	}
-	cookies = append(cookies, s.cookie(opened.Token, opened.Expires))
+	cookies = append(cookies, identity.SessionCookie(s.PublicURL, opened.Token, opened.Expires))
 	if html {
 		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
 	}
@@ -148,13 +147,4 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 		// A failed write means the caller is gone.
 		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
 	}}, nil
-}
-
-// cookie carries a session: renewed at each sign-in, and over the wire only
-// under TLS where the service has it.
-func (s *server) cookie(value string, expires time.Time) http.Cookie {
-	return http.Cookie{
-		Name: contract.SessionCookie, Value: value, Path: "/", Expires: expires,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.PublicURL, "https://"),
-	}
 }

@@ -40,11 +40,11 @@ func (p *pages) signedIn(see func(r *http.Request, who identity.Person) (view, e
 
 // person is who the request's cookie stands for. Errors: unauthenticated.
 func (p *pages) person(r *http.Request) (identity.Person, error) {
-	cookie, err := r.Cookie(contract.SessionCookie)
+	token, err := identity.SessionToken(r)
 	if err != nil {
-		return identity.Person{}, fault.New(fault.Unauthenticated, "This page needs a browser session.").Do(identity.SignInAgain)
+		return identity.Person{}, err
 	}
-	return identity.Session(r.Context(), p.DB, cookie.Value)
+	return identity.Session(r.Context(), p.DB, token)
 }
 
 // form does what a form of our own pages asks for, in the name of who is signed
@@ -93,10 +93,10 @@ func (p *pages) signOut(r *http.Request) (view, error) {
 	if err := p.ours(r); err != nil {
 		return view{}, err
 	}
-	v := view{Location: webhook.ConsolePage, Cookie: &http.Cookie{Name: contract.SessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode}}
-	cookie, err := r.Cookie(contract.SessionCookie)
+	v := view{Location: webhook.ConsolePage, Cookie: new(identity.EndedCookie(p.PublicURL))}
+	token, err := identity.SessionToken(r)
 	if err != nil {
-		return v, nil // there is none
+		return v, nil // who has no session is signed out
 	}
-	return v, p.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.SignOut(r.Context(), tx, cookie.Value) })
+	return v, p.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.SignOut(r.Context(), tx, token) })
 }
