@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/app/apptest"
 	"svc.example/internal/demo"
 	"svc.example/internal/ratelimit"
 )
@@ -18,31 +17,12 @@ import (
 // hurried is a local agent at a service that lets two requests pass at once.
 func hurried(t *testing.T) *mcp.ClientSession {
 	t.Helper()
-	listening := make(chan string, 1)
-	house, err := app.Open(t.Context(), app.Config{
-		Data: t.TempDir(), Listen: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Rate: ratelimit.Policy{PerMinute: 120, Burst: 2},
-		Announce: func(address string) { listening <- address },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- house.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if err := house.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	house, url := apptest.Start(t, app.Config{Rate: ratelimit.Policy{PerMinute: 120, Burst: 2}})
 	key, err := demoWorkspace(t.Context(), house)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBridge(<-listening, key)
+	b := newBridge(url, key)
 	server, err := b.local(t.Context())
 	if err != nil {
 		t.Fatalf("the bridge does not wait while it connects: %v", err)

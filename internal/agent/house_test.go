@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/app/apptest"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
@@ -71,9 +71,7 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 	}
 	t.Cleanup(func() {
 		h.stop()
-		if found, err := h.app.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
-			t.Errorf("audit: %+v, %v", found.Breaches, err)
-		}
+		apptest.Audit(t, h.app)
 		if err := h.app.Close(); err != nil {
 			t.Error(err)
 		}
@@ -99,18 +97,7 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 // serve serves until stop.
 func (h *house) serve() {
 	h.t.Helper()
-	listening := make(chan string, 1)
-	h.app.Config.Announce = func(address string) { listening <- address }
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.app.Serve(ctx) }()
-	h.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			h.t.Errorf("serve: %v", err)
-		}
-	})
-	h.base = <-listening
+	h.base, h.stop = apptest.Serve(h.t, h.app)
 }
 
 func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {

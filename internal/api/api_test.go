@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"strings"
 	"testing"
 
 	"svc.example/internal/app"
+	"svc.example/internal/app/apptest"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
@@ -84,32 +84,8 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *service {
 // serve runs a process of cfg's service until the test ends.
 func serve(t *testing.T, cfg app.Config) *service {
 	t.Helper()
-	cfg.Listen = "127.0.0.1:0"
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	listening := make(chan string, 1)
-	cfg.Announce = func(address string) { listening <- address }
-	house, err := app.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- house.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if found, err := house.Audit(context.Background()); err != nil || len(found.Breaches) > 0 {
-			t.Errorf("audit: %+v, %v", found.Breaches, err)
-		}
-		if err := house.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &service{t: t, house: house, base: <-listening}
+	house, url := apptest.Start(t, cfg)
+	return &service{t: t, house: house, base: url}
 }
 
 // answer is a response with its body decoded.

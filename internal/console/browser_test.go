@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/app/apptest"
 	"svc.example/internal/leaderboard"
 	"svc.example/internal/leaderboard/leaderboardtest"
 )
@@ -38,32 +38,13 @@ type house struct {
 func start(t *testing.T, with ...func(*app.Config)) *house {
 	t.Helper()
 	h := &house{t: t}
-	listening := make(chan string, 1)
-	config := app.Config{
-		Data: t.TempDir(), Listen: "127.0.0.1:0", AllowSynthetic: true, Log: slog.New(slog.DiscardHandler),
-		Announce: func(address string) { listening <- address }, Skew: func() time.Duration { return time.Duration(h.days.Load()) * 24 * time.Hour },
-	}
+	config := app.Config{AllowSynthetic: true, Skew: func() time.Duration { return time.Duration(h.days.Load()) * 24 * time.Hour }}
 	for _, set := range with {
 		set(&config)
 	}
-	a, err := app.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	h.base, h.app = <-listening, a
-	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), a.Board(h.base)); err != nil {
+	h.app, h.base = apptest.Start(t, config)
+	var err error
+	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), h.app.Board(h.base)); err != nil {
 		t.Fatal(err)
 	}
 	return h

@@ -208,17 +208,21 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	var session identity.Opened
-	err := h.app.DB.Write(t.Context(), func(tx *db.Tx) error {
-		token, err := identity.CreateSignInLink(t.Context(), tx, "owner@example.com")
-		if err == nil {
-			session, err = identity.SignIn(t.Context(), tx, token, "")
+	signIn := func(email string) (session identity.Opened) {
+		t.Helper()
+		err := h.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+			token, err := identity.CreateSignInLink(t.Context(), tx, email)
+			if err == nil {
+				session, err = identity.SignIn(t.Context(), tx, token, "")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		return session
 	}
+	session, other := signIn("owner@example.com"), signIn("other@example.com")
 	post := func(path, site, cookie string) int {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.base+path, strings.NewReader("url=https://1.1.1.1/&email=a@example.com"))
@@ -249,17 +253,18 @@ func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 		t.Errorf("from our own page: %d", status)
 	}
 	// Another workspace's endpoint is not there.
-	err = h.app.DB.Write(t.Context(), func(tx *db.Tx) error {
-		p, err := identity.CreateWorkspace(t.Context(), tx, "other@example.com")
-		if err != nil {
-			return err
-		}
-		return tx.WebhookEndpointCreate(t.Context(), query.WebhookEndpointCreateParams{EndpointID: "WHE-other", WorkspaceID: p.WorkspaceID, Url: "https://1.1.1.1/", Lane: "x"})
-	})
-	if err != nil {
-		t.Fatal(err)
+	if status := post(webhook.ConsolePage, "same-origin", other.Token); status != http.StatusOK {
+		t.Errorf("another workspace makes its own: %d", status)
 	}
-	if status := post(webhook.ConsolePage+"/WHE-other/disable", "same-origin", session.Token); status != http.StatusNotFound {
+	var theirs []query.WebhookEndpoint
+	err := h.app.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+		theirs, err = tx.WebhookEndpointsOf(t.Context(), other.Person.WorkspaceID)
+		return err
+	})
+	if err != nil || len(theirs) != 1 {
+		t.Fatalf("it has %d endpoints, %v", len(theirs), err)
+	}
+	if status := post(webhook.ConsolePage+"/"+theirs[0].EndpointID+"/disable", "same-origin", session.Token); status != http.StatusNotFound {
 		t.Errorf("another workspace's endpoint: %d", status)
 	}
 }

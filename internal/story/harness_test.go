@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/app"
+	"svc.example/internal/app/apptest"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/db/query"
@@ -97,25 +98,9 @@ func (h *house) reopen() {
 
 func (h *house) serve() {
 	h.t.Helper()
-	listening := make(chan string, 1)
 	h.app.Config.Listen = h.config.Listen
-	h.app.Config.Announce = func(address string) { listening <- address }
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.app.Serve(ctx) }()
-	select {
-	case h.url = <-listening:
-	case err := <-ended:
-		cancel()
-		h.t.Fatalf("the service did not start: %v", err)
-	}
+	h.url, h.end = apptest.Serve(h.t, h.app)
 	h.config.Listen = strings.TrimPrefix(h.url, "http://")
-	h.end = func() {
-		cancel()
-		if err := <-ended; err != nil {
-			h.t.Errorf("the service ended with %v", err)
-		}
-	}
 }
 
 // stop ends serving; the stores stay open.
@@ -144,13 +129,7 @@ func (h *house) restart() {
 // audit checks every promise over the whole store.
 func (h *house) audit() {
 	h.t.Helper()
-	found, err := h.app.Audit(context.Background())
-	if err != nil {
-		h.t.Errorf("audit: %v", err)
-	}
-	for _, b := range found.Breaches {
-		h.t.Errorf("breach of %q at %s: %s", b.Rule, b.Thing, b.Detail)
-	}
+	apptest.Audit(h.t, h.app)
 }
 
 // write runs do in a transaction of the store.
