@@ -194,6 +194,9 @@ func retryDelay(code fault.Code) time.Duration {
 
 // Release takes frames back from a worker that stops; it is no failure.
 func (j *Jobs) Release(ctx context.Context, refs []lease.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		var given []string // jobs, once for each frame
 		for _, ref := range refs {
