@@ -52,6 +52,18 @@ func write(d *db.DB, do func(ctx context.Context, tx *db.Tx) error) error {
 	return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
 }
 
+type step = func(ctx context.Context, tx *db.Tx) error
+
+// must takes steps one after the other, each in a transaction of its own.
+func must(t *testing.T, d *db.DB, steps ...step) {
+	t.Helper()
+	for _, do := range steps {
+		if err := write(d, do); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestHoldNeverOverdraws(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -84,18 +96,13 @@ func TestAnEntryHappensOnceByReference(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
-		steps := []func(ctx context.Context, tx *db.Tx) error{
+		for _, do := range []step{
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
-		}
-		for _, step := range steps {
-			for range 3 {
-				if err := write(d, step); err != nil {
-					t.Fatal(err)
-				}
-			}
+		} {
+			must(t, d, do, do, do)
 		}
 		if b := balance(t, d, "W"); b.AvailableCents != 125 || b.ReservedCents != 0 {
 			t.Fatalf("got %+v", b)
@@ -107,17 +114,13 @@ func TestAReferenceStandsForOneEntry(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
-		for _, step := range []func(ctx context.Context, tx *db.Tx) error{
+		must(t, d,
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
-		} {
-			if err := write(d, step); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, step := range map[string]func(ctx context.Context, tx *db.Tx) error{
+		)
+		for name, step := range map[string]step{
 			"credit":  func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 51) },
 			"reserve": func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 41) },
 			"refund":  func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 16) },
@@ -310,15 +313,11 @@ func TestAnAmountBeyondAllMoneyIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
-		for _, step := range []func(ctx context.Context, tx *db.Tx) error{
+		must(t, d,
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 10) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 10) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 1) },
-		} {
-			if err := write(d, step); err != nil {
-				t.Fatal(err)
-			}
-		}
+		)
 		for _, cents := range []int64{0, -1, math.MaxInt64, math.MaxInt64 / 2} {
 			err := write(d, func(ctx context.Context, tx *db.Tx) error {
 				return wallet.Credit(ctx, tx, "W", fmt.Sprint("c", cents), cents)
