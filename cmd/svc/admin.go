@@ -23,6 +23,7 @@ type adminCmd struct {
 	} `cmd:"" help:"Workspaces."`
 	Wallet struct {
 		Credit walletCreditCmd `cmd:"" help:"Add money to a workspace's wallet."`
+		Refund walletRefundCmd `cmd:"" help:"Give money that a job has paid back to its workspace."`
 	} `cmd:"" help:"Wallets."`
 	Key struct {
 		Create keyCreateCmd `cmd:"" help:"Make a key; its secret is shown once."`
@@ -117,35 +118,6 @@ func (c *workspaceCreateCmd) Run(k *kong.Context) error {
 		return err
 	}
 	return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"account_key", account.Secret}, field{"agent_key", agent.Secret}, field{"credit_cents", c.CreditCents})
-}
-
-type walletCreditCmd struct {
-	adminFlags
-	Workspace string `required:"" help:"Workspace id."`
-	Cents     int64  `required:"" help:"Money to add, in cents."`
-	Reference string `help:"A reference that happens once: the same one again adds nothing."`
-}
-
-func (c *walletCreditCmd) Run(k *kong.Context) error {
-	if c.Cents < 1 || c.Cents > wallet.MaxCents {
-		return exitError{fmt.Errorf("--cents is %d; it must be 1 to %d", c.Cents, int64(wallet.MaxCents)), exitUsage}
-	}
-	reference := c.Reference
-	if reference == "" {
-		reference = "operator " + id.New(id.Transaction)
-	}
-	var b wallet.Balance
-	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		if err = wallet.Credit(ctx, tx, c.Workspace, reference, c.Cents); err != nil {
-			return err
-		}
-		b, err = wallet.Get(ctx, tx, c.Workspace)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.print(k, field{"workspace_id", c.Workspace}, field{"available_cents", b.AvailableCents}, field{"reserved_cents", b.ReservedCents})
 }
 
 type keyCreateCmd struct {

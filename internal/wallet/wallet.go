@@ -109,21 +109,22 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Refund gives captured money of a job back, at most what was captured, once a
-// reference.
-func Refund(ctx context.Context, tx *db.Tx, workspaceID, jobID, reference string, cents int64) error {
+// Refund gives captured money of a job back to the workspace that paid it, at
+// most what was captured, once a reference.
+func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
 	// Locked, so that two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
-	if err != nil {
-		return fmt.Errorf("refund %s: no capture to refund: %w", jobID, err)
+	if db.Missing(err) {
+		return "", fmt.Errorf("refund %s: no job of this id has paid", jobID)
 	}
-	if captured.WorkspaceID != workspaceID {
-		return fmt.Errorf("refund %s: its capture is of %s, not of %s", jobID, captured.WorkspaceID, workspaceID)
+	if err != nil {
+		return "", fmt.Errorf("refund %s: %w", jobID, err)
 	}
 	refunded, err := tx.LedgerRefunded(ctx, jobID)
 	if err != nil {
-		return fmt.Errorf("refund %s: %w", jobID, err)
+		return "", fmt.Errorf("refund %s: %w", jobID, err)
 	}
+	workspaceID = captured.WorkspaceID
 	e := entry{
 		kind: Refunded, reference: reference, workspace: workspaceID, job: jobID, cents: cents,
 		from: accountRevenue, to: workspaceID + ":available", available: cents,
@@ -131,13 +132,13 @@ func Refund(ctx context.Context, tx *db.Tx, workspaceID, jobID, reference string
 	known, err := happened(ctx, tx, Refunded, reference)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case known:
-		return sameAgain(ctx, tx, e)
+		return workspaceID, sameAgain(ctx, tx, e)
 	case cents > captured.AmountCents-refunded:
-		return fmt.Errorf("refund %s: %d cents on top of %d exceed the captured %d", jobID, cents, refunded, captured.AmountCents)
+		return "", fmt.Errorf("refund %s: %d cents on top of the %d given back exceed the %d that it paid", jobID, cents, refunded, captured.AmountCents)
 	}
-	return move(ctx, tx, e)
+	return workspaceID, move(ctx, tx, e)
 }
 
 // entry is one movement between two accounts.

@@ -64,6 +64,14 @@ func must(t *testing.T, d *db.DB, steps ...step) {
 	}
 }
 
+func refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) error {
+	workspace, err := wallet.Refund(ctx, tx, jobID, reference, cents)
+	if err == nil && workspace != "W" {
+		return fmt.Errorf("%s got it", workspace)
+	}
+	return err
+}
+
 func TestHoldNeverOverdraws(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -100,7 +108,7 @@ func TestAnEntryHappensOnceByReference(t *testing.T) {
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
-			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
+			func(ctx context.Context, tx *db.Tx) error { return refund(ctx, tx, "JOB-1", "r1", 15) },
 		} {
 			must(t, d, do, do, do)
 		}
@@ -118,12 +126,12 @@ func TestAReferenceStandsForOneEntry(t *testing.T) {
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 50) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 40) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 40) },
-			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 15) },
+			func(ctx context.Context, tx *db.Tx) error { return refund(ctx, tx, "JOB-1", "r1", 15) },
 		)
 		for name, step := range map[string]step{
 			"credit":  func(ctx context.Context, tx *db.Tx) error { return wallet.Credit(ctx, tx, "W", "c1", 51) },
 			"reserve": func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 41) },
-			"refund":  func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 16) },
+			"refund":  func(ctx context.Context, tx *db.Tx) error { return refund(ctx, tx, "JOB-1", "r1", 16) },
 		} {
 			if err := write(d, step); err == nil {
 				t.Errorf("another %s of the same reference was taken for the first", name)
@@ -161,7 +169,7 @@ func TestAReservationIsSettledOneWay(t *testing.T) {
 			return wallet.Capture(ctx, tx, "W", "JOB-1", 10)
 		})
 		refused("refund of what was not captured", func(ctx context.Context, tx *db.Tx) error {
-			return wallet.Refund(ctx, tx, "W", "JOB-1", "r", 1)
+			return refund(ctx, tx, "JOB-1", "r", 1)
 		})
 		if b := balance(t, d, "W"); b.AvailableCents != 100 || b.ReservedCents != 0 {
 			t.Fatalf("got %+v", b)
@@ -316,7 +324,7 @@ func TestAnAmountBeyondAllMoneyIsRefused(t *testing.T) {
 		must(t, d,
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 10) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Capture(ctx, tx, "W", "JOB-1", 10) },
-			func(ctx context.Context, tx *db.Tx) error { return wallet.Refund(ctx, tx, "W", "JOB-1", "r1", 1) },
+			func(ctx context.Context, tx *db.Tx) error { return refund(ctx, tx, "JOB-1", "r1", 1) },
 		)
 		for _, cents := range []int64{0, -1, math.MaxInt64, math.MaxInt64 / 2} {
 			err := write(d, func(ctx context.Context, tx *db.Tx) error {
@@ -326,7 +334,7 @@ func TestAnAmountBeyondAllMoneyIsRefused(t *testing.T) {
 				t.Errorf("a credit of %d cents was taken", cents)
 			}
 			err = write(d, func(ctx context.Context, tx *db.Tx) error {
-				return wallet.Refund(ctx, tx, "W", "JOB-1", fmt.Sprint("r", cents), cents)
+				return refund(ctx, tx, "JOB-1", fmt.Sprint("r", cents), cents)
 			})
 			if err == nil {
 				t.Errorf("a refund of %d cents was made, of a job that cost 10", cents)

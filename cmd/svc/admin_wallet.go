@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/internal/db"
+	"svc.example/internal/id"
+	"svc.example/internal/wallet"
+)
+
+// moveFlags are common to what moves money from outside a job.
+type moveFlags struct {
+	adminFlags
+	Cents     int64  `required:"" help:"How much, in cents."`
+	Reference string `help:"A reference that happens once: the same one again moves nothing."`
+}
+
+// move writes one entry and prints the wallet behind it.
+func (f *moveFlags) move(k *kong.Context, entry func(ctx context.Context, tx *db.Tx, reference string) (workspaceID string, err error)) error {
+	if f.Cents < 1 || f.Cents > wallet.MaxCents {
+		return exitError{fmt.Errorf("--cents is %d; it must be 1 to %d", f.Cents, int64(wallet.MaxCents)), exitUsage}
+	}
+	reference := cmp.Or(f.Reference, "operator "+id.New(id.Transaction))
+	var workspaceID string
+	var b wallet.Balance
+	err := f.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		if workspaceID, err = entry(ctx, tx, reference); err != nil {
+			return err
+		}
+		b, err = wallet.Get(ctx, tx, workspaceID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f.print(k, field{"workspace_id", workspaceID}, field{"available_cents", b.AvailableCents}, field{"reserved_cents", b.ReservedCents})
+}
+
+type walletCreditCmd struct {
+	moveFlags
+	Workspace string `required:"" help:"Workspace id."`
+}
+
+func (c *walletCreditCmd) Run(k *kong.Context) error {
+	return c.move(k, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
+		return c.Workspace, wallet.Credit(ctx, tx, c.Workspace, reference, c.Cents)
+	})
+}
+
+type walletRefundCmd struct {
+	moveFlags
+	Job string `required:"" help:"Id of a completed job; it gives back at most what it was charged."`
+}
+
+func (c *walletRefundCmd) Run(k *kong.Context) error {
+	return c.move(k, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
+		return wallet.Refund(ctx, tx, c.Job, reference, c.Cents)
+	})
+}
