@@ -178,10 +178,11 @@ func (h *Hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// Forget removes answers whose time is over and returns how many.
+// Forget removes answers whose time is over, and holds that lapsed as long ago,
+// and returns how many.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
-		n, err = tx.IdempotencyForget(ctx, tx.Now)
+		n, err = tx.IdempotencyForget(ctx, query.IdempotencyForgetParams{Now: tx.Now, LapsedBy: tx.Now - AnswerLife.Microseconds()})
 		return err
 	})
 	return n, err

@@ -54,6 +54,7 @@ func TestAHoldOfADeadProcessLapsesAndCannotFinish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		dead.Die()
 		if _, _, err := idempotency.Begin(ctx, b.DB, request("a")); !fault.Is(err, fault.IdempotencyInProgress) {
 			t.Fatalf("while it is held: %v", err)
 		}
@@ -99,6 +100,31 @@ func TestAnAnswerIsKeptForADay(t *testing.T) {
 		b.later.Store(int64(3 * idempotency.AnswerLife))
 		if n, err := idempotency.Forget(ctx, b.DB); n != 1 || err != nil {
 			t.Errorf("forgot %d, %v", n, err)
+		}
+	})
+}
+
+func TestAHoldThatADeadProcessLeftIsForgottenToo(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		dead, _, err := idempotency.Begin(ctx, b.DB, request("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead.Die()
+		b.later.Store(int64(idempotency.AnswerLife - time.Minute))
+		if n, err := idempotency.Forget(ctx, b.DB); n != 0 || err != nil {
+			t.Errorf("within the day: forgot %d, %v", n, err)
+		}
+		b.later.Store(int64(idempotency.AnswerLife + time.Minute))
+		if n, err := idempotency.Forget(ctx, b.DB); n != 1 || err != nil {
+			t.Errorf("forgot %d, %v", n, err)
+		}
+		if err := b.finish(ctx, dead, "late"); !fault.Is(err, fault.IdempotencyInProgress) {
+			t.Errorf("a forgotten hold finished: %v", err)
+		}
+		if err := dead.Release(ctx); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -24,4 +24,5 @@ DELETE FROM idempotency
 WHERE workspace_id = @workspace_id AND route = @route AND key = @key AND holder = @holder AND status = 0;
 
 -- name: IdempotencyForget :execrows
-DELETE FROM idempotency WHERE status <> 0 AND expires_at <= @now;
+-- An answer has its time; a hold that lapsed long ago is a dead process's.
+DELETE FROM idempotency WHERE (status <> 0 AND expires_at <= @now) OR (status = 0 AND lapses_at <= @lapsed_by);

@@ -41,11 +41,17 @@ func (q *Queries) IdempotencyFinish(ctx context.Context, arg IdempotencyFinishPa
 }
 
 const idempotencyForget = `-- name: IdempotencyForget :execrows
-DELETE FROM idempotency WHERE status <> 0 AND expires_at <= $1
+DELETE FROM idempotency WHERE (status <> 0 AND expires_at <= $1) OR (status = 0 AND lapses_at <= $2)
 `
 
-func (q *Queries) IdempotencyForget(ctx context.Context, now int64) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyForgetStmt, idempotencyForget, now)
+type IdempotencyForgetParams struct {
+	Now      int64
+	LapsedBy int64
+}
+
+// An answer has its time; a hold that lapsed long ago is a dead process's.
+func (q *Queries) IdempotencyForget(ctx context.Context, arg IdempotencyForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.idempotencyForgetStmt, idempotencyForget, arg.Now, arg.LapsedBy)
 	if err != nil {
 		return 0, err
 	}
