@@ -11,19 +11,23 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Disk keeps blobs in a folder of this machine.
 type Disk struct {
 	root, temp string
+	sync       func(dir string) error // makes a folder's entries durable
+	making     singleflight.Group     // folders, so that no writer takes one for durable that another has just made
 }
 
 // OpenDisk prepares dir, and clears what writers left unfinished there when
 // their process died more than a day ago.
 func OpenDisk(dir string, now time.Time) (*Disk, error) {
-	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming")}
+	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming"), sync: syncFolder}
 	for _, folder := range []string{d.root, d.temp} {
-		if err := makeFolders("", folder); err != nil {
+		if err := d.makeFolders(folder); err != nil {
 			return nil, fmt.Errorf("prepare the blob folder: %w", err)
 		}
 	}
@@ -60,17 +64,18 @@ func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
 	}
 	idle := make(chan struct{})
 	close(idle)
-	return &diskWriter{File: f, sync: f.Sync, path: path, root: d.root, early: idle}, nil
+	return &diskWriter{File: f, disk: d, sync: f.Sync, path: path, early: idle}, nil
 }
 
 type diskWriter struct {
 	*os.File
-	sync       func() error
-	path, root string
-	ended      bool
-	unsynced   int64
-	early      chan struct{} // closed when the early sync under way has ended
-	lost       error         // of an early sync: the system tells it once, commit's own sync would not
+	disk     *Disk
+	sync     func() error
+	path     string
+	ended    bool
+	unsynced int64
+	early    chan struct{} // closed when the early sync under way has ended
+	lost     error         // of an early sync: the system tells it once, commit's own sync would not
 }
 
 // earlySync is how many bytes are written before they begin their way to the
@@ -121,7 +126,7 @@ func (w *diskWriter) commit() error {
 	if err := w.link(); err != nil {
 		return err
 	}
-	if err := syncFolder(filepath.Dir(w.path)); err != nil {
+	if err := w.disk.sync(filepath.Dir(w.path)); err != nil {
 		return err
 	}
 	_ = os.Remove(w.Name()) // the blob is there; OpenDisk clears what stays
@@ -133,7 +138,7 @@ func (w *diskWriter) commit() error {
 // between, hence the second try.
 func (w *diskWriter) link() (err error) {
 	for range 3 {
-		if err = makeFolders(w.root, filepath.Dir(w.path)); err != nil {
+		if err = w.disk.makeFolders(filepath.Dir(w.path)); err != nil {
 			continue
 		}
 		err = os.Link(w.Name(), w.path)
@@ -157,21 +162,21 @@ func (w *diskWriter) Abort() {
 	_ = os.Remove(w.Name()) // OpenDisk clears what stays
 }
 
-// makeFolders makes dir below root, "" for any, and makes each new entry durable.
-func makeFolders(root, dir string) error {
-	if dir == root {
-		return nil
-	}
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	if err := makeFolders(root, filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncFolder(filepath.Dir(dir))
+// makeFolders makes dir and what it lies in, and makes each new entry durable.
+func (d *Disk) makeFolders(dir string) error {
+	_, err, _ := d.making.Do(dir, func() (any, error) {
+		if _, err := os.Stat(dir); err == nil {
+			return nil, nil
+		}
+		if err := d.makeFolders(filepath.Dir(dir)); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		return nil, d.sync(filepath.Dir(dir))
+	})
+	return err
 }
 
 func syncFolder(dir string) error {

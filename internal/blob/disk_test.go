@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,4 +40,42 @@ func TestALossThatAnEarlySyncIsToldOfFailsTheCommit(t *testing.T) {
 	if _, err := d.Open(t.Context(), "uploads/UPL-1"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the lost file can be opened: %v", err)
 	}
+}
+
+// TestNoWriterTrustsAFolderThatIsNotDurableYet holds the first writer up between
+// making a folder and its sync: a second one there is not acknowledged before.
+func TestNoWriterTrustsAFolderThatIsNotDurableYet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d, err := OpenDisk(dir, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		durable := make(chan struct{})
+		d.sync = func(dir string) error {
+			if dir == d.root {
+				<-durable
+			}
+			return syncFolder(dir)
+		}
+		ended := make(chan error, 2)
+		for _, key := range []string{"jobs/1", "jobs/2"} {
+			w, err := d.Create(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { ended <- w.Commit() }()
+			synctest.Wait()
+			if len(ended) != 0 {
+				t.Errorf("%s is acknowledged, and its folder could still be lost", key)
+			}
+		}
+		close(durable)
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
