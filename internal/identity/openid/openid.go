@@ -18,11 +18,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"svc.example/internal/fault"
 	"svc.example/internal/identity"
@@ -41,8 +42,8 @@ type Issuer struct {
 	callback string
 	client   *http.Client
 
-	mu       sync.Mutex
-	provider *oidc.Provider // nil until the issuer has answered once
+	provider atomic.Pointer[oidc.Provider] // nil until the issuer has answered once
+	asking   singleflight.Group
 }
 
 // timeout bounds each request to the issuer: a person waits for it.
@@ -126,20 +127,29 @@ func (c claims) verified() bool {
 	return yes || c.Verified == "true"
 }
 
-// discovered is the issuer's metadata, asked for until it has answered once.
+// discovered is the issuer's metadata, asked for until it has answered once. All
+// who wait for it wait for the same answer, and who leaves does not take it along.
 func (i *Issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.provider != nil {
-		return i.provider, nil
+	if known := i.provider.Load(); known != nil {
+		return known, nil
 	}
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, i.client), i.cfg.Issuer)
-	if err != nil {
-		err = fmt.Errorf("discover issuer %s: %w", i.cfg.Issuer, err)
-		return nil, fault.New(fault.Unavailable, "The sign-in service does not answer.").Because(err).After(timeout)
+	asked := i.asking.DoChan("", func() (any, error) {
+		found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client), i.cfg.Issuer)
+		if err == nil {
+			i.provider.Store(found)
+		}
+		return found, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case answer := <-asked:
+		if answer.Err != nil {
+			err := fmt.Errorf("discover issuer %s: %w", i.cfg.Issuer, answer.Err)
+			return nil, fault.New(fault.Unavailable, "The sign-in service does not answer.").Because(err).After(timeout)
+		}
+		return i.provider.Load(), nil
 	}
-	i.provider = provider
-	return provider, nil
 }
 
 func (i *Issuer) oauth(provider *oidc.Provider) *oauth2.Config {
