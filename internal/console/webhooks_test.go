@@ -17,6 +17,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/query"
@@ -48,7 +49,11 @@ func newReceiver(t *testing.T) (*receiver, *x509.CertPool) {
 		status := int(r.status.Load())
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, "answered by the receiver: "+http.StatusText(status))
-		r.calls <- called{q.Header, body}
+		select {
+		case r.calls <- called{q.Header, body}:
+		default: // waiting here would keep the server from closing, for good
+			t.Errorf("more calls than %d that nobody looked at", cap(r.calls))
+		}
 	}))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0)
 	r.StartTLS()
@@ -61,7 +66,7 @@ func newReceiver(t *testing.T) (*receiver, *x509.CertPool) {
 // until loads the page again until an expression on it holds.
 func until(ctx context.Context, t *testing.T, expression string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); {
 		if look[bool](ctx, t, expression) {
 			return
 		}
@@ -159,7 +164,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	}
 
 	says(t, press(tab, t, "form[action$='/test'] button"), "A test event is on its way")
-	call := <-r.calls
+	call := await.Next(t, r.calls, "a call")
 	signer, err := standardwebhooks.NewWebhook(secret)
 	if err == nil {
 		err = signer.Verify(call.body, call.header)
@@ -171,7 +176,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 
 	r.status.Store(http.StatusInternalServerError)
 	h.tell(workspaceID)
-	<-r.calls
+	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.querySelector('p .state.failing') !== null && document.querySelector('td .state.pending') !== null")
 	says(t, look[string](tab, t, "document.body.innerText"), "mend the receiver")
 	says(t, look[string](tab, t, "document.body.textContent"), "answered by the receiver: Internal Server Error")
@@ -181,7 +186,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	}
 	r.status.Store(http.StatusOK)
 	says(t, press(tab, t, "form[action*='/deliveries/'] button"), "The delivery is made again")
-	<-r.calls
+	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.querySelector('p .state.active') !== null && document.querySelectorAll('td .state.delivered').length === 2")
 
 	says(t, press(tab, t, "form[action$='/rotate'] button"), "The secret before signs too until")
@@ -192,11 +197,11 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	h.tell(workspaceID) // missed
 	says(t, press(tab, t, "form[action$='/enable'] button"), "told of jobs that end from now on")
 	says(t, press(tab, t, "form[action$='/redeliver'] button"), "now wait to be made: 1.")
-	<-r.calls
+	await.Next(t, r.calls, "a call")
 
 	r.status.Store(http.StatusGone)
 	press(tab, t, "form[action$='/test'] button")
-	<-r.calls
+	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.body.innerText.includes('410 Gone')")
 	for _, s := range screens() {
 		h.inspect(tab, s, "webhooks-gone", webhook.ConsolePage, complaints)

@@ -258,8 +258,7 @@ func TestADeadAndASlowReceiverDelayNobody(t *testing.T) {
 	each(t, func(w *world) {
 		const others, backlog = 20, 60
 		release := make(chan struct{})
-		tarpit := w.receiver(func(http.ResponseWriter, *http.Request) { <-release })
-		w.t.Cleanup(func() { close(release) })
+		tarpit := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
 		for range backlog {
 			w.tellTarget(tarpit.URL, "")
 			w.tellTarget("https://127.0.0.1:1024/", "")

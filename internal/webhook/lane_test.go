@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"svc.example/internal/await"
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/id"
@@ -22,7 +24,7 @@ import (
 func (w *world) awaitBlocked() {
 	w.t.Helper()
 	bare := w.bare()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
 		var n int
 		err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
 		if err != nil || n > 0 {
@@ -66,7 +68,7 @@ func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
 			}
 			return err
 		})
-		if err := <-ended; err != nil {
+		if err := await.Next(t, ended, "the end of the job"); err != nil {
 			t.Error(err)
 		}
 		if ends.Load() != 1 || calls.Load() != 1 {
@@ -100,7 +102,7 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	each(t, func(w *world) {
 		const lanes, rounds = 40, 10
 		var answer atomic.Pointer[chan struct{}]
-		r := w.receiver(func(http.ResponseWriter, *http.Request) { <-*answer.Load() })
+		r := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
 		for round := range rounds {
 			answer.Store(new(make(chan struct{})))
 			for n := range lanes {
@@ -111,22 +113,19 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 				r.next(t)
 			}
 			began := make(chan struct{})
+			begin := sync.OnceFunc(func() { close(began) })
 			first := w.commits.Load() + int64(1+round)
 			w.afterCommit.Store(new(func(n int64) {
-				if n == first { // some have written what became of their calls
-					close(began)
+				if n >= first { // some have written what became of their calls
+					begin()
 				}
 			}))
 			close(*answer.Load())
-			<-began
+			await.Next(t, began, "the commit of an answer")
 			w.afterCommit.Store(nil)
 			stopped := make(chan struct{})
 			go func() { defer close(stopped); stop() }()
-			select {
-			case <-stopped:
-			case <-time.After(patience):
-				t.Fatal("it does not stop")
-			}
+			await.Next(t, stopped, "the end of the drivers")
 			for len(r.hits) > 0 { // a lane has as many calls open as were cut before
 				<-r.hits
 			}
@@ -141,7 +140,7 @@ func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 	each(t, func(w *world) {
 		const share, lanes = 64, 80
 		release := make(chan struct{})
-		slow := w.receiver(func(http.ResponseWriter, *http.Request) { <-release })
+		slow := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
 		jobs := make([]string, lanes)
 		for n := range lanes {
 			jobs[n] = w.tellTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
@@ -177,20 +176,28 @@ func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	each(t, func(w *world) {
-		calls := make(chan chan int, 2) // each is told what to answer
-		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
-			answer := make(chan int)
-			calls <- answer
-			rw.WriteHeader(<-answer)
+		calls := make(chan chan int) // each is told what to answer
+		r := w.receiver(func(rw http.ResponseWriter, q *http.Request) {
+			answer := make(chan int, 1)
+			select {
+			case calls <- answer:
+				if status := hold(q, answer); status != 0 {
+					rw.WriteHeader(status)
+				}
+			case <-q.Context().Done():
+			}
 		})
 		left := make(chan error, 1)
 		w.runWith(1, func(ctx context.Context, l lease.Lease) error {
 			err := w.Drive(ctx, l)
-			left <- err
+			select {
+			case left <- err:
+			default: // only the first is asked for
+			}
 			return err
 		})
 		jobID := w.tellTarget(r.URL, freeText)
-		first, answerFirst := r.next(t), <-calls
+		first, answerFirst := r.next(t), await.Next(t, calls, "the call")
 		w.later.Add(int64(21 * time.Second))
 		w.write(func(ctx context.Context, tx *db.Tx) error { // as who looks for silent holders does
 			lapsed, err := lease.Lapsed(ctx, tx)
@@ -201,12 +208,12 @@ func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 			return err
 		})
 		w.run()
-		second, answerSecond := r.next(t), <-calls
+		second, answerSecond := r.next(t), await.Next(t, calls, "the call again")
 		if first.id != second.id {
 			t.Errorf("the ids are %s and %s", first.id, second.id)
 		}
 		answerFirst <- http.StatusInternalServerError
-		if err := <-left; !errors.Is(err, lease.ErrLost) {
+		if err := await.Next(t, left, "the end of the first process"); !errors.Is(err, lease.ErrLost) {
 			t.Errorf("the first process ends with %v", err)
 		}
 		answerSecond <- http.StatusOK

@@ -19,6 +19,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"svc.example/internal/await"
 	"svc.example/internal/contract"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
@@ -29,9 +30,6 @@ import (
 	"svc.example/internal/seal"
 	"svc.example/internal/webhook"
 )
-
-// patience bounds every wait.
-const patience = 60 * time.Second
 
 // world is a house of webhooks with a clock that a test moves.
 type world struct {
@@ -200,7 +198,7 @@ func (w *world) endpoint(url, secret string) (webhook.Endpoint, string) {
 // await waits until the only delivery of a job is as wanted.
 func (w *world) await(jobID string, want func(webhook.Delivery) bool) webhook.Delivery {
 	w.t.Helper()
-	end := time.After(patience)
+	end := time.After(await.Patience)
 	for {
 		all, err := w.OfJob(w.t.Context(), jobID)
 		if err != nil || len(all) != 1 {
@@ -220,7 +218,7 @@ func (w *world) await(jobID string, want func(webhook.Delivery) bool) webhook.De
 // awaitDisabled waits until an endpoint is disabled.
 func (w *world) awaitDisabled(endpointID string) webhook.Endpoint {
 	w.t.Helper()
-	end := time.After(patience)
+	end := time.After(await.Patience)
 	for {
 		e, err := w.Get(w.t.Context(), w.workspace, endpointID)
 		if err != nil {
@@ -293,7 +291,8 @@ type receiver struct {
 	hits chan hit
 }
 
-// receiver answers by answer, which may be nil for 204.
+// receiver answers by answer, which may be nil for 204. It is closed when the test
+// ends, which waits for each answer: one that is held is held by hold.
 func (w *world) receiver(answer http.HandlerFunc) *receiver {
 	w.t.Helper()
 	r := &receiver{hits: make(chan hit, 1000)}
@@ -317,15 +316,19 @@ func (w *world) receiver(answer http.HandlerFunc) *receiver {
 	return r
 }
 
+// hold waits for a word of the test, or until the caller has gone: a test that
+// fails says no word any more.
+func hold[T any](q *http.Request, word <-chan T) (said T) {
+	select {
+	case said = <-word:
+	case <-q.Context().Done():
+	}
+	return said
+}
+
 func (r *receiver) next(t *testing.T) hit {
 	t.Helper()
-	select {
-	case h := <-r.hits:
-		return h
-	case <-time.After(patience):
-		t.Fatal("nobody called")
-		return hit{}
-	}
+	return await.Next(t, r.hits, "a call")
 }
 
 // signedWith checks a call's signature; the time is the house's, which a test
