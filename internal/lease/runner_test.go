@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/await"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/lease"
@@ -31,7 +32,7 @@ func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
 				if err := e.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) }); err != nil {
 					return err
 				}
-				done <- l.Item
+				done <- l.Item // no more than are added
 				return nil
 			},
 		}
@@ -39,11 +40,7 @@ func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
 		wg.Go(func() { runner.Run(ctx) })
 		e.add("JOB-1", 3)
 		for range 3 {
-			select {
-			case <-done:
-			case <-time.After(20 * time.Second):
-				t.Fatal("work was not done")
-			}
+			await.Next(t, done, "work to be done")
 		}
 		cancel()
 		wg.Wait()
@@ -61,8 +58,11 @@ func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
 			DB: e.DB, Queue: "frame", Holder: "runner", Parallel: 2, Life: life, Log: slog.New(slog.DiscardHandler),
 			Delay: func(int64) time.Duration { return 0 },
 			Work: func(_ context.Context, l lease.Lease) error {
-				claims <- l
-				<-over
+				select {
+				case claims <- l:
+					<-over
+				case <-over:
+				}
 				return lease.ErrLost
 			},
 		}
@@ -73,13 +73,7 @@ func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
 		defer close(over)
 		next := func() lease.Lease {
 			e.add("JOB-1", 1)
-			select {
-			case l := <-claims:
-				return l
-			case <-time.After(20 * time.Second):
-				t.Fatal("nobody claims")
-				return lease.Lease{}
-			}
+			return await.Next(t, claims, "a claim")
 		}
 		first := next()
 		e.must(func(tx *db.Tx) error { return lease.Drop(ctx, tx, "frame", "JOB-1") })
@@ -142,7 +136,7 @@ func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
 			}
 			return nil
 		})
-		if err := <-ended; err != nil {
+		if err := await.Next(t, ended, "the holder's end"); err != nil {
 			t.Fatal(err)
 		}
 		e.must(func(tx *db.Tx) error {
