@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"svc.example/internal/await"
 )
 
 // asJSON decodes what a test expects as an answer is decoded.
@@ -70,7 +72,7 @@ func TestCapabilitiesFollowTheQueue(t *testing.T) {
 			t.Helper()
 			again := time.NewTicker(20 * time.Millisecond)
 			defer again.Stop()
-			late := time.After(10 * time.Second)
+			late := time.After(await.Patience)
 			for {
 				got := s.call("GET", "/v1/capabilities", "", body{}).body["availability"].(map[string]any)["queue_state"]
 				if got == state {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
 )
@@ -38,7 +39,7 @@ func TestAnUploadThatStallsIsCutOff(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		s := start(t, url, func(c *app.Config) { c.UploadStall = 200 * time.Millisecond })
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 		defer cancel()
 		res, err := s.slowly(ctx, func() { <-ctx.Done() })
 		if err == nil { // else the connection was closed, which is as good
@@ -63,7 +64,7 @@ func TestABodyOfJSONThatStallsIsCutOff(t *testing.T) {
 		"of a render":             {"/v1/renders", s.account, ""},
 		"of a tool's call":        {"/mcp", s.agent, ""},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 		held := readerFunc(func([]byte) (int, error) {
 			<-ctx.Done()
 			return 0, io.EOF
@@ -101,9 +102,12 @@ func TestFortySlowUploadsDisturbNobody(t *testing.T) {
 		var waiting, all sync.WaitGroup
 		goOn := make(chan struct{})
 		waiting.Add(uploads)
+		defer all.Wait()
+		defer close(goOn)
 		for range uploads {
 			all.Go(func() {
 				var once sync.Once
+				defer once.Do(waiting.Done) // one that is answered early is not waited for
 				res, err := s.slowly(t.Context(), func() { once.Do(waiting.Done); <-goOn })
 				if err != nil {
 					t.Error(err)
@@ -127,7 +131,5 @@ func TestFortySlowUploadsDisturbNobody(t *testing.T) {
 		if a := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene())); a.status != 200 {
 			t.Errorf("another upload: %d %v", a.status, a.body)
 		}
-		close(goOn)
-		all.Wait()
 	})
 }

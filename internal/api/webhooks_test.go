@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/demo"
 	"svc.example/internal/fault"
@@ -93,7 +94,7 @@ func TestAnOwnerIsMailedWhenAnEndpointIsDisabled(t *testing.T) {
 		if a := b.do("POST", "/v1/webhook-endpoints/"+endpointID+"/test", jsonBody(`{}`)); a.status != 200 {
 			t.Fatalf("test: %d %v", a.status, a.body)
 		}
-		letter := <-letters
+		letter := await.Next(t, letters, "the letter")
 		for _, want := range []string{"To: <owner@example.com>", "Subject: A webhook endpoint is disabled", endpointID, receiver.URL, "410 Gone"} {
 			if !strings.Contains(letter, want) {
 				t.Errorf("the letter has no %q: %s", want, letter)
