@@ -228,8 +228,9 @@ func TestFilesAreNamedByTheirFrame(t *testing.T) {
 func TestFramesFollowWithoutAGap(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "plain", blender.Options{})
+	const most = 20 * time.Millisecond
 	best := time.Hour
-	for n, last := 1, (time.Time{}); n <= 6; n++ {
+	for n, last := 1, (time.Time{}); n <= 6 || best > most && n <= 100; n++ { // the machine may be busy
 		f := render(t, p, n)
 		if !last.IsZero() {
 			best = min(best, f.Started.Sub(last))
@@ -237,8 +238,8 @@ func TestFramesFollowWithoutAGap(t *testing.T) {
 		last = time.Now()
 	}
 	t.Logf("least gap between a frame's end and the next one's start: %s", best)
-	if best > 20*time.Millisecond {
-		t.Errorf("the gap is %s, want under 20ms", best)
+	if best > most {
+		t.Errorf("the gap is %s, want under %s", best, most)
 	}
 }
 

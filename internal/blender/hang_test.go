@@ -3,6 +3,7 @@ package blender_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -39,15 +40,13 @@ func TestABlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 func TestPicturesByTilesTellOfTheirProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "tiles", blender.Options{})
+	var mu sync.Mutex
 	seen := map[int]bool{}
-	done := make(chan float64, 1000)
-	if _, err := p.Render(t.Context(), 1, func(share float64) { done <- share }); err != nil {
+	if _, err := p.Render(t.Context(), 1, func(share float64) { mu.Lock(); defer mu.Unlock(); seen[int(share*6)] = true }); err != nil {
 		t.Fatal(err)
 	}
-	close(done)
-	for share := range done {
-		seen[int(share*6)] = true
-	}
+	mu.Lock()
+	defer mu.Unlock()
 	// 6 tiles; that each is told of depends on when Blender prints.
 	if len(seen) < 3 {
 		t.Errorf("the sixths %v were told of", seen)

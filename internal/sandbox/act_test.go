@@ -35,7 +35,7 @@ func act(args []string) int {
 			fmt.Print("written")
 		}
 	case "call":
-		_, err = net.DialTimeout("tcp", args[1], 5*time.Second)
+		_, err = net.DialTimeout("tcp", args[1], time.Minute)
 	case "environment":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 	case "fd3":
