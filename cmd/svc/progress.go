@@ -46,6 +46,9 @@ const frameParts = 1000
 func (u unit) text(n int64) string {
 	switch u {
 	case inBytes:
+		if n < 1024 {
+			return fmt.Sprintf("%d B", n) // the library writes b, which are bits
+		}
 		return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 	case inTime:
 		return fmt.Sprintf("%d s", n/1000)

@@ -82,8 +82,10 @@ func TestMeterOfUnknownLengthCountsOnly(t *testing.T) {
 	m := newDisplay(&out, time.now).meter("upload", inBytes)
 	m.move(0, -1)
 	time.at = time.at.Add(quietAtMost)
+	m.move(131, -1)
+	time.at = time.at.Add(quietAtMost)
 	m.move(3<<20, -1)
-	if got := out.String(); !strings.HasSuffix(got, "upload: 3.0 MiB\n") {
+	if got := out.String(); got != "upload: 131 B\nupload: 3.0 MiB\n" {
 		t.Error(got)
 	}
 }

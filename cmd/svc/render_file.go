@@ -214,7 +214,7 @@ func inSeconds(s float64) string {
 func waitingText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":
-		return "waiting: no worker is online"
+		return "waiting: no worker is online yet"
 	case job.WaitingReason == "workers_busy":
 		return "waiting: all workers are busy"
 	case job.Status == client.StatusRendering && job.DeviceName != "":
