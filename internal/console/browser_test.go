@@ -214,7 +214,7 @@ func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	h := start(t)
 	gpu, cpu := h.measure()
 	for name, path := range map[string]string{
-		"board": leaderboard.TopPage, "search": leaderboard.TopPage + "?q=rtx", "gpu": leaderboard.GPUPage + "nvidia-geforce-rtx-4090",
+		"start": "/", "board": leaderboard.TopPage, "search": leaderboard.TopPage + "?q=rtx", "gpu": leaderboard.GPUPage + "nvidia-geforce-rtx-4090",
 		"gpu-few": leaderboard.GPUPage + "nvidia-geforce-gtx-1060-6gb", "compare": leaderboard.ComparePage + "?a=nvidia-geforce-rtx-4090&b=amd-radeon-rx-7900-xtx",
 		"compare-choose": leaderboard.ComparePage, "result": leaderboard.ResultPage + gpu, "result-cpu": leaderboard.ResultPage + cpu,
 	} {

@@ -8,7 +8,8 @@
 // from here.
 //
 // What a page tells is read by the rooms, and what its forms ask for they decide.
-// Start reading at Routes; leaderboard.go is the public pages, chart.go the
+// Start reading at Routes; start.go is the first page, leaderboard.go the other public
+// ones, chart.go the
 // drawing, signin.go who may see a workspace's, webhooks.go those.
 package console
 
@@ -66,9 +67,10 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 	sum := sha256.Sum256(style)
 	p.style = template.CSS(style)
 	p.policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-	for _, name := range []string{"board", "gpu", "compare", "result", "error", "signin", "webhooks"} {
+	for _, name := range []string{"board", "gpu", "compare", "result", "error", "signin", "start", "webhooks"} {
 		p.shown[name] = template.Must(template.New("").Funcs(words()).ParseFS(files, "page/frame.html", "page/parts.html", "page/"+name+".html"))
 	}
+	mux.HandleFunc("GET /{$}", p.page(p.start))
 	mux.HandleFunc("GET "+leaderboard.TopPage, p.page(p.board))
 	mux.HandleFunc("GET "+leaderboard.GPUPage+"{gpu_slug}", p.page(p.gpu))
 	mux.HandleFunc("GET "+leaderboard.ComparePage, p.page(p.compare))
@@ -88,6 +90,7 @@ type view struct {
 	JSON     string // the path of the same for programs; "" = none
 	Search   string // what the search field holds
 	Content  any
+	Start    bool   // the first page, which leads to all others
 	Private  bool   // of a workspace, or on the way to it
 	Email    string // of who is signed in
 	Status   int    // 0 means 200
