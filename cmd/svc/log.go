@@ -28,7 +28,7 @@ type logCmd struct {
 
 // logVerifyCmd checks a log from outside.
 type logVerifyCmd struct {
-	URL        string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
+	Server     string `aliases:"url" env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
 	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, those that the service publishes."`
 	Checkpoint string `type:"path" placeholder:"FILE" help:"Where the checkpoint of the last walk is kept: the log must still begin with it. Written anew after a walk that found nothing."`
 	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end."`
@@ -56,7 +56,7 @@ func (c *logVerifyCmd) Run(k *kong.Context) error {
 		return err
 	}
 	meter := newDisplay(people, time.Now).meter("leaves", inLeaves)
-	walked, err := receiptlog.Walk{Source: logSource{c.URL}, Keys: keys, Known: known, Progress: meter.move}.Run(ctx)
+	walked, err := receiptlog.Walk{Source: logSource{c.Server}, Keys: keys, Known: known, Progress: meter.move}.Run(ctx)
 	meter.end()
 	if err != nil {
 		return logExitCode(err)
@@ -96,7 +96,7 @@ func (c *logVerifyCmd) keys(ctx context.Context) ([]receipt.PublicKey, error) {
 	if c.PinnedKey != "" {
 		return readPublicKeys(c.PinnedKey)
 	}
-	api, err := client.New(c.URL, "")
+	api, err := client.New(c.Server, "")
 	if err != nil {
 		return nil, exitError{err, exitUsage}
 	}
