@@ -15,7 +15,8 @@ import (
 // program is the command line. Every flag is also an SVC_* environment
 // variable and a member of the configuration file.
 type program struct {
-	Config kong.ConfigFlag `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
+	Config  kong.ConfigFlag  `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
+	Version kong.VersionFlag `env:"-" help:"Print which program this is, and the contract it keeps."`
 
 	Serve   serveCmd   `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
 	Worker  workers    `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
@@ -42,6 +43,7 @@ func main() {
 		kong.ShortUsageOnError(),  // the whole help would hide what is wrong
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Configuration(kong.JSON, "/etc/svc/config.json"),
+		kong.Vars{"version": version()},
 	)
 	if err != nil {
 		panic(err) // the structs above do not fit kong
