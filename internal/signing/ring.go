@@ -20,6 +20,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,8 +180,20 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 
 var errNotEnded = errors.New("it is not published, or ends earlier")
 
+// ErrLastKey says that no other key would be left to sign with.
+var ErrLastKey = errors.New("it is the last key without an end, and jobs could not be completed without it; make another first: svc admin signing-key rotate")
+
 // Retire ends a published key after the delay. What it has signed stays good.
+// Error: ErrLastKey when no other key is published that stays.
 func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("read the signing keys: %w", err)
+	}
+	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
+	if !slices.ContainsFunc(rows, stays) {
+		return fmt.Errorf("signing key %s is not ended: %w", keyID, ErrLastKey)
+	}
 	n, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
 	if err == nil && n == 0 {
 		err = errNotEnded

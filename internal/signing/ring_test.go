@@ -162,10 +162,44 @@ func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 	})
 }
 
+// TestTheLastKeyIsNotEnded: without a key that stays, no job could be completed.
+func TestTheLastKeyIsNotEnded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		r := h.ring(t.TempDir())
+		first := h.signs(r)
+		end := func(id string, after time.Duration) error {
+			return h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, after) })
+		}
+		for _, after := range []time.Duration{0, time.Hour} {
+			if err := end(first, after); !errors.Is(err, signing.ErrLastKey) {
+				t.Errorf("the only key, in %s: %v", after, err)
+			}
+		}
+		h.skew.Add(int64(time.Minute))
+		next, err := r.Make(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(func(tx *db.Tx) error { return r.Rotate(t.Context(), tx, next, time.Hour) })
+		if err := end(next.Public().ID(), 0); !errors.Is(err, signing.ErrLastKey) {
+			t.Errorf("the newest key, while the old one has an hour left: %v", err)
+		}
+		if err := end(first, 0); err != nil {
+			t.Errorf("the old key: %v", err)
+		}
+		if got := h.signs(r); got != next.Public().ID() {
+			t.Errorf("afterwards %s signs", got)
+		}
+	})
+}
+
 func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		id := h.signs(h.ring(t.TempDir()))
+		h.skew.Add(int64(time.Minute))
+		h.ring(t.TempDir()) // one that stays
 		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, time.Hour) })
 		for _, c := range []struct {
 			id    string
