@@ -88,7 +88,7 @@ func operationCodes() map[string][]fault.Code {
 		"redeliverSince": all(endpoint, json, codes{fault.EndpointDisabled}), "listEndpointDeliveries": all(endpoint, bad),
 		"listWebhookDeliveries": delivery, "redeliverWebhook": all(delivery, codes{fault.DeliveryNotFound, fault.EndpointDisabled}),
 
-		"askForLink": all(ours, json), "showLink": bad, "signIn": all(ours, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
+		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
 		"getSession": session, "signOut": session,
 		"startOpenID": {fault.RouteNotFound}, "finishOpenID": {fault.RouteNotFound, fault.SignInFailed},
 	}

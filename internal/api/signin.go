@@ -30,6 +30,11 @@ type askLinkInput struct {
 	}
 }
 
+type showLinkInput struct {
+	Accept string `header:"Accept" hidden:"true"`
+	Token  string `query:"token" required:"true"`
+}
+
 type openLinkInput struct {
 	Accept  string `header:"Accept" hidden:"true"`
 	Session string `cookie:"svc_session" hidden:"true"`
@@ -71,11 +76,9 @@ func (s *server) signIn(api huma.API) {
 	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens")
 	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
 	show.Responses = pageResponse("The page")
-	huma.Register(api, show, handled(s, func(_ context.Context, in *struct {
-		Token string `query:"token" required:"true"`
-	}) (*huma.StreamResponse, error) {
-		return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
-	}))
+	show.Responses["400"] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
+	show.SkipValidateParams = true // a browser is told of a missing token by a page
+	huma.Register(api, show, handled(s, s.showLink))
 
 	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", ours)
 	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
@@ -110,6 +113,13 @@ func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.AskForLink(ctx, tx, in.Body.Email) })
 }
 
+func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
+	if in.Token == "" {
+		return refusedSignIn(in.Accept, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing."))
+	}
+	return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
+}
+
 func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil {
@@ -126,16 +136,11 @@ func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 // signedIn answers a browser with a page, whether it went well or not, and a
 // program with JSON. The cookies go along with a session.
 func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
-	html := strings.Contains(accept, "text/html")
 	if err != nil {
-		if !html || fault.Of(err) == fault.Internal {
-			return nil, err
-		}
-		status, body := fault.Envelope(err, "")
-		return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
+		return refusedSignIn(accept, err)
 	}
 	cookies = append(cookies, identity.SessionCookie(s.PublicURL, opened.Token, opened.Expires))
-	if html {
+	if wantsPage(accept) {
 		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
@@ -148,3 +153,15 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
 	}}, nil
 }
+
+// refusedSignIn tells a browser by a page why nobody was signed in, and a program
+// by the error.
+func refusedSignIn(accept string, err error) (*huma.StreamResponse, error) {
+	if !wantsPage(accept) || fault.Of(err) == fault.Internal {
+		return nil, err
+	}
+	status, body := fault.Envelope(err, "")
+	return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
+}
+
+func wantsPage(accept string) bool { return strings.Contains(accept, "text/html") }

@@ -83,6 +83,21 @@ func TestALinkIsAskedForSeenAndUsedByItsButton(t *testing.T) {
 	})
 }
 
+// TestAHalfLinkIsToldByAPage: a mail reader that broke the address in two.
+func TestAHalfLinkIsToldByAPage(t *testing.T) {
+	t.Parallel()
+	eachBrowser(t, func(s *service, b *browser) {
+		for _, path := range []string{"/v1/auth/callback", "/v1/auth/callback?token="} {
+			if status, _, page := b.see("GET", path, body{}); status != 400 || !strings.Contains(page, "Not signed in") || !strings.Contains(page, "new link") {
+				s.t.Errorf("a browser at %s: %d %s", path, status, page)
+			}
+			if a := b.do("GET", path, body{}); a.status != 400 || a.code() != fault.LinkInvalid {
+				s.t.Errorf("a program at %s: %d %v", path, a.status, a.body)
+			}
+		}
+	})
+}
+
 func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(s *service, b *browser) {
