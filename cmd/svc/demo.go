@@ -105,7 +105,7 @@ func (c *demoCmd) Run(k *kong.Context) error {
 	}
 	stopServing()
 	<-served
-	return withExitCode(explained(err))
+	return withExitCode(err)
 }
 
 // tellAllowances says what the demo was let off, since results then are not

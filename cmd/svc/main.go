@@ -4,11 +4,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/client"
+	"svc.example/internal/fault"
 	"svc.example/internal/sandbox"
 )
 
@@ -52,7 +55,23 @@ func main() {
 	if err != nil {
 		parser.FatalIfErrorf(usageError(err))
 	}
-	ctx.FatalIfErrorf(ctx.Run())
+	ctx.FatalIfErrorf(explained(ctx.Run()))
+}
+
+// explained puts what to do next under a refusal, whether a service told it or
+// a room of ours.
+func explained(err error) error {
+	action := ""
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		action = refused.SuggestedAction
+	} else if refused, ok := errors.AsType[*fault.Error](err); ok {
+		_, body := fault.Envelope(refused, "")
+		action = body.Error.SuggestedAction
+	}
+	if action == "" {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, action)
 }
 
 // usageError gives every mistake on the command line the same exit code.

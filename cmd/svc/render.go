@@ -102,16 +102,7 @@ func (c *renderCmd) report(app *kong.Context, people io.Writer, result renderRes
 		result.Error = failureOf(err)
 		err = errors.Join(printJSON(app.Stdout, result), err)
 	}
-	return withExitCode(explained(err))
-}
-
-// explained tells a refusal of the service as it told it, with what it suggests
-// to do.
-func explained(err error) error {
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.SuggestedAction != "" {
-		return fmt.Errorf("%w. %s", refused, refused.SuggestedAction)
-	}
-	return err
+	return withExitCode(err)
 }
 
 // renderError is a failure as --json tells it.
