@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
@@ -42,6 +43,7 @@ type Audited struct {
 func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, sealed *seal.Keys) (Audited, error) {
 	a := &auditor{}
 	var done []finished
+	var needed []query.AuditLiveFilesRow
 	var keys []receipt.PublicKey
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
 		for _, check := range []func(context.Context, *db.Tx) error{a.money, a.frames, a.leases, a.receiptRows} {
@@ -61,6 +63,9 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, 
 		if done, err = a.finishedJobs(ctx, tx); err != nil {
 			return err
 		}
+		if needed, err = tx.AuditLiveFiles(ctx); err != nil {
+			return err
+		}
 		a.Benchmarks, err = leaderboard.Audit(ctx, tx, leaderboard.Auditor{Keys: keys, Leaf: a.owned, Breach: a.breach})
 		return err
 	})
@@ -71,6 +76,9 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, 
 		if err := a.files(ctx, blobs, keys, f); err != nil {
 			return Audited{}, fmt.Errorf("audit: %w", err)
 		}
+	}
+	if err := a.liveFiles(ctx, d, blobs, needed); err != nil {
+		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
 	a.strangers()
 	return a.Audited, nil
@@ -245,4 +253,36 @@ func (a *auditor) files(ctx context.Context, blobs blob.Store, keys []receipt.Pu
 		a.breach("the artifact is what the receipt says", f.job.JobID, "on disk %s, receipt %s", got, f.job.ArtifactSha256)
 	}
 	return nil
+}
+
+// liveFiles: a job that goes on has its input and the frames that were accepted.
+func (a *auditor) liveFiles(ctx context.Context, d *db.DB, blobs blob.Store, needed []query.AuditLiveFilesRow) error {
+	var missing []query.AuditLiveFilesRow
+	for _, n := range needed {
+		file, err := blobs.Open(ctx, n.BlobKey)
+		switch {
+		case err == nil:
+			_ = file.Close()
+		case errors.Is(err, blob.ErrNotFound):
+			missing = append(missing, n)
+		default:
+			return err
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return d.Read(ctx, func(tx *db.Tx) error {
+		rows, err := tx.AuditLiveFiles(ctx)
+		still := map[query.AuditLiveFilesRow]bool{}
+		for _, n := range rows {
+			still[n] = true
+		}
+		for _, n := range missing {
+			if still[n] { // else the job has ended since, and its files went
+				a.breach("a job that goes on has its files", n.JobID, "%s is not there", n.BlobKey)
+			}
+		}
+		return err
+	})
 }

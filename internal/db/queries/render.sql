@@ -184,6 +184,12 @@ FROM job j LEFT JOIN frame f ON f.job_id = j.job_id
 GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
 HAVING count(f.frame) <> j.frames_completed OR (j.status IN ('completed', 'packaging') AND count(f.frame) <> j.frame_count);
 
+-- name: AuditLiveFiles :many
+-- The files that jobs which have not ended still need.
+SELECT j.job_id, j.input_key AS blob_key FROM job j WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+UNION ALL
+SELECT f.job_id, f.blob_key FROM frame f JOIN job j ON j.job_id = f.job_id WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
+
 -- name: AuditLeases :many
 -- Jobs whose outstanding frame leases do not fill what is missing.
 SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(l.lease_id) AS leases

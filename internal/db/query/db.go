@@ -93,6 +93,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditLeasesStmt, err = db.PrepareContext(ctx, auditLeases); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditLeases: %w", err)
 	}
+	if q.auditLiveFilesStmt, err = db.PrepareContext(ctx, auditLiveFiles); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditLiveFiles: %w", err)
+	}
 	if q.auditPackagingStmt, err = db.PrepareContext(ctx, auditPackaging); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditPackaging: %w", err)
 	}
@@ -907,6 +910,11 @@ func (q *Queries) Close() error {
 	if q.auditLeasesStmt != nil {
 		if cerr := q.auditLeasesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditLeasesStmt: %w", cerr)
+		}
+	}
+	if q.auditLiveFilesStmt != nil {
+		if cerr := q.auditLiveFilesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditLiveFilesStmt: %w", cerr)
 		}
 	}
 	if q.auditPackagingStmt != nil {
@@ -2131,6 +2139,7 @@ type Queries struct {
 	auditFramesStmt                 *sql.Stmt
 	auditJobMoneyStmt               *sql.Stmt
 	auditLeasesStmt                 *sql.Stmt
+	auditLiveFilesStmt              *sql.Stmt
 	auditPackagingStmt              *sql.Stmt
 	auditReceiptsStmt               *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
@@ -2392,6 +2401,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditFramesStmt:                 q.auditFramesStmt,
 		auditJobMoneyStmt:               q.auditJobMoneyStmt,
 		auditLeasesStmt:                 q.auditLeasesStmt,
+		auditLiveFilesStmt:              q.auditLiveFilesStmt,
 		auditPackagingStmt:              q.auditPackagingStmt,
 		auditReceiptsStmt:               q.auditReceiptsStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,

@@ -100,6 +100,41 @@ func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
 	return items, nil
 }
 
+const auditLiveFiles = `-- name: AuditLiveFiles :many
+SELECT j.job_id, j.input_key AS blob_key FROM job j WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+UNION ALL
+SELECT f.job_id, f.blob_key FROM frame f JOIN job j ON j.job_id = f.job_id WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+`
+
+type AuditLiveFilesRow struct {
+	JobID   string
+	BlobKey string
+}
+
+// The files that jobs which have not ended still need.
+func (q *Queries) AuditLiveFiles(ctx context.Context) ([]AuditLiveFilesRow, error) {
+	rows, err := q.query(ctx, q.auditLiveFilesStmt, auditLiveFiles)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLiveFilesRow
+	for rows.Next() {
+		var i AuditLiveFilesRow
+		if err := rows.Scan(&i.JobID, &i.BlobKey); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditPackaging = `-- name: AuditPackaging :many
 SELECT j.job_id FROM job j
 WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id)
