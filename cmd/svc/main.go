@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/internal/farm"
 	"svc.example/internal/fault"
 	"svc.example/internal/sandbox"
 )
@@ -64,7 +65,9 @@ func explained(err error) error {
 	action := ""
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		action = refused.SuggestedAction
-	} else if refused, ok := errors.AsType[*fault.Error](err); ok {
+	} else if refused, ok := errors.AsType[*farm.Error](err); ok {
+		action = refused.SuggestedAction
+	} else if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code != fault.InvalidRequest { // whose message says it
 		_, body := fault.Envelope(refused, "")
 		action = body.Error.SuggestedAction
 	}

@@ -47,11 +47,12 @@ func NewClient(serverURL, key string) *Client {
 // Error is an error that the server replied. Every other error of a Client means
 // that it is not known whether the server did what it was asked.
 type Error struct {
-	Status     int    // HTTP status
-	Code       string // error.code, "" when the reply was not in the server's envelope
-	Message    string
-	Retryable  bool
-	RetryAfter time.Duration // 0 when the server named none
+	Status          int    // HTTP status
+	Code            string // error.code, "" when the reply was not in the server's envelope
+	Message         string
+	Retryable       bool
+	SuggestedAction string        // "" when the reply was not in the server's envelope
+	RetryAfter      time.Duration // 0 when the server named none
 }
 
 func (e *Error) Error() string {
@@ -247,6 +248,7 @@ func readError(res *http.Response) *Error {
 			Code              string  `json:"code"`
 			Message           string  `json:"message"`
 			Retryable         bool    `json:"retryable"`
+			SuggestedAction   string  `json:"suggested_action"`
 			RetryAfterSeconds float64 `json:"retry_after_seconds"`
 		} `json:"error"`
 	}
@@ -257,7 +259,7 @@ func readError(res *http.Response) *Error {
 	}
 	e := envelope.Error
 	return &Error{
-		Status: res.StatusCode, Code: e.Code, Message: e.Message, Retryable: e.Retryable,
+		Status: res.StatusCode, Code: e.Code, Message: e.Message, Retryable: e.Retryable, SuggestedAction: e.SuggestedAction,
 		RetryAfter: time.Duration(e.RetryAfterSeconds * float64(time.Second)),
 	}
 }
