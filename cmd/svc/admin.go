@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -44,14 +45,27 @@ type adminFlags struct {
 	JSON bool `name:"json" env:"SVC_JSON" help:"Print one JSON object."`
 }
 
-// write runs do in one transaction of the store.
+// change runs do in one transaction of a store that is there.
+func (f adminFlags) change(do func(ctx context.Context, tx *db.Tx) error) error {
+	if err := f.there(); err != nil {
+		return err
+	}
+	return f.write(do)
+}
+
+// write runs do in one transaction of the store, which is made when it is not
+// there: an operator may prepare a service before its first start. That is said,
+// since most often --data is mistyped.
 func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
+	if f.there() != nil {
+		fmt.Fprintf(os.Stderr, "svc: there was no service's data in %s; it is made now\n", f.Data)
+	}
 	return f.open(func(ctx context.Context, d *db.DB) error {
 		return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
 	})
 }
 
-// read is write for what only looks.
+// read is change for what only looks.
 func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
 	if err := f.there(); err != nil {
 		return err
@@ -133,7 +147,11 @@ func (c *keyCreateCmd) Run(k *kong.Context) error {
 		return exitError{fmt.Errorf("account and agent keys need --workspace, node keys have none"), exitUsage}
 	}
 	var key identity.NewKey
-	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {
+	store := c.change
+	if c.Kind == "node" {
+		store = c.write
+	}
+	err := store(func(ctx context.Context, tx *db.Tx) (err error) {
 		if c.Kind == "node" {
 			key, err = identity.CreateNodeKey(ctx, tx, c.Name)
 			return err
@@ -164,7 +182,7 @@ type keyRevokeCmd struct {
 }
 
 func (c *keyRevokeCmd) Run(k *kong.Context) error {
-	err := c.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type proofPageCmd struct {
 }
 
 func (c *proofPageCmd) Run(k *kong.Context) error {
-	err := c.write(func(ctx context.Context, tx *db.Tx) error { return render.ShowProofs(ctx, tx, c.Workspace, c.On) })
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return render.ShowProofs(ctx, tx, c.Workspace, c.On) })
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,9 @@ type signingKeyRotateCmd struct {
 func (c *signingKeyRotateCmd) Run(k *kong.Context) error {
 	if c.Overlap < 0 {
 		return exitError{errors.New("--overlap is negative"), exitUsage}
+	}
+	if err := c.there(); err != nil {
+		return err
 	}
 	ctx := context.Background()
 	house, err := app.Open(ctx, c.config())
@@ -62,7 +65,7 @@ type signingKeyRetireCmd struct {
 }
 
 func (c *signingKeyRetireCmd) Run(k *kong.Context) error {
-	err := c.write(func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (f *moveFlags) move(k *kong.Context, entry func(ctx context.Context, tx *db
 	reference := cmp.Or(f.Reference, "operator "+id.New(id.Transaction))
 	var workspaceID string
 	var b wallet.Balance
-	err := f.write(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := f.change(func(ctx context.Context, tx *db.Tx) (err error) {
 		if workspaceID, err = entry(ctx, tx, reference); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -24,6 +25,14 @@ type store struct {
 	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder of files, keys and, without --database, the SQLite database."`
 	Database string `env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
 	SealKeys string `env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that seal secrets in the database, 32 bytes in base64, apart by commas; the first seals, all open. Give them by the environment. Without them, keys/seal.keys in the data folder."`
+}
+
+// Validate refuses an address that would be taken for a SQLite file's path.
+func (s store) Validate() error {
+	if s.Database != "" && !strings.HasPrefix(s.Database, "postgres://") && !strings.HasPrefix(s.Database, "postgresql://") {
+		return errors.New("--database takes an address that begins with postgres://; without it, SQLite in --data is used")
+	}
+	return nil
 }
 
 // config is a house at that place.
