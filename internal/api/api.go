@@ -90,7 +90,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	s.webhooks(api)
 	describeDocument(api.OpenAPI())
 	document := finish(api.OpenAPI(), rooms.PublicURL)
-	mux.Handle("GET /docs", reference(api.OpenAPI()))
+	mux.Handle("GET /docs", readable(document))
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)
 	return document.text

@@ -2,6 +2,8 @@ package api
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/api/reference"
 	"svc.example/internal/fault"
 	"svc.example/internal/idempotency"
 )
@@ -25,6 +28,26 @@ func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "public, max-age=60")
 	_, _ = w.Write(d.text()) // a failed write means the caller is gone
+}
+
+// readable serves the document as a page for people.
+func readable(d document) http.Handler {
+	page := sync.OnceValues(func() ([]byte, string) {
+		page, style, err := reference.Page(d.text())
+		if err != nil {
+			panic(err) // a programming error
+		}
+		sum := sha256.Sum256([]byte(style))
+		return page, "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text, policy := page()
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Cache-Control", "public, max-age=60")
+		_, _ = w.Write(text) // a failed write means the caller is gone
+	})
 }
 
 // Document is the OpenAPI document of a service that is reached at publicURL.

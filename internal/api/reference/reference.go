@@ -1,0 +1,235 @@
+// Package reference makes the OpenAPI document a page for people.
+//
+// What always holds: the page says what the document says and nothing else; it
+// needs no script and loads nothing; whatever is named in it is a link to where
+// it stands.
+//
+// What the document says is the routes'. Start reading at Page; words.go is how
+// a schema and a call are put.
+package reference
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed page.html style.css
+var files embed.FS
+
+// view is what the page shows.
+type view struct {
+	Title, Version, Description, Server string
+	Style                               template.CSS
+	Credentials                         []credential
+	Parts                               []part
+	Objects                             []object
+	Refusals                            []refusal
+}
+
+type credential struct{ ID, Description, How string }
+
+type part struct {
+	Name, Description string
+	Operations        []call
+}
+
+// call is an operation.
+type call struct {
+	Method, Path string
+	operation
+	Takes    []string // ids of credentials; any of them
+	Curl     string
+	Bodies   []body
+	Answers  []body
+	Refusals []group
+}
+
+// ID names the call in the page's addresses.
+func (c call) ID() string { return c.OperationID }
+
+// body is what is sent or answered, in one form.
+type body struct {
+	Status, Description, Media string
+	Object                     string  // the schema's name; "" = it has none
+	Fields                     []field // of one without a name
+	Example                    string
+}
+
+type field struct {
+	Name, Description string
+	Type              template.HTML
+	Needed            bool
+}
+
+type object struct {
+	Name, Description string
+	Fields            []field
+	Is                template.HTML // what it is when it has no fields
+}
+
+// group is the codes that come with a status.
+type group struct {
+	Status string
+	Codes  []string
+}
+
+type refusal struct {
+	Status, Code, Action string
+	Again                bool
+}
+
+// Page writes the page of an OpenAPI document.
+func Page(document []byte) (page []byte, style string, err error) {
+	var d description
+	if err := json.Unmarshal(document, &d); err != nil {
+		return nil, "", fmt.Errorf("read the OpenAPI document: %w", err)
+	}
+	css, err := files.ReadFile("style.css")
+	if err != nil {
+		return nil, "", fmt.Errorf("read the page's style: %w", err)
+	}
+	shape, err := template.New("page.html").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower}).ParseFS(files, "page.html")
+	if err != nil {
+		return nil, "", fmt.Errorf("read the page's template: %w", err)
+	}
+	v := d.view()
+	v.Style = template.CSS(css)
+	var out bytes.Buffer
+	if err := shape.Execute(&out, v); err != nil {
+		return nil, "", fmt.Errorf("write the API's reference: %w", err)
+	}
+	return out.Bytes(), string(css), nil
+}
+
+func (d description) view() view {
+	v := view{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
+	if len(d.Servers) > 0 {
+		v.Server = d.Servers[0].URL
+	}
+	for _, id := range sorted(d.Components.SecuritySchemes) {
+		s := d.Components.SecuritySchemes[id]
+		how := "Authorization: Bearer " + credentialWord
+		if s.In == "cookie" {
+			how = "Cookie: " + s.Name
+		}
+		v.Credentials = append(v.Credentials, credential{id, s.Description, how})
+	}
+	statuses := map[string]string{} // by code
+	for _, tag := range d.Tags {
+		p := part{Name: tag.Name, Description: tag.Description}
+		for _, path := range sorted(d.Paths) {
+			for _, method := range sorted(d.Paths[path]) {
+				op := d.Paths[path][method]
+				if len(op.Tags) == 0 || op.Tags[0] != tag.Name {
+					continue
+				}
+				c := d.call(strings.ToUpper(method), path, op, v.Server)
+				for _, g := range c.Refusals {
+					for _, code := range g.Codes {
+						statuses[code] = g.Status
+					}
+				}
+				p.Operations = append(p.Operations, c)
+			}
+		}
+		v.Parts = append(v.Parts, p)
+	}
+	for _, name := range sorted(d.Components.Schemas) {
+		s := d.Components.Schemas[name]
+		o := object{Name: name, Description: s.Description, Fields: s.fields()}
+		if len(o.Fields) == 0 {
+			o.Is = s.text()
+		}
+		v.Objects = append(v.Objects, o)
+	}
+	for code, status := range statuses {
+		var told struct {
+			Error struct {
+				Retryable       bool
+				SuggestedAction string `json:"suggested_action"`
+			}
+		}
+		_ = json.Unmarshal(d.Components.Examples[code].Value, &told) // a code without an example has no words here
+		v.Refusals = append(v.Refusals, refusal{status, code, told.Error.SuggestedAction, told.Error.Retryable})
+	}
+	slices.SortFunc(v.Refusals, func(a, b refusal) int { return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code)) })
+	return v
+}
+
+func (d description) call(method, path string, op operation, server string) call {
+	c := call{Method: method, Path: path, operation: op}
+	for _, requirement := range op.Security {
+		c.Takes = append(c.Takes, sorted(requirement)...)
+	}
+	for _, media := range sorted(op.RequestBody.Content) {
+		b := d.body("", "", media, op.RequestBody.Content[media])
+		if b.Object != "" {
+			b.Fields = d.Components.Schemas[b.Object].fields()
+		}
+		c.Bodies = append(c.Bodies, b)
+	}
+	for _, status := range sorted(op.Responses) {
+		r := op.Responses[status]
+		if status < "4" {
+			if len(r.Content) == 0 {
+				c.Answers = append(c.Answers, body{Status: status, Description: r.Description})
+			}
+			for _, media := range sorted(r.Content) {
+				c.Answers = append(c.Answers, d.body(status, r.Description, media, r.Content[media]))
+			}
+			continue
+		}
+		if codes := sorted(r.Content["application/json"].Examples); len(codes) > 0 {
+			c.Refusals = append(c.Refusals, group{status, codes})
+		}
+	}
+	c.Curl = d.curl(server, c)
+	return c
+}
+
+func (d description) body(status, text, media string, m media) body {
+	b := body{Status: status, Description: text, Media: media, Example: m.example()}
+	if b.Object = m.Schema.name(); b.Object == "" {
+		b.Fields = m.Schema.fields()
+	}
+	return b
+}
+
+// example is the one of a body, as it would be seen: JSON indented, text as it is.
+func (m media) example() string {
+	value := m.Example
+	if value == nil {
+		for _, name := range sorted(m.Examples) {
+			value = m.Examples[name].Value
+			break
+		}
+	}
+	if value == nil {
+		return ""
+	}
+	if text, err := strconv.Unquote(string(value)); err == nil {
+		return text
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, value, "", "  "); err != nil {
+		return string(value)
+	}
+	return out.String()
+}
+
+// sorted are a map's keys in order.
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
