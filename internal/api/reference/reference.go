@@ -109,47 +109,61 @@ func Page(document []byte) (page []byte, style string, err error) {
 }
 
 func (d description) view() view {
-	v := view{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description}
+	v := view{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description, Credentials: d.credentials(), Objects: d.objects()}
 	if len(d.Servers) > 0 {
 		v.Server = d.Servers[0].URL
 	}
+	for _, tag := range d.Tags {
+		v.Parts = append(v.Parts, part{tag.Name, tag.Description, d.calls(tag.Name, v.Server)})
+	}
+	v.Refusals = d.refusals(v.Parts)
+	return v
+}
+
+func (d description) credentials() (out []credential) {
 	for _, id := range sorted(d.Components.SecuritySchemes) {
 		s := d.Components.SecuritySchemes[id]
 		how := "Authorization: Bearer " + credentialWord
 		if s.In == "cookie" {
 			how = "Cookie: " + s.Name
 		}
-		v.Credentials = append(v.Credentials, credential{id, s.Description, how})
+		out = append(out, credential{id, s.Description, how})
 	}
-	statuses := map[string]string{} // by code
-	for _, tag := range d.Tags {
-		p := part{Name: tag.Name, Description: tag.Description}
-		for _, path := range sorted(d.Paths) {
-			for _, method := range sorted(d.Paths[path]) {
-				op := d.Paths[path][method]
-				if len(op.Tags) == 0 || op.Tags[0] != tag.Name {
-					continue
-				}
-				c := d.call(strings.ToUpper(method), path, op, v.Server)
-				for _, g := range c.Refusals {
-					for _, code := range g.Codes {
-						statuses[code] = g.Status
-					}
-				}
-				p.Operations = append(p.Operations, c)
-			}
-		}
-		v.Parts = append(v.Parts, p)
-	}
+	return out
+}
+
+func (d description) objects() (out []object) {
 	for _, name := range sorted(d.Components.Schemas) {
 		s := d.Components.Schemas[name]
 		o := object{Name: name, Description: s.Description, Fields: s.fields()}
 		if len(o.Fields) == 0 {
 			o.Is = s.text()
 		}
-		v.Objects = append(v.Objects, o)
+		out = append(out, o)
 	}
-	for code, status := range statuses {
+	return out
+}
+
+// calls are the operations of a tag, by path.
+func (d description) calls(tag, server string) (out []call) {
+	for _, path := range sorted(d.Paths) {
+		for _, method := range sorted(d.Paths[path]) {
+			if op := d.Paths[path][method]; len(op.Tags) > 0 && op.Tags[0] == tag {
+				out = append(out, d.call(strings.ToUpper(method), path, op, server))
+			}
+		}
+	}
+	return out
+}
+
+// refusals are the codes that any call has, with what their example suggests.
+func (d description) refusals(parts []part) (out []refusal) {
+	seen := map[string]bool{}
+	note := func(status, code string) {
+		if seen[code] {
+			return
+		}
+		seen[code] = true
 		var told struct {
 			Error struct {
 				Retryable       bool
@@ -157,10 +171,19 @@ func (d description) view() view {
 			}
 		}
 		_ = json.Unmarshal(d.Components.Examples[code].Value, &told) // a code without an example has no words here
-		v.Refusals = append(v.Refusals, refusal{status, code, told.Error.SuggestedAction, told.Error.Retryable})
+		out = append(out, refusal{status, code, told.Error.SuggestedAction, told.Error.Retryable})
 	}
-	slices.SortFunc(v.Refusals, func(a, b refusal) int { return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code)) })
-	return v
+	for _, p := range parts {
+		for _, c := range p.Operations {
+			for _, g := range c.Refusals {
+				for _, code := range g.Codes {
+					note(g.Status, code)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b refusal) int { return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code)) })
+	return out
 }
 
 func (d description) call(method, path string, op operation, server string) call {

@@ -177,19 +177,22 @@ func (d description) curl(server string, c call) string {
 		address += map[bool]string{true: "?", false: "&"}[i == 0] + p.Name + "=" + shellWord(p.Name)
 	}
 	lines = append(lines, command+` "`+address+`"`)
-	for _, id := range c.Takes { // the first that programs have
-		if s := d.Components.SecuritySchemes[id]; s.In == "cookie" {
-			lines = append(lines, `-b "`+s.Name+`=$SVC_SESSION"`)
-		} else {
-			lines = append(lines, `-H "Authorization: Bearer `+credentialWord+`"`)
-		}
-		break
+	if len(c.Takes) > 0 {
+		lines = append(lines, d.shows(c.Takes[0]))
 	}
 	lines = append(lines, c.sends()...)
 	if c.Method == "POST" && len(c.Bodies) == 0 {
 		lines[0] = strings.Replace(lines[0], "curl", "curl -X POST", 1)
 	}
 	return strings.Join(lines, " \\\n  ")
+}
+
+// shows is the argument for a credential.
+func (d description) shows(id string) string {
+	if s := d.Components.SecuritySchemes[id]; s.In == "cookie" {
+		return `-b "` + s.Name + `=$SVC_SESSION"`
+	}
+	return `-H "Authorization: Bearer ` + credentialWord + `"`
 }
 
 // sends are the arguments for the body. Of several forms a file goes first: that
