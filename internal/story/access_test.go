@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,8 +30,7 @@ func (h *house) completed(c caller) *client.Job {
 
 func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		var later atomic.Int64
-		config.Skew = func() time.Duration { return time.Duration(later.Load()) }
+		pass := moved(&config)
 		h := start(t, config)
 		c := h.caller(credit)
 		job := h.completed(c)
@@ -67,7 +65,7 @@ func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
 			t.Logf("forged %s", name)
 			get(t, http.MethodGet, forged.String(), nil).want(t, http.StatusUnauthorized, "unauthenticated")
 		}
-		later.Store(int64(time.Hour + time.Second))
+		pass(time.Hour + time.Second)
 		get(t, http.MethodGet, job.DownloadURL, nil).want(t, http.StatusUnauthorized, "unauthenticated")
 		again, err := c.Artifact(patient(t), job.JobID)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 // the same on both databases, and what it does to them is told elsewhere.
 func agentHouse(t *testing.T) (*house, caller) {
 	t.Helper()
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	h := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 	return h, h.caller(credit)
 }
 
@@ -215,7 +215,7 @@ func (s session) follow(answer map[string]any, tool string) map[string]any {
 	return answer
 }
 
-// code is what a refusal is called.
+// codeOf is what a refusal is called.
 func codeOf(answer map[string]any) string {
 	e, _ := answer["error"].(map[string]any)
 	return fmt.Sprint(e["code"])

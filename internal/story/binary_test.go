@@ -13,9 +13,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"svc.example/internal/await"
 	"svc.example/internal/demo"
 )
 
@@ -73,18 +75,24 @@ func serveBinary(data string, environment []string, arguments ...string) (*servi
 		s.address = strings.TrimPrefix(line, "svc listens on ")
 		return s, nil
 	}
-	return nil, errors.Join(errors.New("svc serve ended without an address"), s.cmd.Wait())
+	_ = s.cmd.Process.Kill()
+	return nil, errors.Join(errors.New("svc serve said no address"), s.cmd.Wait())
 }
 
 // await reads lines up to one that holds a text; ok is false when the service
-// ends before.
+// ends before, or says nothing for long.
 func (s *service) await(text string) (line string, ok bool) {
-	for line := range s.lines {
-		if strings.Contains(line, text) {
-			return line, true
+	late := time.After(await.Patience)
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open || strings.Contains(line, text) {
+				return line, open
+			}
+		case <-late:
+			return "", false
 		}
 	}
-	return "", false
 }
 
 // stop ends the service as an operator does, and returns how it ended.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/internal/await"
 	"svc.example/internal/db"
 	"svc.example/internal/demo"
 	"svc.example/internal/identity"
@@ -83,7 +84,7 @@ func newClient(t *testing.T, url, key string) *client.Client {
 
 // patient is a context for one wait.
 func patient(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

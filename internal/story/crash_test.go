@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/wallet"
@@ -61,14 +62,14 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 		h.worker(&painter{})
 	}
 	told := listener(t)
-	s := supervise(t, serverConfig{
+	stop := supervise(t, serverConfig{
 		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: told.pem,
 	})
 	job := c.startTold(crashFrames, told.address)
 	job = c.await(job.JobID, client.StatusCompleted)
 	c.fetch(job, crashFrames)
 	told.once(job)
-	killed = s.stop()
+	killed = stop()
 
 	h.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
 	h.read(func(ctx context.Context, tx *db.Tx) error {
@@ -110,7 +111,11 @@ func listener(t *testing.T) *ear {
 			t.Error(err)
 			return
 		}
-		e.heard <- event
+		select {
+		case e.heard <- event:
+		default: // waiting here would keep the server from closing, for good
+			t.Errorf("more calls than %d that nobody looked at", cap(e.heard))
+		}
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that a kill cuts off
@@ -123,12 +128,7 @@ func listener(t *testing.T) *ear {
 // once wants a job's end to have been told, and each time as the same event.
 func (e *ear) once(job *client.Job) {
 	e.t.Helper()
-	var first *client.WebhookEvent
-	select {
-	case first = <-e.heard:
-	case <-patient(e.t).Done():
-		e.t.Fatal("the job's end was told to nobody")
-	}
+	first := await.Next(e.t, e.heard, "somebody to be told of the job's end")
 	if first.Type != client.EventCompleted || first.Job.JobID != job.JobID || first.Job.Status != job.Status {
 		e.t.Errorf("%s tells %+v", first.Type, first.Job)
 	}
@@ -155,61 +155,43 @@ func (c caller) startTold(n int, address string) *client.Job {
 	return job
 }
 
-// freeAddress is an address that nobody listens on.
-func freeAddress(t *testing.T) string {
+// supervise starts a server, and again when it was killed, as an operator's service
+// manager does, until stop, which says whether it has been killed before. It does
+// not outlive the story.
+func supervise(t *testing.T, config serverConfig) (stop func() (killed bool)) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	stopping, ended := make(chan struct{}), make(chan bool, 1)
+	go func() { ended <- keepUp(t, config, stopping) }()
+	stop = sync.OnceValue(func() bool {
+		close(stopping)
+		return <-ended
+	})
+	t.Cleanup(func() { stop() })
+	return stop
 }
 
-// supervisor starts a server again when it was killed, as an operator's service
-// manager does.
-type supervisor struct {
-	stopping chan struct{}
-	ended    chan bool // whether a kill was seen
-}
-
-func supervise(t *testing.T, config serverConfig) *supervisor {
-	s := &supervisor{stopping: make(chan struct{}), ended: make(chan bool, 1)}
-	go func() {
-		killed := false
-		for {
-			p := launch(t, serverRole, config)
-			died := make(chan error, 1)
-			go func() { died <- p.Wait() }()
-			select {
-			case <-s.stopping:
-				_ = p.Process.Kill() // the store must bear that too
-				<-died
-				s.ended <- killed
-				return
-			case err := <-died:
-				if !wasKilled(err) {
-					t.Errorf("the server ended by itself: %v", err)
-					<-s.stopping
-					s.ended <- killed
-					return
-				}
-				killed = true
-				config.KillAfter = 0
-			}
+func keepUp(t *testing.T, config serverConfig, stopping <-chan struct{}) (killed bool) {
+	for {
+		p, err := begin(serverRole, config, t.Output())
+		if err != nil {
+			t.Error(err)
+			return killed
 		}
-	}()
-	return s
-}
-
-// stop ends the server for good and says whether it had killed itself before.
-func (s *supervisor) stop() (killed bool) {
-	close(s.stopping)
-	select {
-	case killed = <-s.ended:
-	case <-time.After(patience):
+		died := make(chan error, 1)
+		go func() { died <- p.Wait() }()
+		select {
+		case <-stopping:
+			_ = p.Process.Kill() // the store must bear that too
+			<-died
+			return killed
+		case err := <-died:
+			if !wasKilled(err) {
+				t.Errorf("the server ended by itself: %v", err)
+				return killed
+			}
+			killed, config.KillAfter = true, 0
+		}
 	}
-	return killed
 }
 
 func wasKilled(err error) bool {

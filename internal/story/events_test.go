@@ -1,11 +1,13 @@
 package story_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 )
 
 // TestAWatcherMissesNoFrameOverARestart follows a job with one watcher that
@@ -20,16 +22,18 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 		h.worker(&painter{before: g.pass})
 		job := c.start(frames)
 
-		stayed := make(chan []int, 1)
+		type watched struct {
+			frames []int
+			err    error
+		}
+		stayed := make(chan watched, 1)
 		staying := c.Events(patient(t), job.JobID, "")
 		go func() {
-			var seen []int
+			var seen watched
 			for e, err := range staying {
-				if err != nil {
-					t.Errorf("the watcher that stays: %v", err)
-				}
+				seen.err = errors.Join(seen.err, err)
 				if e.Frame != nil {
-					seen = append(seen, e.Frame.Frame)
+					seen.frames = append(seen.frames, e.Frame.Frame)
 				}
 			}
 			stayed <- seen
@@ -47,8 +51,9 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 		if all := slices.Sorted(slices.Values(append(seen, rest...))); !slices.Equal(all, want) {
 			t.Errorf("the watcher that came back saw %v, want each frame once", all)
 		}
-		if all := slices.Sorted(slices.Values(<-stayed)); !slices.Equal(all, want) {
-			t.Errorf("the watcher that stayed saw %v, want each frame once", all)
+		saw := await.Next(t, stayed, "the end of the watcher that stayed")
+		if all := slices.Sorted(slices.Values(saw.frames)); saw.err != nil || !slices.Equal(all, want) {
+			t.Errorf("the watcher that stayed saw %v, %v, want each frame once", all, saw.err)
 		}
 		c.fetch(c.await(job.JobID, client.StatusCompleted), frames)
 		h.settledOnce(c, frames)

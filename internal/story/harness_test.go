@@ -2,16 +2,20 @@ package story_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"svc.example/internal/app"
 	"svc.example/internal/app/apptest"
+	"svc.example/internal/await"
 	"svc.example/internal/db"
 	"svc.example/internal/db/dbtest"
 	"svc.example/internal/db/query"
@@ -36,12 +40,36 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds every wait; a story that waits longer has hung.
-const patience = 90 * time.Second
-
-// lapse is the life of a lease in stories in which one must lapse: longer than
-// a busy machine delays a heartbeat.
+// lapse is the life of a lease where one must lapse and no clock can be moved:
+// longer than a busy machine delays a heartbeat.
 const lapse = 2 * time.Second
+
+// moved gives a configuration a clock that the story moves ahead.
+func moved(config *app.Config) (pass func(time.Duration)) {
+	var ahead atomic.Int64
+	config.Skew = func() time.Duration { return time.Duration(ahead.Load()) }
+	return func(d time.Duration) { ahead.Add(int64(d)) }
+}
+
+// ports counts the ports that freeAddress has tried.
+var ports atomic.Int64
+
+// freeAddress is an address on which nobody listens, and that nobody else is given
+// until the story listens there, or listens there again: its port is below those
+// that the kernel hands out.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		// Another run beside this one begins elsewhere.
+		address := fmt.Sprintf("127.0.0.1:%d", 10000+(int64(os.Getpid())*500+ports.Add(1))%10000)
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
 
 // each tells a story on both databases. The configuration has a data folder and
 // a database of its own and no worker.
@@ -49,7 +77,7 @@ func each(t *testing.T, story func(t *testing.T, config app.Config)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		story(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: url, Log: logOf(t)})
+		story(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)})
 	})
 }
 
@@ -179,7 +207,7 @@ func (h *house) worker(r worker.Renderer, options ...func(*worker.Config)) (stop
 		}
 		running = false
 		cancel()
-		if err := <-ended; err != nil {
+		if err := await.Next(h.t, ended, "the worker's end"); err != nil {
 			h.t.Errorf("the worker ended with %v", err)
 		}
 	}

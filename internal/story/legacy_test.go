@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"mime/multipart"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,13 +20,12 @@ import (
 // the older flow.
 func TestAnUploadNobodySubmitsGivesItsMoneyBack(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		var later atomic.Int64
-		config.Skew = func() time.Duration { return time.Duration(later.Load()) }
+		pass := moved(&config)
 		h := start(t, config)
 		c := h.caller(credit)
 		jobID := h.uploadRender(c)
 		h.stop()
-		later.Store(int64(contract.SubmitWindow + time.Second))
+		pass(contract.SubmitWindow + time.Second)
 		h.serve()
 		h.await(jobID, "cancelled", "submit_expired")
 		h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 )
 
 // browse gives a context of a real Chromium. A machine without one fails the
@@ -21,7 +22,9 @@ func browse(t *testing.T) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, // it runs as root here, on pages of our own
 		chromedp.UserDataDir(t.TempDir()))
-	allocated, stop := chromedp.NewExecAllocator(patient(t), options...)
+	whole, cancel := context.WithTimeout(t.Context(), 4*await.Patience) // many pages
+	t.Cleanup(cancel)
+	allocated, stop := chromedp.NewExecAllocator(whole, options...)
 	t.Cleanup(stop)
 	ctx, closeTab := chromedp.NewContext(allocated)
 	t.Cleanup(closeTab)

@@ -119,7 +119,10 @@ func (g *gate) pass(ctx context.Context, frame int) error {
 	if frame < g.from {
 		return nil
 	}
-	g.reached <- frame
+	select {
+	case g.reached <- frame:
+	default: // nobody waits for so many
+	}
 	select {
 	case <-g.opened:
 		return nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
@@ -234,6 +235,7 @@ func TestTheServiceChecksFramesByItself(t *testing.T) {
 		"rendered on the CPU": func(r *farm.FrameResult, picture []byte) []byte { r.Device = "CPU"; return picture },
 	}
 	each(t, func(t *testing.T, config app.Config) {
+		pass := moved(&config)
 		h := start(t, config)
 		honest := h.hand()
 		for name, lie := range lies {
@@ -249,6 +251,7 @@ func TestTheServiceChecksFramesByItself(t *testing.T) {
 			if !refused || refusal.Code != "frame_rejected" {
 				t.Fatalf("%s was answered with %v, want frame_rejected", name, refusal)
 			}
+			pass(time.Minute) // longer than the pause before another try
 			again, err := honest.Lease(t.Context(), farm.LeaseRequest{WorkerID: honest.id, Max: 1, WaitSeconds: 20})
 			if err != nil || len(again.Leases) != 1 || again.Leases[0].Attempt != 2 {
 				t.Fatalf("%s: the other worker leased %+v, %v", name, again, err)

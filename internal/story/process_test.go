@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/farm"
 	"svc.example/internal/outbound"
 	"svc.example/internal/synthetic"
@@ -194,22 +195,32 @@ func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeath
 // launch starts a process; it does not outlive the story.
 func launch(t *testing.T, role string, config any) *process {
 	t.Helper()
-	text, err := json.Marshal(config)
+	p, err := begin(role, config, t.Output())
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return p
+}
+
+// begin starts a process that logs to log. Whoever begins it ends it.
+func begin(role string, config any, log io.Writer) (*process, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
 	}
 	p := &process{Cmd: exec.Command(os.Args[0]), lines: make(chan string, 1000)}
 	p.Env = append(os.Environ(), roleVariable+"="+role, configVariable+"="+string(text))
-	p.Stderr, p.SysProcAttr = t.Output(), diesWithTheTest()
+	p.Stderr, p.SysProcAttr = log, diesWithTheTest()
 	if p.in, err = p.StdinPipe(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	out, err := p.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := p.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	go func() {
 		defer close(p.lines)
@@ -217,8 +228,14 @@ func launch(t *testing.T, role string, config any) *process {
 			p.lines <- lines.Text()
 		}
 	}()
-	t.Cleanup(func() { p.kill() })
-	return p
+	return p, nil
+}
+
+// end waits for a process that ends by itself, and kills one that does not.
+func (p *process) end() error {
+	hangs := time.AfterFunc(await.Patience, func() { _ = p.Process.Kill() })
+	defer hangs.Stop()
+	return p.Wait()
 }
 
 // kill ends the process with SIGKILL and waits for it.

@@ -102,11 +102,11 @@ func TestOneSyntheticFrameMakesTheJobSynthetic(t *testing.T) {
 		h := start(t, config)
 		c := h.caller(credit)
 		job := c.start(2)
-		// The first frame is painted, the second hangs until a real worker has it.
+		// The first frame is painted, what comes then hangs until a real worker has it.
 		draws := []float64{0.9, 0.5, 0.1}
 		stop := h.worker(synthetic.Renderer{
 			Faults: map[synthetic.Fault]float64{synthetic.Hang: 0.2},
-			Random: func() float64 { next := draws[0]; draws = draws[1:]; return next },
+			Random: func() float64 { next := draws[0]; draws = draws[min(1, len(draws)-1):]; return next },
 		}, func(w *worker.Config) { w.Grace = time.Millisecond })
 		c.awaitFrames(job.JobID, 1)
 		stop()

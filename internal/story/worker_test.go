@@ -11,9 +11,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 	"svc.example/internal/farm"
 	"svc.example/internal/pixels"
 	"svc.example/internal/render"
@@ -36,7 +38,9 @@ func (h *house) workerProcess(holdFrom int) *process {
 
 func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		config.LeaseLife = lapse
+		// Longer than any beat is late: frame 1 must not lapse. Then time is made to pass.
+		config.LeaseLife = 5 * time.Second
+		pass := moved(&config)
 		h := start(t, config)
 		c := h.caller(credit)
 		doomed := h.workerProcess(2)
@@ -46,6 +50,7 @@ func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
 		}
 		c.awaitFrames(job.JobID, 1)
 		doomed.kill()
+		pass(time.Minute)
 		h.worker(&painter{})
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
 		frames := h.frames(job.JobID)
@@ -110,16 +115,20 @@ func sendSignal(t *testing.T, p *process, s syscall.Signal) {
 // by the answer to a heartbeat or to its delivery, whichever it sends first.
 func wantTooLate(t *testing.T, p *process) {
 	t.Helper()
+	late := patient(t).Done()
 	for {
 		select {
-		case line := <-p.lines:
+		case line, open := <-p.lines:
 			switch line {
 			case "lost ok", "delivered lease_lost":
 				return
 			case "delivered ok":
 				t.Fatal("a frame that came too late was taken")
 			}
-		case <-patient(t).Done():
+			if !open {
+				t.Fatal("the worker ended and was told nothing")
+			}
+		case <-late:
 			t.Fatal("the worker was told nothing")
 		}
 	}
@@ -277,11 +286,7 @@ func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
 		}
 		h.stop()
 		g.open()
-		select {
-		case <-undelivered:
-		case <-patient(t).Done():
-			t.Fatal("the worker did not try to deliver")
-		}
+		await.Next(t, undelivered, "the worker's try to deliver")
 		h.restart()
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
 		if got := p.frames(); !slices.Equal(got, []int{1, 2, 3, 4}) {
