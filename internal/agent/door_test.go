@@ -53,7 +53,7 @@ func (h *house) send(method, path, key, kind, body string, header ...string) (*h
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(t *testing.T, h *house) {
 		revoked := h.key(nil)
 		var node identity.NewKey
 		h.write(func(ctx context.Context, tx *db.Tx) (err error) {

@@ -87,7 +87,7 @@ func (c *client) arrived(a answer) answer {
 
 func TestAFileIsFetchedFromAnAddress(t *testing.T) {
 	e := newElsewhere(t)
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		for path, name := range map[string]string{"/scene.blend": "scene.blend", "/download?file=1": "their scene.blend"} {
 			a := c.arrived(c.call("svc_inspect", map[string]any{"file_url": e.URL + path}))

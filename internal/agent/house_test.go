@@ -52,9 +52,9 @@ func rendering(c *app.Config) {
 	c.Embedded = &app.EmbeddedWorker{Renderer: synthetic.Renderer{}}
 }
 
-func each(t *testing.T, test func(h *house), with ...func(*app.Config)) {
+func each(t *testing.T, test func(t *testing.T, h *house), with ...func(*app.Config)) {
 	t.Parallel()
-	dbtest.EachURL(t, func(t *testing.T, url string) { test(start(t, url, with...)) })
+	dbtest.EachURL(t, func(t *testing.T, url string) { test(t, start(t, url, with...)) })
 }
 
 // start serves until the test ends, and then audits the store.

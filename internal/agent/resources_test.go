@@ -57,7 +57,7 @@ func (c *client) verify(told answer, zip []byte) {
 }
 
 func TestReceiptAndPreviewsAreResources(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		all := c.tellAll(h.scene().UploadID)
 		c.verify(all[5], h.get(fmt.Sprint(all[4].at("url"))))

@@ -17,7 +17,7 @@ func terms(upload, quote any, more ...any) map[string]any {
 }
 
 func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		i := h.scene()
 		upload := i.UploadID
@@ -52,7 +52,7 @@ func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
 // TestASpendLimitHoldsOverAllDoorsUnderRace starts many quotes at once by one
 // key, half by the tools and half by the Job API.
 func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		const starts, limit = 24, 7
 		most := int64(limit)
 		key := h.key(&most)
@@ -96,7 +96,7 @@ func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 }
 
 func TestAStartIsToldToAWebhook(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		i := h.scene()
 		for _, address := range []string{"https://127.0.0.1/hook", "https://169.254.169.254/hook", "https://user:word@192.0.2.1/"} {

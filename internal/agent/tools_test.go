@@ -101,7 +101,7 @@ func (c *client) await(job map[string]any) answer {
 }
 
 func TestAWholeJobGoesByTools(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		all := c.tellAll(h.scene().UploadID)
 		for i, want := range []string{"svc_start", "svc_start", "svc_status", "svc_download", "svc_receipt"} {

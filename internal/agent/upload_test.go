@@ -51,7 +51,7 @@ func code(body map[string]any) any {
 }
 
 func TestALinkTakesOneFileByFormOrBody(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(t *testing.T, h *house) {
 		c := h.client(h.agent)
 		upload, path := h.client(h.agent).link()
 		c.call("svc_inspect", map[string]any{"upload_id": upload}).want("status", "awaiting_upload")
@@ -78,7 +78,7 @@ func TestALinkTakesOneFileByFormOrBody(t *testing.T) {
 }
 
 func TestARefusedFileSaysWhatToDoAndLeavesTheLinkOpen(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(t *testing.T, h *house) {
 		c := h.client(h.agent)
 		upload, path := c.link()
 		for want, file := range map[string]string{
@@ -127,7 +127,7 @@ func TestALinkIsNoOtherLink(t *testing.T) {
 // TestOfTwoFilesForOneLinkOneIsTaken sends several at once; the audit at the end
 // finds the file of the one that was acknowledged.
 func TestOfTwoFilesForOneLinkOneIsTaken(t *testing.T) {
-	each(t, func(h *house) {
+	each(t, func(t *testing.T, h *house) {
 		upload, path := h.client(h.agent).link()
 		var all sync.WaitGroup
 		var taken, refused atomic.Int64

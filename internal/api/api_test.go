@@ -34,12 +34,12 @@ type service struct {
 	house    *app.App
 }
 
-func each(t *testing.T, test func(s *service)) {
+func each(t *testing.T, test func(t *testing.T, s *service)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		s := start(t, url)
 		inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
 		s.upload, s.quote = inspected.text("upload_id"), inspected.text("quote_id")
-		test(s)
+		test(t, s)
 	})
 }
 
@@ -187,7 +187,7 @@ func (s *service) send(method, path, key string, header map[string]string, conte
 
 func TestBadRequestsMeetTheirCode(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		upload := "/node/v1/uploads/" + s.upload
 		blend := demo.Scene()
 		for name, c := range map[string]struct {
@@ -251,7 +251,7 @@ func (s *service) startWith(more string) body {
 
 func TestCredentialsAndWorkspacesAreKeptApart(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		terms := jsonBody(`{"quote_id":"` + s.quote + `","legal_acceptance":"SVC_LEGAL_V1"}`)
 		job := s.post("/node/v1/uploads/"+s.upload+"/start", terms).text("job_id")
 		for _, route := range []struct {
@@ -283,7 +283,7 @@ func TestCredentialsAndWorkspacesAreKeptApart(t *testing.T) {
 
 func TestACredentialIsCheckedBeforeTheBody(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		a := s.call("POST", "/node/v1/uploads/"+s.upload+"/start", "", jsonBody(`not json at all`))
 		if a.status != 401 {
 			t.Fatalf("got %d %s", a.status, a.code())
@@ -293,7 +293,7 @@ func TestACredentialIsCheckedBeforeTheBody(t *testing.T) {
 
 func TestQuoteStandsAtBothPlaces(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		a := s.post("/node/v1/uploads/"+s.upload+"/quote", jsonBody(`{"frame_start":2,"frame_end":9,"frame_step":3}`))
 		inner, _ := a.body["quote"].(map[string]any)
 		for _, name := range []string{"quote_id", "upload_id", "status", "frame_start", "frame_end", "frame_step", "frame_count", "price_cents",

@@ -194,7 +194,7 @@ func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 
 func TestAnAgentKeysSpendLimitIsKeptAndBinds(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(_ *testing.T, s *service) {
 		b := s.signedIn("one@example.com")
 		for text, want := range map[string]any{
 			`{"name":"none"}`: nil, `{"name":"null","spend_limit_cents":null}`: nil, `{"name":"zero","spend_limit_cents":0}`: 0.0,
@@ -218,7 +218,7 @@ func TestAnAgentKeysSpendLimitIsKeptAndBinds(t *testing.T) {
 
 func TestAnOwnerSwitchesTheProofPagesOfTheirWorkspace(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		b := s.signedIn("one@example.com")
 		shown := func(email string) (page int64) {
 			ctx := t.Context()

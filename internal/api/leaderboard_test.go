@@ -23,14 +23,14 @@ type measured struct {
 	at    time.Time
 }
 
-func eachMeasured(t *testing.T, test func(m *measured)) {
+func eachMeasured(t *testing.T, test func(t *testing.T, m *measured)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		m := &measured{service: start(t, url, func(c *app.Config) { c.AllowSynthetic = true }), at: time.Now().Add(-time.Hour)}
 		var err error
 		if m.fleet, err = leaderboardtest.NewFleet(t.Context(), m.house.Board(m.base)); err != nil {
 			t.Fatal(err)
 		}
-		test(m)
+		test(t, m)
 	})
 }
 
@@ -66,7 +66,7 @@ func see[T any](m *measured, path string) (out T) {
 
 func TestAnEmptyLeaderboardSaysSo(t *testing.T) {
 	t.Parallel()
-	eachMeasured(t, func(m *measured) {
+	eachMeasured(t, func(_ *testing.T, m *measured) {
 		for path, want := range map[string]string{
 			"top": `"rows":[],"sample_count":0`, "gpus": `"gpus":[]`, "latest": `"rows":[]`,
 			"stats":      `"total_submissions":0,"synthetic_submissions":0,"gpu_count":0,"top_score":null,"median_score":null,"average_score":null,"common_gpus":[]`,
@@ -91,7 +91,7 @@ func TestAnEmptyLeaderboardSaysSo(t *testing.T) {
 
 func TestTheLeaderboardTellsWhatReceiptsSay(t *testing.T) {
 	t.Parallel()
-	eachMeasured(t, func(m *measured) {
+	eachMeasured(t, func(_ *testing.T, m *measured) {
 		best := m.gpu("NVIDIA GeForce RTX 4090", 24, 9000.5)
 		m.gpu("GeForce RTX 4090", 24, 8000)
 		m.gpu("NVIDIA GeForce RTX 4090 (Display)", 0, 8500)
@@ -144,7 +144,7 @@ func TestTheLeaderboardTellsWhatReceiptsSay(t *testing.T) {
 
 func TestTheNewestAre25UnlessAskedOtherwise(t *testing.T) {
 	t.Parallel()
-	eachMeasured(t, func(m *measured) {
+	eachMeasured(t, func(_ *testing.T, m *measured) {
 		var last string
 		for i := range 27 {
 			last = m.gpu("AMD Radeon RX 7900 XTX", 24, float64(4000+i))
@@ -160,7 +160,7 @@ func TestTheNewestAre25UnlessAskedOtherwise(t *testing.T) {
 
 func TestSearchFindsByPublicMembersAndNothingElse(t *testing.T) {
 	t.Parallel()
-	eachMeasured(t, func(m *measured) {
+	eachMeasured(t, func(_ *testing.T, m *measured) {
 		r := leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, m.at)
 		r.GPUDriver, r.OS = "545.23.08", `50%_off \ OS`
 		odd := m.run(r)
@@ -207,7 +207,7 @@ func TestSearchFindsByPublicMembersAndNothingElse(t *testing.T) {
 // TestAnUnchangedAnswerIsNotSentAgain asks with the tag that came before.
 func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	eachMeasured(t, func(m *measured) {
+	eachMeasured(t, func(_ *testing.T, m *measured) {
 		id := m.gpu("NVIDIA GeForce RTX 4090", 24, 9000)
 		paths := []string{"top", "stats", "gpus", "latest", "search?q=rtx", "result/" + id, "gpu/nvidia-geforce-rtx-4090", "compare/nvidia-geforce-rtx-4090/nvidia-geforce-rtx-4090"}
 		tags := map[string]string{}

@@ -81,11 +81,11 @@ func (i *issuer) next(subject, email string, verified bool) {
 }
 
 // eachIssuer runs test over a service with an issuer, and a fresh browser.
-func eachIssuer(t *testing.T, test func(s *service, i *issuer, b *browser)) {
+func eachIssuer(t *testing.T, test func(t *testing.T, s *service, i *issuer, b *browser)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		i := openIssuer(t)
 		s := start(t, url, i.config)
-		test(s, i, newBrowser(t, s.base))
+		test(t, s, i, newBrowser(t, s.base))
 	})
 }
 
@@ -119,7 +119,7 @@ func (b *browser) refused(path string) {
 
 func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
 		i.next("subject-1", "New@example.com", true)
 		if status, _, page := b.see("GET", startPath, body{}); status != 200 || !strings.Contains(page, "new@example.com") {
 			s.t.Fatalf("first: %d %s", status, page)
@@ -145,7 +145,7 @@ func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
 
 func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, _ *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
 		back := b.back()
 		newBrowser(s.t, s.base).refused(back.RequestURI()) // another browser
 		other := back.Query()
@@ -163,7 +163,7 @@ func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
 
 func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, _ *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
 		for part, name := range []string{"state", "nonce", "verifier"} {
 			back := b.back()
 			where := mustParse(s.t, s.base+startPath)
@@ -181,7 +181,7 @@ func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 
 func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
 		forged, err := mockoidc.RandomKeypair(2048)
 		if err != nil {
 			s.t.Fatal(err)
@@ -209,7 +209,7 @@ func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 
 func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
 		i.away.Store(true)
 		if a := b.do("GET", startPath, body{}); a.status != 503 || a.code() != fault.Unavailable || a.header.Get("Retry-After") == "" {
 			s.t.Errorf("away: %d %v", a.status, a.body)
@@ -223,7 +223,7 @@ func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 
 func TestWithoutAnIssuerThereIsNothingToSignInBy(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(s *service, b *browser) {
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
 		for _, path := range []string{startPath, "/v1/auth/oidc/callback?state=a&code=b"} {
 			if a := b.do("GET", path, body{}); a.status != 404 || a.code() != fault.RouteNotFound {
 				s.t.Errorf("%s: %d %v", path, a.status, a.body)
@@ -234,7 +234,7 @@ func TestWithoutAnIssuerThereIsNothingToSignInBy(t *testing.T) {
 
 func TestTheIssuerIsSentNoSecretAndAProofKey(t *testing.T) {
 	t.Parallel()
-	eachIssuer(t, func(s *service, i *issuer, b *browser) {
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
 		b.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		status, header, text := b.fetch("GET", startPath, "text/html", body{})
 		sent := mustParse(s.t, header.Get("Location"))

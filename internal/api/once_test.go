@@ -40,7 +40,7 @@ func refingerprint(h map[string]string) {
 
 func TestTheSameUploadAgainIsTheSameRender(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		fields := map[string]string{"frame_start": "1", "frame_end": "2"}
 		first, again := s.put(fields, group("one", 1, 2, 2)), s.put(fields, group("one", 1, 2, 2))
 		if first.status != 200 || again.status != 200 || first.text("job_id") != again.text("job_id") {
@@ -60,7 +60,7 @@ func TestTheSameUploadAgainIsTheSameRender(t *testing.T) {
 
 func TestBadHeaderGroupsMeetTheirCode(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		for name, c := range map[string]struct {
 			change func(h map[string]string)
 			status int
@@ -97,7 +97,7 @@ func TestBadHeaderGroupsMeetTheirCode(t *testing.T) {
 // and every answer is that one or asks to come back.
 func TestAHundredEqualUploadsAreOne(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		const callers = 100
 		answers := make([]answer, callers)
 		var all sync.WaitGroup
@@ -122,7 +122,7 @@ func TestAHundredEqualUploadsAreOne(t *testing.T) {
 
 func TestARefusedRequestLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		h := group("free", 1, 101, 101)
 		if a := s.put(nil, h); a.status != 402 {
 			t.Fatalf("got %d %s", a.status, a.code())
@@ -135,7 +135,7 @@ func TestARefusedRequestLeavesItsKeyFree(t *testing.T) {
 
 func TestAJSONRequestAgainIsAnsweredAlike(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		again := func(path, key, text string) (first, second answer) {
 			h := map[string]string{"Idempotency-Key": "the same"}
 			return s.callWith("POST", path, key, h, jsonBody(text)), s.callWith("POST", path, key, h, jsonBody(text))
@@ -158,7 +158,7 @@ func TestAJSONRequestAgainIsAnsweredAlike(t *testing.T) {
 
 func TestTheUploadKeyIsCheckedAgainstTheBytes(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		sum := sha256.Sum256(demo.Scene())
 		for key, want := range map[string]fault.Code{
 			"upload-" + hex.EncodeToString(sum[:]): "", "upload-" + strings.Repeat("0", 64): fault.ContentHashMismatch, "something": fault.InvalidRequest,
@@ -173,7 +173,7 @@ func TestTheUploadKeyIsCheckedAgainstTheBytes(t *testing.T) {
 
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		form := s.form(nil, "scene.blend", demo.Scene())
 		ctx, cut := context.WithCancel(t.Context())
 		r, err := http.NewRequestWithContext(ctx, "POST", s.base+"/v1/renders", io.MultiReader(bytes.NewReader(form.data[:5000]), readerFunc(func([]byte) (int, error) {
@@ -218,7 +218,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // fingerprint was worked out by sha256sum.
 func TestTheFingerprintIsThatOfTheSevenLines(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		h := map[string]string{
 			"Idempotency-Key": "by hand", "X-Svc-Filename": "a b.blend", "X-Svc-Renderer": "blender", "X-Svc-Frame-Start": "2", "X-Svc-Frame-End": "11",
 			"X-Svc-Frame-Count": "10", "X-Svc-Size-Bytes": "5", "X-Svc-Content-SHA256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
@@ -238,7 +238,7 @@ func TestTheFingerprintIsThatOfTheSevenLines(t *testing.T) {
 
 func TestEachMissingHeaderOfTheGroupIsNamed(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		for name := range group("missing", 1, 1, 1) {
 			h := group("missing", 1, 1, 1)
 			delete(h, name)
@@ -252,7 +252,7 @@ func TestEachMissingHeaderOfTheGroupIsNamed(t *testing.T) {
 
 func TestEveryHeaderOfTheGroupHasItsForm(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		for name, bad := range map[string][]string{
 			"X-Svc-Request-Fingerprint": {"0", strings.Repeat("A", 64), strings.Repeat("0", 65)},
 			"X-Svc-Frame-Start":         {"0", "01", "-1", "+1", "1.0", "1e3", "one"},

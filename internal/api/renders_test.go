@@ -102,7 +102,7 @@ func (s *service) wallet() (available, reserved float64) {
 
 func TestTheOlderFlowLeadsToTheSameResults(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		job := s.put(map[string]string{"frame_start": "2", "frame_count": "3"}, nil)
 		if job.status != 200 || job.text("status") != "awaiting_submit" || job.text("flow") != "public_v1" || job.body["submitted_at"] != nil ||
 			job.body["frame_end"] != 4.0 || job.body["price_cents"] != 3.0 || job.body["reserved_cents"] != 3.0 || !job.body["cancellable"].(bool) {
@@ -181,7 +181,7 @@ func (s *service) preview(url string, red int) {
 
 func TestAnUploadByJSONTakesTheFramesOfItsQuote(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		up := s.callWith("POST", "/v1/uploads", s.account, nil, s.form(map[string]string{"frame_start": "3", "frame_end": "7", "frame_step": "2"}, "s.blend", demo.Scene()))
 		create := func() answer {
 			return s.call("POST", "/v1/renders", s.account, jsonBody(`{"upload_id":"`+up.text("upload_id")+`"}`))
@@ -201,7 +201,7 @@ func TestAnUploadByJSONTakesTheFramesOfItsQuote(t *testing.T) {
 
 func TestCancellingAnUnsubmittedRenderReleases(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		path := "/v1/renders/" + s.put(nil, nil).text("job_id")
 		for range 2 {
 			if a := s.call("POST", path+"/cancel", s.account, body{}); a.status != 200 || a.text("status") != "cancelled" {
@@ -226,7 +226,7 @@ func TestCancellingAnUnsubmittedRenderReleases(t *testing.T) {
 
 func TestPreflightAndUploadCountFramesAlike(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		rapid.Check(t, func(t *rapid.T) {
 			fields := map[string]string{}
 			parts := []string{`"filename":"scene.blend"`}
@@ -259,7 +259,7 @@ func TestPreflightAndUploadCountFramesAlike(t *testing.T) {
 
 func TestBadRendersMeetTheirCode(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		blend := demo.Scene()
 		for name, c := range map[string]struct {
 			path   string
@@ -302,7 +302,7 @@ var nextLink = regexp.MustCompile(`^<(.+)>; rel="next"$`)
 // added: those that were there at the first page come exactly once, in order.
 func TestPagesNeverSkipNorRepeat(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		const most = 16 // more than two pages of the longest kind
 		var there []string
 		add := func() { there = append([]string{s.put(nil, nil).text("job_id")}, there...) }
@@ -337,7 +337,7 @@ func TestPagesNeverSkipNorRepeat(t *testing.T) {
 
 func TestRendersAreListedByStatus(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		one, two := s.put(nil, nil).text("job_id"), s.put(nil, nil).text("job_id")
 		s.call("POST", "/v1/renders/"+one+"/cancel", s.account, body{})
 		for status, want := range map[string]string{"cancelled": one, "awaiting_submit": two} {

@@ -15,7 +15,7 @@ import (
 // route is in the document with its statuses and credential, and is there.
 func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		d := describedBy(t, api.Document(""))
 		for _, c := range []struct {
 			route, takes string
@@ -112,7 +112,7 @@ func TestEveryOperationSaysItsCodes(t *testing.T) {
 // TestTheServedDocumentIsThePrintedOne reads both addresses of the document.
 func TestTheServedDocumentIsThePrintedOne(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		for _, path := range []string{"/openapi.json", "/v1/openapi.json"} {
 			res, text := s.send("GET", path, "", nil, nil, "")
 			if res.StatusCode != 200 || res.Header.Get("Content-Type") != "application/json" || !bytes.Equal(text, api.Document(s.base)) {

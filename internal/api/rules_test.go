@@ -17,7 +17,7 @@ func (s *service) terms() body {
 
 func TestInspectAndQuoteSpendNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) { // which has inspected already
+	each(t, func(t *testing.T, s *service) { // which has inspected already
 		for _, a := range []answer{
 			s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene())),
 			s.post("/node/v1/uploads/"+s.upload+"/quote", jsonBody(`{"frame_start":1,"frame_end":50}`)),
@@ -39,7 +39,7 @@ func TestInspectAndQuoteSpendNothing(t *testing.T) {
 
 func TestResultsAreForCompletedJobs(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		check := func(door, jobID, key string, retryable bool) {
 			t.Helper()
 			for _, result := range []string{"download", "receipt", "proof"} {
@@ -64,7 +64,7 @@ func TestResultsAreForCompletedJobs(t *testing.T) {
 // TestTenThousandFramesPassAndOneMoreDoesNot asks at each of the three places.
 func TestTenThousandFramesPassAndOneMoreDoesNot(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		for n, status := range map[int]int{1: 200, 10000: 200, 10001: 400} {
 			to := map[string]string{"frame_start": "1", "frame_end": fmt.Sprint(n)}
 			for place, a := range map[string]answer{
@@ -108,7 +108,7 @@ func TestASceneBeyondTheEnvelopeIsNotStarted(t *testing.T) {
 
 func TestHeadOfAStreamTellsWhatItIs(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		job := s.post("/node/v1/uploads/"+s.upload+"/start", s.terms()).text("job_id")
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.base+"/node/v1/jobs/"+job+"/events", nil)
 		if err != nil {

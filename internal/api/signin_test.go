@@ -41,10 +41,10 @@ func (l linkLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-func eachBrowser(t *testing.T, test func(s *service, b *browser), with ...func(*app.Config)) {
+func eachBrowser(t *testing.T, test func(t *testing.T, s *service, b *browser), with ...func(*app.Config)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		s := start(t, url, with...)
-		test(s, newBrowser(t, s.base))
+		test(t, s, newBrowser(t, s.base))
 	})
 }
 
@@ -100,7 +100,7 @@ func TestAHalfLinkIsToldByAPage(t *testing.T) {
 
 func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(s *service, b *browser) {
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
 		s.signedIn("known@example.com")
 		for _, email := range []string{"known@example.com", "unknown@example.com", "known@example.com", "known@example.com", "known@example.com", "known@example.com"} {
 			if a := b.do("POST", "/v1/auth/link", jsonBody(`{"email":"`+email+`"}`)); a.status != 202 || len(a.body) != 1 {
@@ -117,7 +117,7 @@ func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
 
 func TestAnotherSiteNeitherAsksForLinksNorSignsAnybodyIn(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(s *service, b *browser) {
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
 		token := s.link("a@example.com")
 		for path, content := range map[string]body{"/v1/auth/link": jsonBody(`{"email":"a@example.com"}`), "/v1/auth/callback": form("token", token)} {
 			if a := b.elsewhere().do("POST", path, content); a.status != 403 || a.code() != fault.CrossOriginRefused {
@@ -131,17 +131,17 @@ func TestAnotherSiteNeitherAsksForLinksNorSignsAnybodyIn(t *testing.T) {
 func TestTheSessionCookieIsForTheBrowserAlone(t *testing.T) {
 	t.Parallel()
 	for public, secure := range map[string]bool{"https://svc.example": true, "": false} {
-		eachOf := func(s *service, b *browser) {
+		eachOf := func(t *testing.T, s *service, b *browser) {
 			a := b.do("POST", "/v1/auth/callback", form("token", s.link("a@example.com")))
 			cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
 			if err != nil {
-				s.t.Fatal(err)
+				t.Fatal(err)
 			}
 			if cookie.Name != contract.SessionCookie || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure != secure {
-				s.t.Errorf("public URL %q: %s", public, cookie)
+				t.Errorf("public URL %q: %s", public, cookie)
 			}
 			if left := time.Until(cookie.Expires); left > contract.SessionLife || left < contract.SessionLife-time.Minute {
-				s.t.Errorf("it ends in %s", left)
+				t.Errorf("it ends in %s", left)
 			}
 		}
 		t.Run(public, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestSigningOutEndsTheSessionInEveryProcess(t *testing.T) {
 
 func TestABrowserInspectsQuotesAndStartsByItsSession(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(_ *testing.T, s *service) {
 		b := s.signedIn("one@example.com")
 		upload := "/node/v1/uploads/" + s.upload
 		quote := b.do("POST", upload+"/quote", jsonBody(`{"frame_start":1,"frame_end":2}`))

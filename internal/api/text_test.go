@@ -11,7 +11,7 @@ import (
 // takes no NUL, and nothing that is no UTF-8) wherever a caller may send one.
 func TestNoTextIsAFaultOfOurs(t *testing.T) {
 	t.Parallel()
-	each(t, func(s *service) {
+	each(t, func(t *testing.T, s *service) {
 		b := s.signedIn("one@example.com")
 		refused := func(what string, a answer) {
 			t.Helper()

@@ -65,7 +65,7 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			each(t, func(w *world) {
+			each(t, func(t *testing.T, w *world) {
 				w.endpoint("https://127.0.0.1:1024/", "")
 				w.tell()
 				w.audit()

@@ -30,7 +30,7 @@ func answering(status int) http.HandlerFunc {
 // TestTheScheduleOfTries fails all ten tries of a delivery under a moved clock.
 func TestTheScheduleOfTries(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(_ *testing.T, w *world) {
 		r := w.receiver(answering(500))
 		w.run()
 		jobID := w.tellTarget(r.URL, freeText)
@@ -79,7 +79,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		400: webhook.Pending, 404: webhook.Pending, 410: webhook.Failed, 429: webhook.Pending, 500: webhook.Pending, 503: webhook.Pending,
 	} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
-			each(t, func(w *world) {
+			each(t, func(t *testing.T, w *world) {
 				r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("Location", "/elsewhere")
 					rw.WriteHeader(status)
@@ -105,7 +105,7 @@ func TestRetryAfterIsNeverUndercut(t *testing.T) {
 	t.Parallel()
 	for wish, least := range map[string]time.Duration{"3600": time.Hour, "1": 4 * time.Second, "999999999": 24 * time.Hour, "soon": 4 * time.Second} {
 		t.Run(wish, func(t *testing.T) {
-			each(t, func(w *world) {
+			each(t, func(t *testing.T, w *world) {
 				r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("Retry-After", wish)
 					rw.WriteHeader(http.StatusServiceUnavailable)
@@ -124,7 +124,7 @@ func TestRetryAfterIsNeverUndercut(t *testing.T) {
 // signatures, then the one.
 func TestARotatedSecretSignsBesideTheNewOneForADay(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		r := w.receiver(nil)
 		w.run()
 		e, old := w.endpoint(r.URL, "")
@@ -152,7 +152,7 @@ func TestARotatedSecretSignsBesideTheNewOneForADay(t *testing.T) {
 
 func TestADisabledEndpointHearsNothingAndCatchesUpOnDemand(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		var works atomic.Bool
 		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
 			if !works.Load() {
@@ -199,7 +199,7 @@ func TestADisabledEndpointHearsNothingAndCatchesUpOnDemand(t *testing.T) {
 // trips.
 func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		r := w.receiver(answering(500))
 		w.run()
 		e, _ := w.endpoint(r.URL+"/?token=secret", "")
@@ -229,7 +229,7 @@ func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 
 func TestOneSuccessKeepsAnEndpointInService(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		var works atomic.Bool
 		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
 			if !works.Load() {
@@ -255,7 +255,7 @@ func TestOneSuccessKeepsAnEndpointInService(t *testing.T) {
 // another refuse, each with a backlog; all others hear at once.
 func TestADeadAndASlowReceiverDelayNobody(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		const others, backlog = 20, 60
 		release := make(chan struct{})
 		tarpit := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
@@ -279,7 +279,7 @@ func TestADeadAndASlowReceiverDelayNobody(t *testing.T) {
 
 func TestSecretsAreSealedAndShownOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		e, secret := w.endpoint("https://127.0.0.1:1024/", "")
 		w.write(func(ctx context.Context, tx *db.Tx) error {
 			rows, err := tx.AuditWebhookSecrets(ctx, "")
@@ -305,7 +305,7 @@ func TestSecretsAreSealedAndShownOnce(t *testing.T) {
 
 func TestAWorkspaceHasTenEndpointsAtMost(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		for range contract.MaxWebhookEndpoints {
 			w.endpoint("https://127.0.0.1:1024/", "")
 		}

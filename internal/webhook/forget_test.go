@@ -50,7 +50,7 @@ func (w *world) sealed() (n int) {
 // sent again of late, and removes the rest with the job's own target's secret.
 func TestWhatIsOverIsForgottenAndAuditsClean(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		var works atomic.Bool
 		works.Store(true)
 		r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
@@ -104,7 +104,7 @@ func TestWhatIsOverIsForgottenAndAuditsClean(t *testing.T) {
 // leaves.
 func TestTheAuditTellsALostEventFromAForgottenOne(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		jobID := w.tell()
 		w.write(func(ctx context.Context, tx *db.Tx) error { return w.job(ctx, tx, jobID, "failed") })
 		w.later.Add(int64(contract.WebhookRetention + time.Hour))
@@ -119,7 +119,7 @@ func TestTheAuditTellsALostEventFromAForgottenOne(t *testing.T) {
 
 func TestForgettingGoesPageByPage(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		w.tellMany(250)
 		e, _ := w.endpoint("https://127.0.0.1:1024/", "")
 		if _, err := w.Test(t.Context(), w.workspace, e.EndpointID); err != nil { // one that waits among them
@@ -144,7 +144,7 @@ func TestForgettingGoesPageByPage(t *testing.T) {
 
 func TestARotatedSecretIsRemovedOnceItSignsNothing(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		e, _ := w.endpoint("https://127.0.0.1:1024/", "")
 		if _, _, err := w.Rotate(t.Context(), w.workspace, e.EndpointID, ""); err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestARotatedSecretIsRemovedOnceItSignsNothing(t *testing.T) {
 // goes through, breaks off behind the first page, and asks again.
 func TestWhatWasMissedIsSentAgainPageByPage(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		const missed = 1201
 		w.tellMany(1)
 		early := w.now()

@@ -42,7 +42,7 @@ func (w *world) awaitBlocked() {
 // is done again.
 func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		if w.DB.Engine() == "sqlite" {
 			return // its one writer has all of it
 		}
@@ -81,7 +81,7 @@ func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
 // answers 410: beyond the calls that were open, none is made.
 func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		r := w.receiver(answering(410))
 		e, _ := w.endpoint(r.URL, "")
 		w.tellMany(40)
@@ -99,7 +99,7 @@ func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 // calls end.
 func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		const lanes, rounds = 40, 10
 		var answer atomic.Pointer[chan struct{}]
 		r := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
@@ -137,7 +137,7 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 // workspace may have driven: another workspace's are made, and in the end all.
 func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		const share, lanes = 64, 80
 		release := make(chan struct{})
 		slow := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
@@ -175,7 +175,7 @@ func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 // is written nowhere.
 func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 	t.Parallel()
-	each(t, func(w *world) {
+	each(t, func(t *testing.T, w *world) {
 		calls := make(chan chan int) // each is told what to answer
 		r := w.receiver(func(rw http.ResponseWriter, q *http.Request) {
 			answer := make(chan int, 1)

@@ -46,9 +46,9 @@ type world struct {
 	holder      int
 }
 
-func each(t *testing.T, test func(w *world)) {
+func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	dbtest.EachURL(t, func(t *testing.T, url string) { test(newWorld(t, url)) })
+	dbtest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
 func newWorld(t *testing.T, url string) *world {
