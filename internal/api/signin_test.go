@@ -86,7 +86,7 @@ func TestALinkIsAskedForSeenAndUsedByItsButton(t *testing.T) {
 // TestAHalfLinkIsToldByAPage: a mail reader that broke the address in two.
 func TestAHalfLinkIsToldByAPage(t *testing.T) {
 	t.Parallel()
-	eachBrowser(t, func(s *service, b *browser) {
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
 		for _, path := range []string{"/v1/auth/callback", "/v1/auth/callback?token="} {
 			if status, _, page := b.see("GET", path, body{}); status != 400 || !strings.Contains(page, "Not signed in") || !strings.Contains(page, "new link") {
 				s.t.Errorf("a browser at %s: %d %s", path, status, page)
