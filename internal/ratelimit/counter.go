@@ -29,6 +29,7 @@ type Counter struct {
 	// writing is held while all is written down: the database decides of no
 	// request meanwhile.
 	writing sync.RWMutex
+	failing string // why writing down fails, as it was last told; Run's alone
 }
 
 // known is what a process knows of a client.
@@ -174,9 +175,7 @@ func (c *Counter) Run(ctx context.Context) {
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
 	for {
-		if err := c.WriteDown(context.WithoutCancel(ctx)); err != nil {
-			c.log.Error("cannot write down counted requests", "error", err)
-		}
+		c.tell(c.WriteDown(context.WithoutCancel(ctx)))
 		select {
 		case <-ctx.Done():
 			if err := c.WriteDown(context.WithoutCancel(ctx)); err != nil {
@@ -185,6 +184,23 @@ func (c *Counter) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// tell logs that writing down fails, and that it works again, once each: ten
+// lines a second would help to fill the disk that is full.
+func (c *Counter) tell(err error) {
+	was := c.failing
+	c.failing = ""
+	if err != nil {
+		c.failing = err.Error()
+	}
+	switch {
+	case c.failing == was:
+	case err != nil:
+		c.log.Error("cannot write down counted requests; it is tried ten times a second", "error", err)
+	default:
+		c.log.Info("counted requests are written down again")
 	}
 }
 

@@ -1,7 +1,9 @@
 package ratelimit_test
 
 import (
+	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +66,32 @@ func TestACounterAloneIsExact(t *testing.T) {
 		writer.Wait()
 		if d, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || d.Allowed {
 			t.Errorf("then %+v, %v", d, err)
+		}
+	})
+}
+
+// TestAFullDiskIsToldOnce: requests are written down ten times a second.
+func TestAFullDiskIsToldOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var log strings.Builder
+		c := ratelimit.NewCounter(d, slog.New(slog.NewTextHandler(&log, nil)))
+		rush(t, 5, c)
+		rush(t, 1, c) // counted in memory by now
+		over, stop := context.WithCancel(t.Context())
+		stop()
+		for range 10 {
+			err := c.WriteDown(over)
+			if err == nil {
+				t.Fatal("written down without a database")
+			}
+			c.Tell(err)
+		}
+		for range 2 {
+			c.Tell(c.WriteDown(t.Context()))
+		}
+		if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "again") {
+			t.Errorf("%d lines:\n%s", n, log.String())
 		}
 	})
 }

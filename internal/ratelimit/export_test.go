@@ -18,3 +18,6 @@ func Take(ctx context.Context, d *db.DB, class string, p Policy, c Claim) (out D
 	})
 	return out, err
 }
+
+// Tell is what Run does of the end of one WriteDown.
+func (c *Counter) Tell(err error) { c.tell(err) }
