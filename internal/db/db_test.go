@@ -39,6 +39,22 @@ func count(t *testing.T, d *db.DB) (n int64) {
 	return n
 }
 
+// TestOnlyTheServiceReadsItsDatabase: addresses of people stand in it.
+func TestOnlyTheServiceReadsItsDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "svc.db")
+	d, err := db.Open(t.Context(), db.Config{URL: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if is, err := os.Stat(name); err != nil || is.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, error %v", name, is.Mode(), err)
+		}
+	}
+}
+
 func TestFailedTransactionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

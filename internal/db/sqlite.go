@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -26,6 +28,9 @@ type sqliteEngine struct {
 }
 
 func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
+	if err := makePrivate(cfg.URL); err != nil {
+		return nil, fmt.Errorf("make the database's file: %w", err)
+	}
 	write, err := sqlitePool(cfg.URL, 1, "_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -45,6 +50,25 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("prepare: %w", err), write.Close(), read.Close())
 	}
 	return &DB{write: write, read: read, engine: e, cfg: cfg}, nil
+}
+
+// makePrivate makes an empty file of mode 0600 where there is none: SQLite would
+// let every user of the machine read it. The files beside it get its mode. It is
+// linked in, never opened by this name: to close it would end the locks that
+// another connection of this process has on it.
+func makePrivate(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".svc-db-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if err := errors.Join(f.Close(), os.Link(f.Name(), path)); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
