@@ -161,9 +161,23 @@ func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	return key, receipt.CreateKey(filepath.Join(r.folder, fileName(key.Public().ID())), key)
 }
 
+// ErrForeign says that the keys at hand are not the service's.
+var ErrForeign = errors.New("none of the keys at hand is this service's: give the folder (--data) that it keeps its keys in")
+
 // Rotate publishes next, which signs from now on, and ends the keys at hand
-// after the overlap.
+// after the overlap. Error: ErrForeign when the service has keys, and none of
+// them is at hand: it would not find the next one either.
 func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration) error {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("read the signing keys: %w", err)
+	}
+	ours := func(row query.SigningKey) bool {
+		return slices.ContainsFunc(r.keys(), func(key receipt.Key) bool { return key.Public().ID() == row.KeyID })
+	}
+	if len(rows) > 0 && !slices.ContainsFunc(rows, ours) {
+		return ErrForeign
+	}
 	if err := publish(ctx, tx, next.Public()); err != nil {
 		return err
 	}

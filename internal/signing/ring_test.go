@@ -212,6 +212,27 @@ func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 	})
 }
 
+// TestAKeyOfAnotherFolderIsNotRotatedIn: the service would never find it, and
+// have none once the overlap is over.
+func TestAKeyOfAnotherFolderIsNotRotatedIn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.ring(t.TempDir())
+		mistyped, err := signing.Open(t.TempDir(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := mistyped.Make(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = h.Write(t.Context(), func(tx *db.Tx) error { return mistyped.Rotate(t.Context(), tx, next, time.Hour) })
+		if n := len(h.published()); !errors.Is(err, signing.ErrForeign) || n != 1 {
+			t.Errorf("error %v, %d keys are published", err, n)
+		}
+	})
+}
+
 func TestGivenKeyIsNotRotatedHere(t *testing.T) {
 	t.Parallel()
 	key, err := receipt.NewKey(rand.Reader)
