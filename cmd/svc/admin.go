@@ -28,6 +28,7 @@ type adminCmd struct {
 	} `cmd:"" help:"Wallets."`
 	Key struct {
 		Create keyCreateCmd `cmd:"" help:"Make a key; its secret is shown once."`
+		List   keyListCmd   `cmd:"" help:"List the keys of workers, or of a workspace: ids, not secrets."`
 		Revoke keyRevokeCmd `cmd:"" help:"End a key at once."`
 	} `cmd:"" help:"Keys."`
 	SigningKey struct {

@@ -51,6 +51,19 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	return keys, nil
 }
 
+// NodeKeys lists the workers' keys, revoked ones too, the newest first.
+func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
+	rows, err := tx.NodeKeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list node keys: %w", err)
+	}
+	keys := make([]Key, len(rows))
+	for i, r := range rows {
+		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), moment(r.LastUsedAt), moment(r.RevokedAt), nil}
+	}
+	return keys, nil
+}
+
 // moment is a stored time; nil where there is none.
 func moment(us int64) *time.Time {
 	if us == 0 {

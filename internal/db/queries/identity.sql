@@ -52,6 +52,9 @@ VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @created_at);
 -- name: NodeKeyBySecret :one
 SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = @secret_sha256;
 
+-- name: NodeKeys :many
+SELECT * FROM node_key ORDER BY key_id DESC;
+
 -- name: NodeKeyRevoke :execrows
 UPDATE node_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
 

@@ -480,6 +480,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nodeKeyTouchStmt, err = db.PrepareContext(ctx, nodeKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyTouch: %w", err)
 	}
+	if q.nodeKeysStmt, err = db.PrepareContext(ctx, nodeKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeKeys: %w", err)
+	}
 	if q.nodeSigningKeyBindStmt, err = db.PrepareContext(ctx, nodeSigningKeyBind); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeyBind: %w", err)
 	}
@@ -1557,6 +1560,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nodeKeyTouchStmt: %w", cerr)
 		}
 	}
+	if q.nodeKeysStmt != nil {
+		if cerr := q.nodeKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeKeysStmt: %w", cerr)
+		}
+	}
 	if q.nodeSigningKeyBindStmt != nil {
 		if cerr := q.nodeSigningKeyBindStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeSigningKeyBindStmt: %w", cerr)
@@ -2268,6 +2276,7 @@ type Queries struct {
 	nodeKeyRevokeStmt               *sql.Stmt
 	nodeKeyRevokeNamedStmt          *sql.Stmt
 	nodeKeyTouchStmt                *sql.Stmt
+	nodeKeysStmt                    *sql.Stmt
 	nodeSigningKeyBindStmt          *sql.Stmt
 	nodeSigningKeyGetStmt           *sql.Stmt
 	othersForStmt                   *sql.Stmt
@@ -2530,6 +2539,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeKeyRevokeStmt:               q.nodeKeyRevokeStmt,
 		nodeKeyRevokeNamedStmt:          q.nodeKeyRevokeNamedStmt,
 		nodeKeyTouchStmt:                q.nodeKeyTouchStmt,
+		nodeKeysStmt:                    q.nodeKeysStmt,
 		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
 		othersForStmt:                   q.othersForStmt,

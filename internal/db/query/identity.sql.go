@@ -412,6 +412,41 @@ func (q *Queries) NodeKeyTouch(ctx context.Context, arg NodeKeyTouchParams) erro
 	return err
 }
 
+const nodeKeys = `-- name: NodeKeys :many
+SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM node_key ORDER BY key_id DESC
+`
+
+func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
+	rows, err := q.query(ctx, q.nodeKeysStmt, nodeKeys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NodeKey
+	for rows.Next() {
+		var i NodeKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const personByEmail = `-- name: PersonByEmail :one
 SELECT person_id, email, workspace_id, created_at FROM person WHERE email = $1
 `

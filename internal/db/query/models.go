@@ -210,6 +210,16 @@ type LedgerTransaction struct {
 	CreatedAt     int64
 }
 
+type NodeKey struct {
+	KeyID        string
+	Name         string
+	SecretSha256 string
+	MaskedPrefix string
+	CreatedAt    int64
+	LastUsedAt   int64
+	RevokedAt    int64
+}
+
 type Person struct {
 	PersonID    string
 	Email       string
