@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -120,6 +121,7 @@ func writer(t *testing.T, url string) (*exec.Cmd, *bufio.Scanner) {
 	process := exec.Command(self)
 	process.Env = append(os.Environ(), writerVariable+"="+url)
 	process.Stderr = os.Stderr
+	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing lives on behind a test that is killed
 	out, err := process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
