@@ -28,21 +28,12 @@ func agentHouse(t *testing.T) (*house, caller) {
 	return h, h.caller(credit)
 }
 
-// scriptFolder is testdata/agents beside the npm packages.
+// scriptFolder is testdata/agents and the demo scene, beside the npm packages.
 func scriptFolder(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	packages, err := filepath.Abs(npmFolder)
-	if err != nil {
+	folder := besidePackages(t, os.DirFS("testdata/agents"))
+	if err := os.WriteFile(filepath.Join(folder, demo.Filename), demo.Scene(), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	for _, err := range []error{
-		os.CopyFS(folder, os.DirFS("testdata/agents")), os.Symlink(packages, filepath.Join(folder, "node_modules")),
-		os.WriteFile(filepath.Join(folder, demo.Filename), demo.Scene(), 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	return folder
 }

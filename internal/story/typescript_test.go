@@ -3,6 +3,7 @@ package story_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,19 +69,10 @@ func TestATypeScriptClientMadeFromTheDocumentRendersAJob(t *testing.T) {
 // serves, and returns the folder.
 func (h *house) typescript() (folder string) {
 	h.t.Helper()
-	folder = h.t.TempDir()
+	folder = besidePackages(h.t, os.DirFS("testdata/typescript"))
 	document := get(h.t, http.MethodGet, h.url+"/openapi.json", nil).body
-	packages, err := filepath.Abs(npmFolder)
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), document, 0o600); err != nil {
 		h.t.Fatal(err)
-	}
-	for _, err := range []error{
-		os.CopyFS(folder, os.DirFS("testdata/typescript")), os.Symlink(packages, filepath.Join(folder, "node_modules")),
-		os.WriteFile(filepath.Join(folder, "openapi.json"), document, 0o600),
-	} {
-		if err != nil {
-			h.t.Fatal(err)
-		}
 	}
 	// What has a default may be left out of a request.
 	node(h.t, folder, nil, "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--default-non-nullable=false", "-o", "schema.d.ts")
@@ -88,8 +80,22 @@ func (h *house) typescript() (folder string) {
 	return folder
 }
 
-// node runs a script with the pinned Node and returns what it prints.
-func node(t *testing.T, folder string, env []string, script string, arguments ...string) []byte {
+// besidePackages gives a folder of these files, from which the npm packages are
+// found.
+func besidePackages(t *testing.T, files fs.FS) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	packages, err := filepath.Abs(npmFolder)
+	for _, err := range []error{err, os.CopyFS(folder, files), os.Symlink(packages, filepath.Join(folder, "node_modules"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// pinnedNode is the path of the Node that the npm packages pin.
+func pinnedNode(t *testing.T) string {
 	t.Helper()
 	program, err := filepath.Abs(filepath.Join(npmFolder, ".bin", "node"))
 	if err != nil {
@@ -98,7 +104,13 @@ func node(t *testing.T, folder string, env []string, script string, arguments ..
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("the pinned npm packages are not there: run scripts/install-npm (%v)", err)
 	}
-	command := exec.CommandContext(patient(t), program, append([]string{script}, arguments...)...)
+	return program
+}
+
+// node runs a script with the pinned Node and returns what it prints.
+func node(t *testing.T, folder string, env []string, script string, arguments ...string) []byte {
+	t.Helper()
+	command := exec.CommandContext(patient(t), pinnedNode(t), append([]string{script}, arguments...)...)
 	command.Dir, command.Env = folder, append(os.Environ(), env...)
 	var said bytes.Buffer
 	command.Stderr = &said

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -104,17 +105,9 @@ func snippet(t *testing.T, language string) string {
 func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 	t.Parallel()
 	js, golang, python := snippet(t, "js"), snippet(t, "go"), snippet(t, "python")
-	packages, err := filepath.Abs(npmFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	inNode := func(text string) func(t *testing.T) *exec.Cmd {
 		return func(t *testing.T) *exec.Cmd {
-			folder := t.TempDir()
-			if err := os.Symlink(packages, filepath.Join(folder, "node_modules")); err != nil {
-				t.Fatal(err)
-			}
-			return program(t, filepath.Join(folder, "receiver.mjs"), text, filepath.Join(packages, ".bin", "node"))
+			return program(t, filepath.Join(besidePackages(t, fstest.MapFS{}), "receiver.mjs"), text, pinnedNode(t))
 		}
 	}
 	for name, receiver := range map[string]func(t *testing.T) *exec.Cmd{
