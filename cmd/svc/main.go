@@ -46,7 +46,7 @@ func main() {
 		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
 		kong.ShortUsageOnError(),  // the whole help would hide what is wrong
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Configuration(kong.JSON, "/etc/svc/config.json"),
+		kong.Configuration(readConfig, "/etc/svc/config.json"),
 		kong.Vars{"version": version()},
 	)
 	if err != nil {
