@@ -82,7 +82,7 @@ func (c *benchCmd) Run(app *kong.Context) error {
 	if c.JSON {
 		return errors.Join(sent, printJSON(app.Stdout, done))
 	}
-	done.print(app.Stdout)
+	done.print(app.Stdout, c.Server)
 	return sent
 }
 
@@ -202,7 +202,7 @@ func (c *benchCmd) send(ctx context.Context, done *benched) error {
 }
 
 // print is the card that people get.
-func (b benched) print(w io.Writer) {
+func (b benched) print(w io.Writer, server string) {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "scene\tsamples/min\tsamples\trendered\tpicture")
 	for _, s := range b.Receipt.Scenes {
@@ -220,6 +220,8 @@ func (b benched) print(w io.Writer) {
 	row("device", "%s, %s", b.Receipt.RenderDevice, b.Receipt.DeviceName())
 	row("blender", "%s (%s)", b.Receipt.BlenderVersion, b.Receipt.BlenderBuildHash)
 	switch {
+	case b.Result == nil && server != "":
+		row("result", "not taken by %s", server)
 	case b.Result == nil:
 		row("result", "not sent; --server and --key send it")
 	case b.Result.PublicResultURL != nil:
