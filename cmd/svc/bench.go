@@ -48,12 +48,12 @@ var errNotTaken = errors.New("the service does not count the result")
 
 // benched is what came of it, and the form of --json.
 type benched struct {
-	Score    float64               `json:"score"`
-	Receipt  benchmark.Receipt     `json:"receipt"`
-	Envelope json.RawMessage       `json:"envelope"`  // the signed receipt
-	Result   *farm.BenchmarkReply  `json:"submitted"` // null when nothing was sent
-	worker   *farm.RegisterRequest // what this machine registers as
-	signer   receipt.PublicKey     // who signed
+	Score    float64              `json:"score"`
+	Receipt  benchmark.Receipt    `json:"receipt"`
+	Envelope json.RawMessage      `json:"envelope"`  // the signed receipt
+	Result   *farm.BenchmarkReply `json:"submitted"` // null when nothing was sent
+	workerID string               // as which this machine is registered; "" where no server is given
+	signer   receipt.PublicKey    // who signed
 }
 
 // Run measures, signs, sends and prints.
@@ -109,11 +109,11 @@ func (c *benchCmd) measure(ctx context.Context, to display) (done benched, err e
 	done.Receipt, err = measure.Run(ctx, measure.Config{
 		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
 		Admit: func(info blender.Info) error {
-			if done.worker != nil {
-				return nil
-			}
 			request, err := self.Admit(info)
-			done.worker = &request
+			if err != nil || c.Server == "" || done.workerID != "" {
+				return err
+			}
+			done.workerID, err = c.register(ctx, request)
 			return err
 		},
 		Progress: shown.move, Now: time.Now,
@@ -176,6 +176,16 @@ func (c *benchCmd) sign(done *benched) error {
 	return nil
 }
 
+// register tells the service of this machine: before anything is measured, since a
+// key that is none is better told at once.
+func (c *benchCmd) register(ctx context.Context, request farm.RegisterRequest) (workerID string, err error) {
+	reply, err := farm.NewClient(c.Server, c.Key).Register(ctx, request)
+	if err != nil {
+		return "", fmt.Errorf("register at %s: %w", c.Server, err)
+	}
+	return reply.WorkerID, nil
+}
+
 // send hands the receipt in, where a server is given.
 func (c *benchCmd) send(ctx context.Context, done *benched) error {
 	if c.Server == "" {
@@ -185,12 +195,7 @@ func (c *benchCmd) send(ctx context.Context, done *benched) error {
 	if err != nil {
 		return err
 	}
-	at := farm.NewClient(c.Server, c.Key)
-	self, err := at.Register(ctx, *done.worker)
-	if err != nil {
-		return fmt.Errorf("register at %s: %w", c.Server, err)
-	}
-	reply, err := at.Benchmark(ctx, farm.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
+	reply, err := farm.NewClient(c.Server, c.Key).Benchmark(ctx, farm.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
 	if err != nil {
 		return fmt.Errorf("send the receipt: %w", err)
 	}
