@@ -28,7 +28,7 @@ type logCmd struct {
 
 // logVerifyCmd checks a log from outside.
 type logVerifyCmd struct {
-	Server     string `aliases:"url" env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
+	Server     string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
 	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, those that the service publishes."`
 	Checkpoint string `type:"path" placeholder:"FILE" help:"Where the checkpoint of the last walk is kept: the log must still begin with it. Written anew after a walk that found nothing."`
 	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end."`

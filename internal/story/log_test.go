@@ -22,15 +22,14 @@ import (
 	"svc.example/internal/wallet"
 )
 
-// logJobs is how many jobs two servers complete between them: enough for a dozen
-// tiles of the log.
-const logJobs = 3000
+// logJobs is how many jobs two servers complete between them.
+const logJobs = 10000
 
 // Two servers over one PostgreSQL pack and complete jobs at once, and each is
 // killed once on the way. Every job is completed once, every receipt is its own
 // leaf, and the log has neither hole nor fork: the audit at the end builds it
 // anew and opens every artifact.
-func TestTwoServersThatDieCompleteThousandsOfJobsIntoOneLog(t *testing.T) {
+func TestTwoServersThatDieCompleteTenThousandJobsIntoOneLog(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t), LeaseLife: time.Second, LogOrigin: "renders.example.com/log"}
 	h := open(t, config)
@@ -48,12 +47,12 @@ func TestTwoServersThatDieCompleteThousandsOfJobsIntoOneLog(t *testing.T) {
 	done, stop := h.app.DB.Listen(lease.Topic(lease.ExpireQueue))
 	defer stop()
 	var stops []func() bool
-	for _, kill := range []int64{900, 1500} {
+	for _, kill := range []int64{3000, 5000} {
 		stops = append(stops, supervise(t, serverConfig{
 			Listen: freeAddress(t), Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: kill, NoWorker: true,
 		}))
 	}
-	over := time.After(10 * time.Minute)
+	over := time.After(15 * time.Minute)
 	for left() > 0 {
 		select {
 		case <-done:

@@ -229,7 +229,7 @@ func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
 	known := filepath.Join(t.TempDir(), "checkpoint")
 	walk := func(h *house) (told string, code int) {
 		t.Helper()
-		command := exec.CommandContext(patient(t), svc(), "log", "verify", "--url", h.url, "--checkpoint", known)
+		command := exec.CommandContext(patient(t), svc(), "log", "verify", "--server", h.url, "--checkpoint", known)
 		output, err := command.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 			t.Fatal(err)

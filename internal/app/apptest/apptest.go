@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"svc.example/internal/app"
+	"svc.example/internal/await"
 )
 
 // Start opens a house and serves. When the test ends, the house is stopped,
@@ -54,7 +55,7 @@ func Serve(t testing.TB, house *app.App) (url string, stop func()) {
 	}
 	return url, sync.OnceFunc(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := await.Next(t, ended, "the end of the service"); err != nil {
 			t.Errorf("the service ended with %v", err)
 		}
 	})
