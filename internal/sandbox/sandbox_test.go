@@ -203,7 +203,7 @@ func TestTheEndIsToldAsItWas(t *testing.T) {
 
 func TestALimitThatEndsAProgramIsNamed(t *testing.T) {
 	t.Parallel()
-	box := open(t, sandbox.Required, sandbox.Limits{Memory: 256 << 20, Tasks: 64, FileSize: 1 << 20})
+	box := open(t, sandbox.Required, sandbox.Limits{Memory: 256 << 20, FileSize: 1 << 20})
 	out := t.TempDir()
 	c := sandbox.Command{Write: []string{out}}
 	e, said := run(t, box, c, "hoard", "1024")
@@ -214,12 +214,14 @@ func TestALimitThatEndsAProgramIsNamed(t *testing.T) {
 	if box.Report().Cgroup > 0 && (e.Hit != sandbox.HitMemory || e.Limit != "256 MiB") {
 		t.Errorf("under a control group: %+v", e)
 	}
-	limited := strings.Contains(box.Report().String(), "64 tasks")
-	if e, said = run(t, box, c, "fork", "200"); limited != strings.Contains(said, "temporarily unavailable") {
+	// A box of its own: under the race detector a dozen processes take all the memory.
+	crowd := open(t, sandbox.Required, sandbox.Limits{Tasks: 64})
+	limited := strings.Contains(crowd.Report().String(), "64 tasks")
+	if e, said = run(t, crowd, c, "fork", "200"); limited != strings.Contains(said, "temporarily unavailable") {
 		t.Errorf("200 processes under 64 tasks: %+v, %q", e, said)
 	}
-	if box.Report().Cgroup > 0 && e.Hit != sandbox.HitTasks {
-		t.Errorf("200 processes under 64 tasks: %+v", e)
+	if crowd.Report().Cgroup > 0 && e.Hit != sandbox.HitTasks {
+		t.Errorf("200 processes under 64 tasks: %s, %s %s", e, e.Hit, e.Limit)
 	}
 	if e, said = run(t, box, c, "grow", filepath.Join(out, "big"), "8"); !strings.Contains(said, "file too large") && e.Signal != syscall.SIGXFSZ {
 		t.Errorf("8 MiB under 1 MiB: %+v, %q", e, said)
