@@ -52,7 +52,7 @@ type benched struct {
 	Receipt  benchmark.Receipt    `json:"receipt"`
 	Envelope json.RawMessage      `json:"envelope"`  // the signed receipt
 	Result   *farm.BenchmarkReply `json:"submitted"` // null when nothing was sent
-	workerID string               // as which this machine is registered; "" where no server is given
+	workerID string               // as which this machine is registered, where a server is given
 	signer   receipt.PublicKey    // who signed
 }
 
@@ -106,11 +106,16 @@ func (c *benchCmd) measure(ctx context.Context, to display) (done benched, err e
 	}
 	shown := sceneMeters{to: to}
 	defer shown.end()
+	admitted := false // told once, not for each scene
 	done.Receipt, err = measure.Run(ctx, measure.Config{
 		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
 		Admit: func(info blender.Info) error {
+			if admitted {
+				return nil
+			}
+			admitted = true
 			request, err := self.Admit(info)
-			if err != nil || c.Server == "" || done.workerID != "" {
+			if err != nil || c.Server == "" {
 				return err
 			}
 			done.workerID, err = c.register(ctx, request)
