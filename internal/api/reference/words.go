@@ -164,27 +164,26 @@ func shellWord(name string) string { return "$" + strings.ToUpper(strings.Replac
 // curl is the call as one types it: the credential that programs have, what must
 // be given, and the example's body.
 func (d description) curl(server string, c call) string {
-	var lines []string
 	command := "curl"
-	if c.Method != "GET" && c.Method != "POST" {
+	if c.Method != "GET" && (c.Method != "POST" || len(c.Bodies) == 0) { // what is sent makes it a POST
 		command += " -X " + c.Method
 	}
 	if slices.ContainsFunc(c.Answers, func(a body) bool { return a.Media == "text/event-stream" }) {
 		command += " -N"
 	}
 	address := server + variable.ReplaceAllStringFunc(c.Path, func(m string) string { return shellWord(m[1 : len(m)-1]) })
-	for i, p := range slices.DeleteFunc(slices.Clone(c.Parameters), func(p parameter) bool { return p.In != "query" || !p.Required }) {
-		address += map[bool]string{true: "?", false: "&"}[i == 0] + p.Name + "=" + shellWord(p.Name)
+	mark := "?"
+	for _, p := range c.Parameters {
+		if p.In == "query" && p.Required {
+			address += mark + p.Name + "=" + shellWord(p.Name)
+			mark = "&"
+		}
 	}
-	lines = append(lines, command+` "`+address+`"`)
+	lines := []string{command + ` "` + address + `"`}
 	if len(c.Takes) > 0 {
 		lines = append(lines, d.shows(c.Takes[0]))
 	}
-	lines = append(lines, c.sends()...)
-	if c.Method == "POST" && len(c.Bodies) == 0 {
-		lines[0] = strings.Replace(lines[0], "curl", "curl -X POST", 1)
-	}
-	return strings.Join(lines, " \\\n  ")
+	return strings.Join(append(lines, c.sends()...), " \\\n  ")
 }
 
 // shows is the argument for a credential.
