@@ -41,6 +41,17 @@ func request(fingerprint string) idempotency.Request {
 	return idempotency.Request{WorkspaceID: "WSP-1", Route: "do", Key: "key", Fingerprint: fingerprint}
 }
 
+// dead is the hold of a process that was killed.
+func (b *bench) dead(t *testing.T) *idempotency.Hold {
+	t.Helper()
+	h, _, err := idempotency.Begin(t.Context(), b.DB, request("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Die()
+	return h
+}
+
 func (b *bench) finish(ctx context.Context, h *idempotency.Hold, text string) error {
 	return b.Write(ctx, func(tx *db.Tx) error {
 		return h.Finish(ctx, tx, idempotency.Answer{Status: 200, Body: []byte(text)})
@@ -50,11 +61,7 @@ func (b *bench) finish(ctx context.Context, h *idempotency.Hold, text string) er
 func TestAHoldOfADeadProcessLapsesAndCannotFinish(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx := t.Context()
-		dead, _, err := idempotency.Begin(ctx, b.DB, request("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dead.Die()
+		dead := b.dead(t)
 		if _, _, err := idempotency.Begin(ctx, b.DB, request("a")); !fault.Is(err, fault.IdempotencyInProgress) {
 			t.Fatalf("while it is held: %v", err)
 		}
@@ -107,11 +114,7 @@ func TestAnAnswerIsKeptForADay(t *testing.T) {
 func TestAHoldThatADeadProcessLeftIsForgottenToo(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx := t.Context()
-		dead, _, err := idempotency.Begin(ctx, b.DB, request("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dead.Die()
+		dead := b.dead(t)
 		b.later.Store(int64(idempotency.AnswerLife - time.Minute))
 		if n, err := idempotency.Forget(ctx, b.DB); n != 0 || err != nil {
 			t.Errorf("within the day: forgot %d, %v", n, err)
