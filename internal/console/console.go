@@ -8,9 +8,9 @@
 // from here.
 //
 // What a page tells is read by the rooms, and what its forms ask for they decide.
-// Start reading at Routes; start.go is the first page, leaderboard.go the other public
-// ones, chart.go the
-// drawing, signin.go who may see a workspace's, webhooks.go those.
+// Start reading at Routes; start.go is the first page, leaderboard.go the other
+// public ones, chart.go the drawing, signin.go who may see a workspace's,
+// webhooks.go those.
 package console
 
 import (
