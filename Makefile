@@ -66,7 +66,7 @@ ROUNDS ?= 20
 .PHONY: chaos
 chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@scripts/install-tools postgres
-	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/story | \
+	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: ' | grep -v testdbconf
 
 .PHONY: generate

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"svc.example/internal/db"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // What a round of requests is made of.

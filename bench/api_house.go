@@ -14,11 +14,11 @@ import (
 	"strings"
 
 	"svc.example/internal/app"
-	"svc.example/internal/db"
-	"svc.example/internal/demo"
-	"svc.example/internal/identity"
-	"svc.example/internal/ratelimit"
-	"svc.example/internal/wallet"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // apiHouse is a service without a worker, in this process.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/blendfile"
+	"svc.example/internal/ground/blendfile"
 )
 
 // inspectFlag makes this program inspect one file and end: then its time and

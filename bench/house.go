@@ -12,12 +12,12 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/blender"
-	"svc.example/internal/db"
-	"svc.example/internal/farm"
-	"svc.example/internal/identity"
-	"svc.example/internal/wallet"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
 )
 
 // house is a running service with a watched worker inside.
@@ -62,7 +62,7 @@ func openFarm(ctx context.Context, b *bench, renderer worker.Blender, workers in
 		var work string
 		work, err = b.dir("worker-")
 		w := worker.New(worker.Config{
-			Farm: farm.NewClient(h.address, key), Renderer: h.watch, WorkDir: work, Name: fmt.Sprint(n), Log: h.log,
+			Farm: farmapi.NewClient(h.address, key), Renderer: h.watch, WorkDir: work, Name: fmt.Sprint(n), Log: h.log,
 			Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true,
 		})
 		h.farm.Go(func() { _ = w.Run(h.serving) }) // why it ended stands in the log

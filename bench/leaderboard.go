@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/api"
-	"svc.example/internal/db"
-	"svc.example/internal/leaderboard"
-	"svc.example/internal/leaderboard/leaderboardtest"
-	"svc.example/internal/receipt"
-	"svc.example/internal/receiptlog"
-	"svc.example/internal/signing"
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
+	"svc.example/internal/work/receipt/signing"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"svc.example/internal/db"
-	"svc.example/internal/lease"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/lease"
 )
 
 // What a round of leases is made of.

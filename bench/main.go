@@ -27,8 +27,8 @@ import (
 	"syscall"
 	"time"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/sandbox"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/sandbox"
 )
 
 // group is rows that are measured together.

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"svc.example/internal/db"
-	"svc.example/internal/receipt"
-	"svc.example/internal/receipt/receipttest"
-	"svc.example/internal/receiptlog"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"svc.example/internal/worker"
+	"svc.example/internal/work/worker"
 )
 
 // Rows of one job each: they are measured in the same run of it.

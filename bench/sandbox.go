@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/sandbox"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/sandbox"
 )
 
 // Rows of one process each.

@@ -20,12 +20,12 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/db"
-	"svc.example/internal/farm"
-	"svc.example/internal/identity"
-	"svc.example/internal/synthetic"
-	"svc.example/internal/wallet"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
 )
 
 // scaleServer is svc serve in a process of its own, and what a caller needs.
@@ -169,7 +169,7 @@ func (s *scaleServer) crowd(ctx context.Context, n int, frameTime time.Duration)
 	failed := make(chan error, n)
 	for i := range n {
 		w := worker.New(worker.Config{
-			Farm:     present{farm.NewClient(s.url, s.nodes[i]), there},
+			Farm:     present{farmapi.NewClient(s.url, s.nodes[i]), there},
 			Renderer: synthetic.Renderer{FrameTime: frameTime, Jitter: 0.5},
 			WorkDir:  filepath.Join(root, fmt.Sprint(i)), Name: fmt.Sprint("scale-", i), Log: slog.New(slog.DiscardHandler),
 		})
@@ -199,7 +199,7 @@ type present struct {
 	there chan<- struct{}
 }
 
-func (p present) Register(ctx context.Context, r farm.RegisterRequest) (farm.RegisterReply, error) {
+func (p present) Register(ctx context.Context, r farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
 	reply, err := p.Farm.Register(ctx, r)
 	if err == nil {
 		select {

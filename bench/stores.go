@@ -14,7 +14,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
 
-	"svc.example/internal/db"
+	"svc.example/internal/ground/db"
 )
 
 // withStores has do work on an empty database: through the house, and bare, the

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/work/worker"
 )
 
 // watched is the real renderer, with a clock beside it.

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"svc.example/internal/contract"
-	"svc.example/internal/db"
-	"svc.example/internal/id"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
 )
 
 // What a round of webhooks is made of. Workspaces have as many endpoints as they

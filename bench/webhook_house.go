@@ -21,14 +21,14 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/contract"
-	"svc.example/internal/db"
-	"svc.example/internal/id"
-	"svc.example/internal/identity"
-	"svc.example/internal/lease"
-	"svc.example/internal/outbound"
-	"svc.example/internal/seal"
-	"svc.example/internal/webhook"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/webhook"
 )
 
 // hookHouse is the webhooks of a house, with receivers that listen in this

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"svc.example/internal/receipt"
+	"svc.example/internal/work/receipt"
 )
 
 // What [Verify] can find wrong.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"svc.example/client"
-	"svc.example/internal/receipt"
-	"svc.example/internal/receipt/receipttest"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
 )
 
 func TestVerifyTellsAnHonestJobFromAChangedOne(t *testing.T) {

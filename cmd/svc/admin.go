@@ -8,12 +8,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/api"
 	"svc.example/internal/app"
-	"svc.example/internal/db"
-	"svc.example/internal/id"
-	"svc.example/internal/identity"
-	"svc.example/internal/wallet"
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // adminCmd works on the store itself, beside a running service or without one.

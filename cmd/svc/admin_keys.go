@@ -8,9 +8,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/db"
-	"svc.example/internal/identity"
-	"svc.example/internal/wallet"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // keyListCmd lists keys, so that one whose id nobody has noted can be revoked.

@@ -10,9 +10,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/internal/app"
-	"svc.example/internal/db"
-	"svc.example/internal/render"
-	"svc.example/internal/signing"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/render"
 )
 
 type proofPageCmd struct {

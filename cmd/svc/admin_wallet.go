@@ -7,9 +7,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/db"
-	"svc.example/internal/id"
-	"svc.example/internal/wallet"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/wallet"
 )
 
 // moveFlags are common to what moves money from outside a job.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/db"
-	"svc.example/internal/render"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/render"
 )
 
 // workersCmd lists workers.

@@ -18,12 +18,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/benchmark"
-	"svc.example/internal/benchmark/measure"
-	"svc.example/internal/blender"
-	"svc.example/internal/farm"
-	"svc.example/internal/receipt"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/benchmark/measure"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/worker"
 )
 
 // benchCmd measures this machine and hands the receipt in.
@@ -48,12 +48,12 @@ var errNotTaken = errors.New("the service does not count the result")
 
 // benched is what came of it, and the form of --json.
 type benched struct {
-	Score    float64              `json:"score"`
-	Receipt  benchmark.Receipt    `json:"receipt"`
-	Envelope json.RawMessage      `json:"envelope"`  // the signed receipt
-	Result   *farm.BenchmarkReply `json:"submitted"` // null when nothing was sent
-	workerID string               // as which this machine is registered, where a server is given
-	signer   receipt.PublicKey    // who signed
+	Score    float64                 `json:"score"`
+	Receipt  benchmark.Receipt       `json:"receipt"`
+	Envelope json.RawMessage         `json:"envelope"`  // the signed receipt
+	Result   *farmapi.BenchmarkReply `json:"submitted"` // null when nothing was sent
+	workerID string                  // as which this machine is registered, where a server is given
+	signer   receipt.PublicKey       // who signed
 }
 
 // Run measures, signs, sends and prints.
@@ -183,8 +183,8 @@ func (c *benchCmd) sign(done *benched) error {
 
 // register tells the service of this machine: before anything is measured, since a
 // key that is none is better told at once.
-func (c *benchCmd) register(ctx context.Context, request farm.RegisterRequest) (workerID string, err error) {
-	reply, err := farm.NewClient(c.Server, c.Key).Register(ctx, request)
+func (c *benchCmd) register(ctx context.Context, request farmapi.RegisterRequest) (workerID string, err error) {
+	reply, err := farmapi.NewClient(c.Server, c.Key).Register(ctx, request)
 	if err != nil {
 		return "", fmt.Errorf("register at %s: %w", c.Server, err)
 	}
@@ -200,12 +200,12 @@ func (c *benchCmd) send(ctx context.Context, done *benched) error {
 	if err != nil {
 		return err
 	}
-	reply, err := farm.NewClient(c.Server, c.Key).Benchmark(ctx, farm.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
+	reply, err := farmapi.NewClient(c.Server, c.Key).Benchmark(ctx, farmapi.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
 	if err != nil {
 		return fmt.Errorf("send the receipt: %w", err)
 	}
 	done.Result = &reply
-	if reply.Status != farm.BenchmarkAccepted {
+	if reply.Status != farmapi.BenchmarkAccepted {
 		return fmt.Errorf("%w: %s: %s", errNotTaken, *reply.Reason, *reply.Detail)
 	}
 	return nil

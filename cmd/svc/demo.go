@@ -14,14 +14,14 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/blender"
-	"svc.example/internal/blendfile"
-	"svc.example/internal/db"
-	"svc.example/internal/demo"
-	"svc.example/internal/identity"
-	"svc.example/internal/quote"
-	"svc.example/internal/wallet"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
 )
 
 // demoCmd starts a service of its own in a temporary folder and has one file

@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/farm"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/worker"
 )
 
 // doctorCmd tells what a worker would do on this machine.
@@ -50,7 +50,7 @@ func (c *doctorCmd) Run(app *kong.Context) error {
 		WorkDir: c.Work, Server: c.Server, Now: time.Now,
 	}
 	if c.Key != "" {
-		e.Farm = farm.NewClient(c.Server, c.Key)
+		e.Farm = farmapi.NewClient(c.Server, c.Key)
 	}
 	e.Blender, e.BlenderErr = blender.Find(c.Blender, blender.DataHome())
 	// What is in force is a finding here, not a line of a log.

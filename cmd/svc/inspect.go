@@ -10,11 +10,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/blendfile"
-	"svc.example/internal/contract"
-	"svc.example/internal/fault"
-	"svc.example/internal/intake"
-	"svc.example/internal/quote"
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
 )
 
 // inspectCmd tells what a .blend is, without a service and without Blender.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/blendfile"
+	"svc.example/internal/ground/blendfile"
 )
 
 // scenes are files that Blender made, with its own answers beside them.
-const scenes = "../../internal/blendfile/testdata"
+const scenes = "../../internal/ground/blendfile/testdata"
 
 func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func inspectedLines(t *testing.T, file string) map[string]bool {
 func TestInspectSaysWhatTheServiceWouldRefuse(t *testing.T) {
 	t.Parallel()
 	// A library holds no scene.
-	found, err := readFacts("../../internal/blendfile/testdata/library.blend")
+	found, err := readFacts("../../internal/ground/blendfile/testdata/library.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

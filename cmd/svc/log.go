@@ -18,8 +18,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
-	"svc.example/internal/receipt"
-	"svc.example/internal/receiptlog"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
 )
 
 type logCmd struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
-	"svc.example/internal/farm"
-	"svc.example/internal/fault"
-	"svc.example/internal/sandbox"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/sandbox"
 )
 
 // program is the command line. Every flag is also an SVC_* environment
@@ -65,7 +65,7 @@ func explained(err error) error {
 	action := ""
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		action = refused.SuggestedAction
-	} else if refused, ok := errors.AsType[*farm.Error](err); ok {
+	} else if refused, ok := errors.AsType[*farmapi.Error](err); ok {
 		action = refused.SuggestedAction
 	} else if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code != fault.InvalidRequest { // whose message says it
 		_, body := fault.Envelope(refused, "")

@@ -16,9 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"svc.example/internal/agent"
-	"svc.example/internal/contract"
-	"svc.example/internal/fault"
+	"svc.example/internal/door/agent"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
 )
 
 // apiKeyVariable holds the agent key of svc mcp. It is no flag: a key on a

@@ -18,8 +18,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"svc.example/internal/contract"
-	"svc.example/internal/fault"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
 )
 
 // patience is how long a call waits for a file that moves; then it answers, the

@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/app"
-	"svc.example/internal/app/apptest"
-	"svc.example/internal/demo"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/apptest"
 )
 
 // hurried is a local agent at a service that lets two requests pass at once.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/api"
+	"svc.example/internal/door/api"
 )
 
 // openapiCmd prints the contract without a running service.

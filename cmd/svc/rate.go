@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"svc.example/internal/app"
-	"svc.example/internal/contract"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // rateFlags say how many requests a client may make.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"svc.example/client"
-	"svc.example/internal/receipt"
+	"svc.example/internal/work/receipt"
 )
 
 // renderOptions say what to render and whom to tell.

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"svc.example/client"
-	"svc.example/internal/contract"
+	"svc.example/internal/ground/contract"
 )
 
 // printQuote shows what would be rendered at what price, and what the service

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"svc.example/client"
-	"svc.example/internal/receipt"
-	"svc.example/internal/receipt/receipttest"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
 )
 
 // delivery is a service that has already rendered: it takes the file whose hash

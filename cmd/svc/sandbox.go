@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/sandbox"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/work/worker"
 )
 
 // sandboxFlags say how Blender is kept apart from the machine.

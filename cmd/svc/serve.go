@@ -13,11 +13,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/api"
 	"svc.example/internal/app"
-	"svc.example/internal/blender"
-	"svc.example/internal/db"
-	"svc.example/internal/identity"
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
 )
 
 // store is where a command finds the house.

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"svc.example/internal/app"
-	"svc.example/internal/identity"
-	"svc.example/internal/identity/openid"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/openid"
 )
 
 // signInFlags say how people prove who they are. Secrets belong into the

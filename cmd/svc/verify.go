@@ -12,7 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/internal/receipt"
+	"svc.example/internal/work/receipt"
 )
 
 // keyFileName is the public key's file beside a receipt that svc render wrote.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"svc.example/internal/receipt"
-	"svc.example/internal/receipt/receipttest"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
 )
 
 func TestMain(m *testing.M) {

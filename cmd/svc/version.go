@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"svc.example/internal/contract"
+	"svc.example/internal/ground/contract"
 )
 
 // version says which program this is: the module's version, which holds date and

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"svc.example/internal/app"
-	"svc.example/internal/outbound"
+	"svc.example/internal/ground/outbound"
 )
 
 // webhookFlags say how long webhooks are remembered, and let them call where they

@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/farm"
-	"svc.example/internal/synthetic"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
 )
 
 type workers struct {
@@ -63,7 +63,7 @@ func (c *workerCmd) Run() error {
 		return err
 	}
 	return worker.New(worker.Config{
-		Farm: farm.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
+		Farm: farmapi.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)
 }

@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 
 	"svc.example/docs/coverage"
-	"svc.example/internal/api"
-	"svc.example/internal/benchmark"
-	"svc.example/internal/fault"
-	"svc.example/internal/render"
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/render"
 )
 
 func main() {

@@ -19,14 +19,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/blob"
-	"svc.example/internal/db"
-	"svc.example/internal/leaderboard"
-	"svc.example/internal/receipt"
-	"svc.example/internal/render"
-	"svc.example/internal/seal"
-	"svc.example/internal/signing"
-	"svc.example/internal/webhook"
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/webhook"
 )
 
 // App is the house without its doors.

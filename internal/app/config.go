@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/blender"
-	"svc.example/internal/contract"
-	"svc.example/internal/identity"
-	"svc.example/internal/identity/openid"
-	"svc.example/internal/outbound"
-	"svc.example/internal/quote"
-	"svc.example/internal/ratelimit"
-	"svc.example/internal/worker"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/worker"
 )
 
 // Config is everything an operator, or a test, may set.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/fault"
-	"svc.example/internal/id"
-	"svc.example/internal/identity"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/identity"
 )
 
 // front is what every request passes: it gets an id, is counted and logged as

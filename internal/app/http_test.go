@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/fault"
+	"svc.example/internal/ground/fault"
 )
 
 func serveFront(t *testing.T, method, path string, header http.Header) *httptest.ResponseRecorder {

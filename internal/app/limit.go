@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/contract"
-	"svc.example/internal/fault"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // front makes the front of this house.

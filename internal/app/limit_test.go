@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/fault"
-	"svc.example/internal/ratelimit"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // counted serves one request at a front whose clients have no request left, and

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"svc.example/internal/api"
-	"svc.example/internal/fault"
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/fault"
 )
 
 // Headers of callers in browsers (decisions: every bearer and public route

@@ -14,26 +14,26 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/agent"
-	"svc.example/internal/api"
-	"svc.example/internal/console"
-	"svc.example/internal/db"
-	"svc.example/internal/farm"
-	"svc.example/internal/farm/door"
-	"svc.example/internal/id"
-	"svc.example/internal/idempotency"
-	"svc.example/internal/identity"
-	"svc.example/internal/identity/openid"
-	"svc.example/internal/intake"
-	"svc.example/internal/leaderboard"
-	"svc.example/internal/lease"
-	"svc.example/internal/outbound"
-	"svc.example/internal/proof"
-	"svc.example/internal/ratelimit"
-	"svc.example/internal/receiptlog"
-	"svc.example/internal/render"
-	"svc.example/internal/webhook"
-	"svc.example/internal/worker"
+	"svc.example/internal/door/agent"
+	"svc.example/internal/door/api"
+	"svc.example/internal/door/farm"
+	"svc.example/internal/door/proof"
+	"svc.example/internal/door/web"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/receipt/receiptlog"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/webhook"
+	"svc.example/internal/work/worker"
 )
 
 // Bounds and paces of the background work.
@@ -132,11 +132,11 @@ func (a *App) Serve(ctx context.Context) error {
 	return err
 }
 
-func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *door.Server {
+func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &door.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
 }
 
 // intake receives files, those too that guard lets be fetched.
@@ -148,12 +148,12 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, public string) {
 	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
-	console.Routes(mux, a.consoleRooms(board, public))
+	web.Routes(mux, a.consoleRooms(board, public))
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 }
 
-func (a *App) consoleRooms(board *leaderboard.Board, public string) console.Rooms {
-	rooms := console.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: public, Log: a.Config.Log}
+func (a *App) consoleRooms(board *leaderboard.Board, public string) web.Rooms {
+	rooms := web.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: public, Log: a.Config.Log}
 	if a.Config.OpenID != nil {
 		rooms.OpenID = api.OpenIDStartPath
 	}
@@ -292,7 +292,7 @@ func (a *App) embedded(ctx context.Context, local string) error {
 		return err
 	}
 	return worker.New(worker.Config{
-		Farm: farm.NewClient(local, key), Renderer: e.Renderer, WorkDir: filepath.Join(a.Config.Data, "worker"), Name: embeddedName, Log: a.Config.Log,
+		Farm: farmapi.NewClient(local, key), Renderer: e.Renderer, WorkDir: filepath.Join(a.Config.Data, "worker"), Name: embeddedName, Log: a.Config.Log,
 		Device: e.Device, Denoise: e.Denoise, AllowBlenderVersion: e.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)
 }

@@ -4,8 +4,8 @@ import (
 	"crypto/rand"
 	mathrand "math/rand/v2"
 
-	"svc.example/internal/outbound"
-	"svc.example/internal/webhook"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/work/webhook"
 )
 
 // openWebhooks makes the webhooks of this house.

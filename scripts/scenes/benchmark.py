@@ -1,6 +1,6 @@
-"""Makes the scenes of the GPU benchmark, internal/benchmark/measure/scenes/*.blend,
+"""Makes the scenes of the GPU benchmark, internal/work/benchmark/measure/scenes/*.blend,
 which package measure embeds and says how it renders. Their references are made
-anew by: go test ./internal/benchmark/measure -run Reference -update
+anew by: go test ./internal/work/benchmark/measure -run Reference -update
 
     blender --background --factory-startup --python scripts/scenes/benchmark.py -- FOLDER
 

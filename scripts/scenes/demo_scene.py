@@ -1,7 +1,7 @@
-"""Makes the demo's scene, internal/demo/scene.blend: a small still life on a
+"""Makes the demo's scene, internal/ground/demo/scene.blend: a small still life on a
 turning plate, 24 frames, one full turn that loops.
 
-    blender --background --factory-startup --python scripts/scenes/demo_scene.py -- internal/demo/scene.blend
+    blender --background --factory-startup --python scripts/scenes/demo_scene.py -- internal/ground/demo/scene.blend
 
 Everything is made of primitives and node materials, so that the file is small and
 opens in Blender 3.4 as in 4.1.

@@ -1,0 +1,131 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/identity"
+)
+
+// post sends bytes to the door.
+func (h *house) post(path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
+	h.t.Helper()
+	return h.send("POST", path, key, kind, body, header...)
+}
+
+func (h *house) send(method, path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), method, h.base+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var object map[string]any
+	if err := json.NewDecoder(res.Body).Decode(&object); err != nil {
+		h.t.Errorf("%s %s: %d is no JSON: %v", method, path, res.StatusCode, err)
+	}
+	return res, object
+}
+
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+
+func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		revoked := h.key(nil)
+		var node identity.NewKey
+		h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			keys, err := identity.AgentKeys(ctx, tx, h.workspace)
+			if err != nil {
+				return err
+			}
+			if node, err = identity.CreateNodeKey(ctx, tx, "node"); err != nil {
+				return err
+			}
+			return identity.RevokeAgentKey(ctx, tx, h.workspace, keys[0].KeyID) // the newest
+		})
+		for who, key := range map[string]string{"nobody": "", "an account key": h.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
+			res, body := h.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
+			e, _ := body["error"].(map[string]any)
+			if res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") != "Bearer" || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
+				t.Errorf("%s: %d %v %v", who, res.StatusCode, res.Header, body)
+			}
+		}
+		if res, body := h.post("/mcp", h.agent, "application/json", listTools); res.StatusCode != 200 || body["result"] == nil {
+			t.Errorf("the agent key: %d %v", res.StatusCode, body)
+		}
+	})
+}
+
+func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
+	t.Parallel()
+	h := start(t, t.TempDir()+"/svc.db")
+	for name, c := range map[string]struct {
+		method, kind, body string
+		status             int
+		code               string
+	}{
+		"not JSON":       {"POST", "application/json", "{", 400, "invalid_request"},
+		"no message":     {"POST", "application/json", `{"a":1}`, 400, "invalid_request"},
+		"empty":          {"POST", "application/json", "", 400, "invalid_request"},
+		"another type":   {"POST", "text/plain", listTools, 415, "unsupported_media_type"},
+		"too long":       {"POST", "application/json", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
+		"another method": {"GET", "", "", 405, "method_not_allowed"},
+		"unknown method": {"POST", "application/json", `{"jsonrpc":"2.0","id":1,"method":"tools/steal<b>"}`, 400, "invalid_request"},
+	} {
+		res, body := h.send(c.method, "/mcp", h.agent, c.kind, c.body)
+		e, _ := body["error"].(map[string]any)
+		if res.StatusCode != c.status || e["code"] != c.code || res.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %d %v", name, res.StatusCode, body)
+		}
+	}
+}
+
+// TestTheDoorStandsBehindAProxy asks as a proxy on the same machine does: by
+// another name, from the loopback, for a browser page of elsewhere.
+func TestTheDoorStandsBehindAProxy(t *testing.T) {
+	t.Parallel()
+	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL, c.TrustedHops = "https://render.example.com", 1 })
+	res, body := h.post("/mcp", h.agent, "application/json", listTools,
+		"Host", "render.example.com", "Origin", "https://elsewhere.example", "X-Forwarded-For", "203.0.113.7", "X-Forwarded-Proto", "https")
+	if res.StatusCode != 200 || body["result"] == nil || res.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%d %v %v", res.StatusCode, res.Header, body)
+	}
+}
+
+func TestToolCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 3} })
+	for range 3 {
+		if res, body := h.post("/mcp", h.agent, "application/json", listTools); res.StatusCode != 200 {
+			t.Fatalf("%d %v", res.StatusCode, body)
+		}
+	}
+	res, body := h.post("/mcp", h.agent, "application/json", listTools)
+	e, _ := body["error"].(map[string]any)
+	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" || e["code"] != "rate_limited" {
+		t.Errorf("%d %v %v", res.StatusCode, res.Header, body)
+	}
+}

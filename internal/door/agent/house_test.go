@@ -1,0 +1,327 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/wallet"
+)
+
+var writeGolden = flag.Bool("write-golden", false, "write testdata/*.golden")
+
+// credit is what a caller's wallet begins with, in cents.
+const credit = 100
+
+// house is a running service with one workspace.
+type house struct {
+	t         *testing.T
+	app       *app.App
+	stop      func() // ends serving and waits for it; once
+	base      string
+	workspace string
+	agent     string // secret of a key without spend limit
+	account   string
+}
+
+// rendering gives a house a worker that paints.
+func rendering(c *app.Config) {
+	c.AllowSynthetic = true
+	c.Embedded = &app.EmbeddedWorker{Renderer: synthetic.Renderer{}}
+}
+
+func each(t *testing.T, test func(t *testing.T, h *house), with ...func(*app.Config)) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) { test(t, start(t, url, with...)) })
+}
+
+// start serves until the test ends, and then audits the store.
+func start(t *testing.T, url string, with ...func(*app.Config)) *house {
+	t.Helper()
+	h := &house{t: t}
+	cfg := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, set := range with {
+		set(&cfg)
+	}
+	var err error
+	if h.app, err = app.Open(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.stop()
+		apptest.Audit(t, h.app)
+		if err := h.app.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	h.serve()
+	h.write(func(ctx context.Context, tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
+		if err != nil {
+			return err
+		}
+		h.workspace = p.WorkspaceID
+		account, err := identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "account")
+		h.account = account.Secret
+		if err != nil {
+			return err
+		}
+		return wallet.Credit(ctx, tx, p.WorkspaceID, "test", credit)
+	})
+	h.agent = h.key(nil)
+	return h
+}
+
+// serve serves until stop.
+func (h *house) serve() {
+	h.t.Helper()
+	h.base, h.stop = apptest.Serve(h.t, h.app)
+}
+
+func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {
+	h.t.Helper()
+	ctx := context.Background()
+	if err := h.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// key makes an agent key of the workspace; nil is no spend limit.
+func (h *house) key(limit *int64) string {
+	h.t.Helper()
+	var key identity.NewKey
+	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = identity.CreateAgentKey(ctx, tx, h.workspace, "agent", limit)
+		return err
+	})
+	return key.Secret
+}
+
+// balance is what the workspace's wallet has.
+func (h *house) balance() (b wallet.Balance) {
+	h.t.Helper()
+	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		b, err = wallet.Get(ctx, tx, h.workspace)
+		return err
+	})
+	return b
+}
+
+// upload puts a .blend into the workspace.
+func (h *house) upload(filename string, file []byte) intake.Inspection {
+	h.t.Helper()
+	in := &intake.Intake{DB: h.app.DB, Blobs: h.app.Blobs, Envelope: h.app.Config.Envelope}
+	r, err := in.Receive(h.t.Context(), h.workspace, filename, strings.NewReader(string(file)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	i, err := r.Quote(h.t.Context(), quote.Asked{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return i
+}
+
+// scene is an upload of the demo scene.
+func (h *house) scene() intake.Inspection { return h.upload(demo.Filename, demo.Scene()) }
+
+// get fetches an address.
+func (h *house) get(address string) []byte {
+	h.t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		h.t.Fatalf("%s: %d, %v", address, res.StatusCode, err)
+	}
+	return body
+}
+
+// client is a session of the SDK's own client.
+type client struct {
+	*mcp.ClientSession
+	t       *testing.T
+	outputs map[string]*jsonschema.Resolved
+}
+
+// bearer adds a key to every request.
+type bearer struct{ key string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (h *house) client(key string) *client {
+	h.t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(h.t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{key}}, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = session.Close() })
+	return newClient(h.t, session)
+}
+
+func newClient(t *testing.T, session *mcp.ClientSession) *client {
+	t.Helper()
+	c := &client{session, t, map[string]*jsonschema.Resolved{}}
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatal(err)
+		}
+		if c.outputs[tool.Name], err = schema.Resolve(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// answer is what a tool said.
+type answer struct {
+	t       *testing.T
+	refused bool
+	object  map[string]any
+	text    string
+}
+
+// call calls a tool and holds its answer to the schema that the tool publishes,
+// and to the time that every answer has.
+func (c *client) call(tool string, arguments any) answer {
+	c.t.Helper()
+	began := time.Now()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		c.t.Fatalf("%s: %v", tool, err)
+	}
+	if took := time.Since(began); took > 20*time.Second { // ten times what it may be: the machine may be busy
+		c.t.Errorf("%s took %v", tool, took)
+	}
+	a := answer{t: c.t, refused: r.IsError}
+	a.object, _ = r.StructuredContent.(map[string]any)
+	for _, content := range r.Content {
+		if text, ok := content.(*mcp.TextContent); ok {
+			a.text += text.Text
+		}
+	}
+	if schema := c.outputs[tool]; schema != nil {
+		if err := schema.Validate(a.object); err != nil {
+			c.t.Errorf("%s answers what its schema does not allow: %v\n%v", tool, err, a.object)
+		}
+	}
+	if a.object["ok"] == a.refused {
+		c.t.Errorf("%s: ok is %v, an error %v", tool, a.object["ok"], a.refused)
+	}
+	if len(a.text) > 4000 {
+		c.t.Errorf("%s answers with %d characters of text", tool, len(a.text))
+	}
+	return a
+}
+
+// at reads a member by its path, such as "quote.quote_id".
+func (a answer) at(path string) any {
+	a.t.Helper()
+	var v any = a.object
+	for _, name := range strings.Split(path, ".") {
+		object, ok := v.(map[string]any)
+		if !ok {
+			a.t.Fatalf("no %s in %v", path, a.object)
+		}
+		v = object[name]
+	}
+	return v
+}
+
+func (a answer) want(path string, want any) {
+	a.t.Helper()
+	if got := a.at(path); fmt.Sprint(got) != fmt.Sprint(want) {
+		a.t.Errorf("%s is %v, want %v, in %v", path, got, want, a.object)
+	}
+}
+
+// wantRefusal checks that a tool refused with a code.
+func (a answer) wantRefusal(code string) {
+	a.t.Helper()
+	if !a.refused {
+		a.t.Fatalf("answered %v, want %s", a.object, code)
+	}
+	a.want("error.code", code)
+	if a.at("error.suggested_action") == "" || a.at("error.request_id") == "" {
+		a.t.Errorf("it does not say what to do, or of which request: %v", a.object)
+	}
+}
+
+// golden compares text with a file of testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *writeGolden {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s is not what it was; if that is meant: go test -run '^%s$' -write-golden\n%s", path, t.Name(), text)
+	}
+}
+
+var changing = regexp.MustCompile(`\b(UPL|QTE|JOB|RCT|req|WSP)[-_][0-9a-f]{32}|\b[0-9a-f]{64}\b|\d{4}-\d\d-\d\dT[0-9:.]+Z|http://127\.0\.0\.1:\d+|expires=\d+|\b\d+\.\d s\b|\d+ bytes`)
+
+// steady replaces what is another one in each run.
+func steady(text string) string {
+	return changing.ReplaceAllStringFunc(text, func(found string) string {
+		switch {
+		case strings.HasPrefix(found, "http"):
+			return "https://svc.example.com"
+		case strings.HasPrefix(found, "expires="):
+			return "expires=TIME"
+		case strings.HasSuffix(found, " s"):
+			return "N s"
+		case strings.HasSuffix(found, " bytes"):
+			return "N bytes"
+		case strings.Contains(found, "T") && strings.HasSuffix(found, "Z"):
+			return "TIME"
+		case len(found) == 64:
+			return "SHA256"
+		}
+		return found[:4] + "…"
+	})
+}

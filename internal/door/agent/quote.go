@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"context"
+
+	"svc.example/internal/work/quote"
+)
+
+func quoteDef() def {
+	return def{
+		name: quoteTool, title: "Price other frames", writes: true,
+		description: "Locks a price for other frames of an upload than the scene's own range: frame_start to frame_end, every frame_step. " +
+			"Spends nothing; 1 cent a frame; the price holds for 24 hours. Not needed when svc_inspect already priced the frames you want.",
+	}
+}
+
+type quoteIn struct {
+	UploadID   uploadID    `json:"upload_id" jsonschema:"From svc_inspect."`
+	FrameStart frameNumber `json:"frame_start" jsonschema:"First frame."`
+	FrameEnd   frameNumber `json:"frame_end" jsonschema:"Last frame; equal to frame_start for a single one."`
+	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
+}
+
+func (d *door) quote(ctx context.Context, in quoteIn) (inspected, error) {
+	start, end, every := int(in.FrameStart), int(in.FrameEnd), 1
+	if in.FrameStep != nil {
+		every = int(*in.FrameStep)
+	}
+	i, err := d.Intake.Requote(ctx, callerOf(ctx).workspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+	if err != nil {
+		return inspected{}, err
+	}
+	return inspectedOf(i), nil
+}

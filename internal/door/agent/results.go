@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/work/wallet"
+)
+
+func downloadDef() def {
+	return def{
+		name: downloadTool, title: "Get the link to the rendered ZIP", idempotent: true,
+		description: "Gives a link to the ZIP of a completed job. The link works without a key for one hour; call again for a new one. " +
+			"The ZIP holds output/frame_0001.png and so on, manifest.json and render-log.txt.",
+	}
+}
+
+type download struct {
+	OK          yes       `json:"ok"`
+	JobID       jobID     `json:"job_id"`
+	URL         string    `json:"url" jsonschema:"Fetch it with GET; it authorises itself. Whoever has it can fetch the ZIP until expires_at."`
+	Filename    string    `json:"filename" jsonschema:"A name to save it by."`
+	ContentType string    `json:"content_type"`
+	SizeBytes   count     `json:"size_bytes"`
+	SHA256      sha256Hex `json:"sha256" jsonschema:"Hash of the ZIP; the receipt says the same."`
+	ExpiresAt   moment    `json:"expires_at"`
+	Curl        string    `json:"curl" jsonschema:"The exact command that saves the ZIP."`
+	step
+}
+
+func (d *door) download(ctx context.Context, in jobIn) (download, error) {
+	_, f, err := d.Jobs.Download(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	if err != nil {
+		return download{}, err
+	}
+	return download{
+		OK: true, JobID: in.JobID, URL: f.URL, Filename: zipName(in.JobID), ContentType: f.ContentType, SizeBytes: count(f.SizeBytes),
+		SHA256: sha256Hex(f.SHA256), ExpiresAt: at(f.ExpiresAt),
+		Curl: fmt.Sprintf("curl --fail --output %s '%s'", zipName(in.JobID), f.URL),
+		step: call(receiptTool, arguments{"job_id": in.JobID}, "Fetch the ZIP, compare its SHA-256, then get the receipt with svc_receipt."),
+	}, nil
+}
+
+// zipName is what an agent is told to call the ZIP. The name that it has on
+// download is made of the uploaded file's, which has no place in a command.
+func zipName(job jobID) string { return string(job) + ".zip" }
+
+func (d download) lines() string {
+	return fmt.Sprintf("%s, %d bytes, SHA-256 %s; the link works until %s:\n%s\n%s", d.Filename, d.SizeBytes, d.SHA256, d.ExpiresAt, d.Curl, d.SuggestedAction)
+}
+
+func receiptDef() def {
+	return def{
+		name: receiptTool, title: "Read the signed receipt", idempotent: true,
+		description: "Tells what a completed job rendered, from which file into which ZIP, on what, and what it cost; signed by the service and kept in a public log. " +
+			"The receipt identifies files by SHA-256; it is no judgement of how the pictures look.",
+	}
+}
+
+type receiptAnswer struct {
+	OK             yes       `json:"ok"`
+	JobID          jobID     `json:"job_id"`
+	ReceiptID      receiptID `json:"receipt_id"`
+	InputSHA256    sha256Hex `json:"input_sha256" jsonschema:"Hash of the .blend that was rendered."`
+	ArtifactSHA256 sha256Hex `json:"artifact_sha256" jsonschema:"Hash of the ZIP."`
+	ArtifactBytes  count     `json:"artifact_size_bytes"`
+	FrameStart     count     `json:"frame_start"`
+	FrameEnd       count     `json:"frame_end"`
+	FrameStep      count     `json:"frame_step"`
+	FrameCount     count     `json:"frame_count"`
+	BlenderVersion string    `json:"blender_version" jsonschema:"Of the Blender that really rendered."`
+	RenderDevice   string    `json:"render_device" jsonschema:"What it rendered on: GPU or CPU."`
+	DeviceName     string    `json:"device_name"`
+	Switched       []string  `json:"switched" jsonschema:"What was changed against the file, such as denoise_off."`
+	RenderSeconds  float64   `json:"render_seconds"`
+	ChargedCents   cents     `json:"charged_cents"`
+	Currency       string    `json:"currency"`
+	CompletedAt    moment    `json:"completed_at"`
+	LogIndex       count     `json:"log_index" jsonschema:"The receipt's place in the public log."`
+	Documents      documents `json:"documents" jsonschema:"Resources to read and save by these names, for verify_command."`
+	ReceiptURL     string    `json:"receipt_url" jsonschema:"The same receipt over HTTP; needs the agent key."`
+	ProofURL       string    `json:"proof_url" jsonschema:"The same proof over HTTP; needs the agent key."`
+	SigningKeysURL string    `json:"signing_keys_url" jsonschema:"The same keys over HTTP."`
+	VerifyCommand  string    `json:"verify_command" jsonschema:"Checks receipt and ZIP without a network."`
+	step
+}
+
+// documents are addresses of resources.
+type documents struct {
+	Receipt string `json:"receipt.json"`
+	Proof   string `json:"proof.json"`
+	Key     string `json:"signing-key.pem"`
+}
+
+func (r receiptAnswer) links() []mcp.Content {
+	return []mcp.Content{&mcp.ResourceLink{URI: r.Documents.Receipt, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json"}}
+}
+
+func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
+	o, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	if err != nil {
+		return receiptAnswer{}, err
+	}
+	device, _ := quoted(r.DeviceName, longName)
+	out := receiptAnswer{
+		OK: true, JobID: in.JobID, ReceiptID: receiptID(r.ReceiptID), InputSHA256: sha256Hex(r.Input.SHA256),
+		ArtifactSHA256: sha256Hex(r.Artifact.SHA256), ArtifactBytes: count(r.Artifact.SizeBytes),
+		FrameStart: count(r.FrameStart), FrameEnd: count(r.FrameEnd), FrameStep: count(r.FrameStep), FrameCount: count(r.FrameCount),
+		BlenderVersion: r.Renderer.Version, RenderDevice: r.RenderDevice, DeviceName: device, Switched: append([]string{}, r.Switched...), RenderSeconds: r.RenderSeconds,
+		ChargedCents: cents(r.ChargedCents), Currency: r.Currency, CompletedAt: at(r.CompletedAt), LogIndex: count(inclusion.LogIndex),
+		Documents: documents{
+			jobResource(in.JobID, receiptFile), jobResource(in.JobID, proofFile), jobResource(in.JobID, keyFile),
+		},
+		SigningKeysURL: d.PublicURL + "/v1/signing-keys", VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
+		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
+	}
+	if o.ReceiptURL != nil && o.ProofURL != nil {
+		out.ReceiptURL, out.ProofURL = *o.ReceiptURL, *o.ProofURL
+	}
+	return out, nil
+}
+
+func (r receiptAnswer) lines() string {
+	return fmt.Sprintf("Receipt %s: %s rendered by Blender %s on %s in %.1f s for %s; ZIP SHA-256 %s, number %d in the public log.\n%s",
+		r.ReceiptID, framesOf(int(r.FrameCount)), r.BlenderVersion, r.RenderDevice, r.RenderSeconds, wallet.Money(int64(r.ChargedCents)),
+		r.ArtifactSHA256, r.LogIndex, r.SuggestedAction)
+}

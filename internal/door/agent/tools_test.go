@@ -1,0 +1,145 @@
+package agent_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/test/dbtest"
+)
+
+func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
+	t.Parallel()
+	h := start(t, dbtest.URL(t, "sqlite"))
+	c := h.client(h.agent)
+	listed, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(map[string]any{"instructions": c.InitializeResult().Instructions, "tools": listed.Tools}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "tools", text.String())
+}
+
+// TestNoToolTakesACredential reads every argument of every tool: keys come from
+// the environment (spec 4.5). It also holds the schemas to being strict, and
+// the annotations to being true.
+func TestNoToolTakesACredential(t *testing.T) {
+	t.Parallel()
+	h := start(t, dbtest.URL(t, "sqlite"))
+	c := h.client(h.agent)
+	var names []string
+	for tool, err := range c.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+		input, _ := tool.InputSchema.(map[string]any)
+		if extra, strict := input["additionalProperties"].(bool); !strict || extra {
+			t.Errorf("%s takes arguments that it does not name", tool.Name)
+		}
+		for name := range input["properties"].(map[string]any) {
+			for _, word := range []string{"key", "secret", "token", "password", "authorization"} {
+				if strings.Contains(name, word) {
+					t.Errorf("%s takes %s", tool.Name, name)
+				}
+			}
+		}
+		spends := tool.Annotations.DestructiveHint != nil && *tool.Annotations.DestructiveHint
+		if spends != (tool.Name == "svc_start") {
+			t.Errorf("%s says of spending: %v", tool.Name, spends)
+		}
+	}
+	if got := strings.Join(names, " "); got != "svc_download svc_inspect svc_quote svc_receipt svc_start svc_status" {
+		t.Errorf("the tools are %s", got)
+	}
+}
+
+// tellAll makes a whole job and returns what was said on the way.
+func (c *client) tellAll(upload string) []answer {
+	c.t.Helper()
+	all := []answer{c.call("svc_inspect", map[string]any{"upload_id": upload})}
+	all = append(all, c.call("svc_quote", map[string]any{"upload_id": upload, "frame_start": 2, "frame_end": 4, "frame_step": 2}))
+	quoted := all[1]
+	all = append(all, c.call("svc_start", map[string]any{
+		"upload_id": upload, "quote_id": quoted.at("quote.quote_id"), "legal_acceptance": "SVC_LEGAL_V1", "max_price_cents": 2,
+	}))
+	job := map[string]any{"job_id": all[2].at("job_id")}
+	all = append(all, c.await(job), c.call("svc_download", job), c.call("svc_receipt", job))
+	return all
+}
+
+// await asks for a job until it is completed, far sooner than it is told to.
+func (c *client) await(job map[string]any) answer {
+	c.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		a := c.call("svc_status", job)
+		switch a.at("status") {
+		case "completed":
+			return a
+		case "failed", "cancelled":
+			c.t.Fatalf("the job ended with %v", a.object)
+		}
+		if a.at("poll_after_seconds") == nil || a.at("next_tool") != "svc_status" {
+			c.t.Fatalf("a job that has not ended does not say when to ask again: %v", a.object)
+		}
+		select {
+		case <-tick.C:
+		case <-c.t.Context().Done():
+			c.t.Fatal("the job never ended")
+		}
+	}
+}
+
+func TestAWholeJobGoesByTools(t *testing.T) {
+	each(t, func(_ *testing.T, h *house) {
+		c := h.client(h.agent)
+		all := c.tellAll(h.scene().UploadID)
+		for i, want := range []string{"svc_start", "svc_start", "svc_status", "svc_download", "svc_receipt"} {
+			all[i].want("next_tool", want)
+		}
+		end := all[len(all)-1]
+		end.want("next_tool", nil)
+		end.want("charged_cents", 2)
+		end.want("artifact_sha256", all[4].at("sha256"))
+		if b := h.balance(); b.AvailableCents != credit-2 || b.ReservedCents != 0 {
+			h.t.Errorf("the wallet has %+v", b)
+		}
+	}, rendering)
+}
+
+func TestWhatToolsSayIsWhatTheySaid(t *testing.T) {
+	t.Parallel()
+	h := start(t, dbtest.URL(t, "sqlite"), rendering)
+	c := h.client(h.agent)
+	var text strings.Builder
+	for _, a := range c.tellAll(h.scene().UploadID) {
+		if a.object["status"] == "queued" || a.object["status"] == "rendering" {
+			continue // how far it is depends on the machine
+		}
+		text.WriteString(steady(a.text) + "\n\n")
+	}
+	for _, refused := range []answer{
+		c.call("svc_inspect", map[string]any{"upload_id": "UPL-00000000000000000000000000000000"}),
+		c.call("svc_quote", map[string]any{"upload_id": 1}),
+		c.call("svc_start", map[string]any{"price_cents": 1}),
+		c.call("svc_start", map[string]any{}),
+		c.call("svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}),
+		c.call("svc_render", nil),
+	} {
+		if !refused.refused {
+			t.Errorf("answered %v", refused.object)
+		}
+		text.WriteString(steady(refused.text) + "\n\n")
+	}
+	golden(t, "texts", text.String())
+}

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+)
+
+// uploadLink is how a file is sent that the agent's side has.
+type uploadLink struct {
+	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as multipart/form-data with the part file. It authorises itself; whoever has it can send the file."`
+	Curl      string `json:"curl" jsonschema:"The exact command; put the file's path in the place of FILE.blend."`
+	ExpiresAt moment `json:"expires_at"`
+	MaxBytes  count  `json:"max_bytes"`
+}
+
+// onItsWay tells of an upload whose file is not here yet.
+func (d *door) onItsWay(a intake.Awaited) inspected {
+	out := inspected{OK: true, Status: fetching, UploadID: uploadID(a.UploadID), Warnings: []warning{}}
+	again := arguments{"upload_id": a.UploadID}
+	if a.Source != "" {
+		out.step = call(inspectTool, again, "The file is being fetched. Call svc_inspect with the upload_id after a moment.").wait(pollSoon)
+		return out
+	}
+	link := d.Jobs.Links.Upload(a.UploadID, a.ExpiresAt)
+	out.Status = awaiting
+	out.Upload = &uploadLink{
+		URL: link, Curl: fmt.Sprintf("curl --fail-with-body --form 'file=@FILE.blend' '%s'", link),
+		ExpiresAt: at(a.ExpiresAt), MaxBytes: contract.MaxUploadBytes,
+	}
+	out.step = call(inspectTool, again, "Send the file with the curl command, or have its owner send it; then call svc_inspect with the upload_id.").wait(pollDefault)
+	return out
+}
+
+func (i inspected) waitingLines() string {
+	if i.Upload == nil {
+		return fmt.Sprintf("%s: %s", i.UploadID, i.SuggestedAction)
+	}
+	return fmt.Sprintf("%s awaits its file until %s:\n%s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.SuggestedAction)
+}
+
+// received is what the sender of a file is told.
+type received struct {
+	OK              bool   `json:"ok"`
+	UploadID        string `json:"upload_id"`
+	SHA256          string `json:"sha256"`
+	SizeBytes       int64  `json:"size_bytes"`
+	SuggestedAction string `json:"suggested_action"`
+}
+
+// takeFile receives the file of an awaited upload. The link says who may.
+func (d *door) takeFile(w http.ResponseWriter, r *http.Request) {
+	i, err := d.receive(w, r)
+	if err != nil {
+		if fault.Of(err) == fault.Internal {
+			d.Log.Error("upload failed", "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
+		}
+		fault.Respond(w, forReaders(err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	// The file is kept; a failed write means the sender is gone.
+	_ = json.NewEncoder(w).Encode(received{
+		OK: true, UploadID: i.UploadID, SHA256: i.Quote.InputSHA256, SizeBytes: i.Quote.InputSizeBytes,
+		SuggestedAction: "Call svc_inspect with this upload_id.",
+	})
+}
+
+// forReaders makes an error's texts harmless: an agent may read what curl says.
+func forReaders(err error) error {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	safe := *e
+	safe.Message, _ = quoted(e.Message, longMessage)
+	safe.Detail = plainDetail(e.Detail)
+	return &safe
+}
+
+func (d *door) receive(w http.ResponseWriter, r *http.Request) (intake.Inspection, error) {
+	upload, query := r.PathValue("upload_id"), r.URL.Query()
+	err := d.DB.Read(r.Context(), func(tx *db.Tx) error {
+		return d.Jobs.Links.CheckUpload(upload, query.Get("expires"), query.Get("signature"), tx.Time())
+	})
+	if err != nil {
+		return intake.Inspection{}, err
+	}
+	if r.ContentLength > contract.MaxUploadBytes+formSlack {
+		return intake.Inspection{}, intake.TooLarge() // before a byte of it is read
+	}
+	r.Body = intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)
+	name, file, err := filePart(r)
+	if err != nil {
+		return intake.Inspection{}, err
+	}
+	return d.Intake.ReceiveAwaited(r.Context(), upload, name, file)
+}
+
+// formSlack is what a form may have beside the file.
+const formSlack = 64 << 10
+
+// unnamed is what a file is called that comes without a name.
+const unnamed = "upload" + contract.InputExtension
+
+// filePart finds the file in a request: the part file of a form, else the whole
+// body.
+func filePart(r *http.Request) (name string, file io.Reader, err error) {
+	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one it is the file itself
+	if kind != "multipart/form-data" {
+		_, said, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // nor does it need a name
+		return cmp.Or(said["filename"], unnamed), r.Body, nil
+	}
+	form := multipart.NewReader(r.Body, parameters["boundary"])
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return "", nil, fault.Field("body.file", "is required")
+		}
+		if err != nil {
+			return "", nil, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Because(err)
+		}
+		if part.FormName() == "file" {
+			return part.FileName(), part, nil
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/render"
+)
+
+// Types of arguments and answers whose JSON schema says more than their Go type
+// does; kinds has the schemas.
+type (
+	uploadID    string
+	quoteID     string
+	jobID       string
+	receiptID   string
+	frameNumber int
+	frameStep   int
+	cents       int64
+	count       int64
+	seconds     int
+	sha256Hex   string
+	legal       string
+	address     string // https, given by the caller
+	toolName    string
+	moment      string // RFC 3339, UTC
+	yes         bool
+	no          bool
+	arguments   map[string]any
+)
+
+// kinds are the schemas of the types above, and of other rooms' words.
+func kinds() map[reflect.Type]*jsonschema.Schema {
+	text := func(s jsonschema.Schema) *jsonschema.Schema { s.Type = "string"; return &s }
+	whole := func(low, high float64) *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "integer", Minimum: &low}
+		if high > 0 {
+			s.Maximum = &high
+		}
+		return s
+	}
+	id := func(prefix string) *jsonschema.Schema {
+		return text(jsonschema.Schema{Pattern: "^" + prefix + "[0-9a-f]{32}$"})
+	}
+	constant := func(kind string, value any) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: kind, Const: &value}
+	}
+	longest := contract.MaxWebhookURL
+	var tools []any
+	for _, name := range names() {
+		tools = append(tools, name)
+	}
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[uploadID]():    id("UPL-"),
+		reflect.TypeFor[quoteID]():     id("QTE-"),
+		reflect.TypeFor[jobID]():       id("JOB-"),
+		reflect.TypeFor[receiptID]():   id("RCT-"),
+		reflect.TypeFor[frameNumber](): whole(contract.MinFrames, contract.MaxFrameNumber),
+		reflect.TypeFor[frameStep]():   whole(1, contract.MaxFrameNumber),
+		reflect.TypeFor[cents]():       whole(0, 0),
+		reflect.TypeFor[count]():       whole(0, 0),
+		reflect.TypeFor[seconds]():     whole(1, 0),
+		reflect.TypeFor[sha256Hex]():   text(jsonschema.Schema{Pattern: "^[0-9a-f]{64}$"}),
+		reflect.TypeFor[legal]():       constant("string", contract.LegalAcceptance),
+		reflect.TypeFor[address]():     text(jsonschema.Schema{Pattern: "^https://", MaxLength: &longest}),
+		reflect.TypeFor[moment]():      text(jsonschema.Schema{Format: "date-time"}),
+		reflect.TypeFor[toolName]():    text(jsonschema.Schema{Enum: tools}),
+		reflect.TypeFor[yes]():         constant("boolean", true),
+		reflect.TypeFor[no]():          constant("boolean", false),
+		reflect.TypeFor[arguments]():   {Type: "object"},
+		reflect.TypeFor[render.Status](): text(jsonschema.Schema{Enum: []any{
+			render.AwaitingSubmit, render.Queued, render.Rendering, render.Packaging, render.Completed, render.Failed, render.Cancelled,
+		}}),
+		reflect.TypeFor[render.WaitingReason](): text(jsonschema.Schema{Enum: []any{render.NoWorkerOnline, render.WorkersBusy}}),
+		reflect.TypeFor[arrival]():              text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
+		reflect.TypeFor[quote.Status]():         text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),
+	}
+}
+
+// schemaOf is the schema of a type: every member is named, and no other may be.
+func schemaOf[T any]() *jsonschema.Schema {
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: kinds()})
+	if err != nil {
+		panic(err) // a programming error
+	}
+	tighten(s)
+	return s
+}
+
+// tighten mends what inference leaves loose: a list is never null here, and an
+// enumeration that may be null has to say so.
+func tighten(s *jsonschema.Schema) {
+	if slices.Equal(s.Types, []string{"null", "array"}) {
+		s.Type, s.Types = "array", nil
+	}
+	if s.Enum != nil && slices.Contains(s.Types, "null") {
+		s.Enum = append(slices.Clone(s.Enum), nil)
+	}
+	for _, member := range s.Properties {
+		tighten(member)
+	}
+	if s.Items != nil {
+		tighten(s.Items)
+	}
+}
+
+// answerSchema is what a tool may answer with: its answer, or a refusal.
+func answerSchema[T any]() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
+}
+
+// described are the texts that the answers of tools added so far are described
+// with. Tools are listed together, and an agent pays for every word of the list:
+// what members mean that several answers have, the first one says.
+type described map[string]bool
+
+// shorten takes out of a tool's answer what another one's has said.
+func (d described) shorten(s *jsonschema.Schema) {
+	said := described{}
+	d.takeOut(s, said)
+	maps.Copy(d, said)
+}
+
+func (d described) takeOut(s *jsonschema.Schema, said described) {
+	if d[s.Description] && (s.Type != "" || s.Types != nil) { // else nothing would be left of it
+		s.Description = ""
+	}
+	said[s.Description] = true
+	for _, member := range s.Properties {
+		d.takeOut(member, said)
+	}
+	for _, one := range s.OneOf {
+		d.takeOut(one, said)
+	}
+	if s.Items != nil {
+		d.takeOut(s.Items, said)
+	}
+}

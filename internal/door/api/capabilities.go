@@ -1,0 +1,204 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/render"
+)
+
+// capabilitiesBody is spec 2.3.
+type capabilitiesBody struct {
+	OK           bool             `json:"ok" const:"true"`
+	Contract     string           `json:"contract" const:"SVC-PUBLIC-API-V1"`
+	Renderers    []rendererBody   `json:"renderers" minItems:"1" maxItems:"1"`
+	Availability availabilityBody `json:"availability"`
+	Pricing      priceModelBody   `json:"pricing"`
+	Limits       limitsBody       `json:"limits"`
+	Cancellation cancellationBody `json:"cancellation"`
+	Workflow     []string         `json:"workflow" doc:"A caller's steps, in order."`
+	Proof        proofFormsBody   `json:"proof"`
+	Webhooks     webhooksBody     `json:"webhooks"`
+
+	text []byte // of all of it, written once for all who ask
+}
+
+func (b *capabilitiesBody) written() []byte { return b.text }
+
+type rendererBody struct {
+	ID           string   `json:"id" const:"blender"`
+	Application  string   `json:"application" const:"Blender"`
+	Version      string   `json:"version" const:"4.1.1"`
+	Engines      []string `json:"engines" enum:"CYCLES" minItems:"1" maxItems:"1"`
+	InputFormats []string `json:"input_formats" enum:".blend" minItems:"1" maxItems:"1"`
+	OutputFormat string   `json:"output_format" const:".zip"`
+	RenderDevice string   `json:"render_device" const:"GPU"`
+}
+
+type availabilityBody struct {
+	Classification string            `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
+	AcceptingJobs  bool              `json:"accepting_jobs" doc:"False: start answers 503 not_accepting_jobs and spends nothing."`
+	QueueState     render.QueueState `json:"queue_state" enum:"idle,busy,no_workers"`
+}
+
+type priceModelBody struct {
+	Contract             string `json:"contract" const:"SVC-PUBLIC-API-V2-FIXED-QUOTE"`
+	Currency             string `json:"currency" const:"USD"`
+	Model                string `json:"model" const:"fixed_quote"`
+	AmountMinor          int    `json:"amount_minor" doc:"Cents for one unit."`
+	Unit                 string `json:"unit" const:"completed_frame"`
+	QuoteRequired        bool   `json:"quote_required" const:"true"`
+	QuoteLifetimeSeconds int    `json:"quote_lifetime_seconds"`
+}
+
+type cancellationBody struct {
+	Supported bool     `json:"supported" const:"true"`
+	Until     string   `json:"until" const:"worker_claim"`
+	States    []string `json:"states" doc:"States in which cancel succeeds."`
+	Method    string   `json:"method" const:"POST"`
+	Path      string   `json:"path" doc:"Below the public API's base address."`
+}
+
+type proofFormsBody struct {
+	Receipts       string `json:"receipts" const:"dsse-ed25519"`
+	Log            string `json:"log" const:"c2sp-tiles"`
+	SigningKeysURL string `json:"signing_keys_url" format:"uri"`
+	VerifyCommand  string `json:"verify_command" doc:"Checks a receipt without a network."`
+}
+
+type webhooksBody struct {
+	Supported                    bool     `json:"supported" const:"true"`
+	Signed                       bool     `json:"signed" const:"true"`
+	Transport                    string   `json:"transport" const:"HTTPS"`
+	TerminalEvents               []string `json:"terminal_events" enum:"render.completed,render.failed,render.cancelled" minItems:"3" maxItems:"3" uniqueItems:"true"`
+	DeliveryModel                string   `json:"delivery_model" const:"durable_queue"`
+	RedirectsAllowed             bool     `json:"redirects_allowed" const:"false"`
+	PrivateNetworkTargetsAllowed bool     `json:"private_network_targets_allowed" const:"false"`
+}
+
+// pricingBody is spec 2.2.
+type pricingBody struct {
+	OK            bool    `json:"ok" const:"true"`
+	Contract      string  `json:"contract" const:"SVC-PUBLIC-API-V2-FIXED-QUOTE"`
+	Currency      string  `json:"currency" const:"USD"`
+	Model         string  `json:"model" const:"fixed_quote"`
+	QuoteRequired bool    `json:"quote_required" const:"true"`
+	Amount        *int    `json:"amount" required:"false" doc:"Cents for one completed frame."`
+	AmountMinor   *int    `json:"amount_minor" required:"false" doc:"Equal to amount."`
+	ExpiresAt     *string `json:"expires_at" required:"false" doc:"Null: the price has no end."`
+}
+
+// limitsBody is spec 2.4.
+type limitsBody struct {
+	OK                 bool     `json:"ok" const:"true"`
+	Contract           string   `json:"contract" const:"SVC-PUBLIC-API-V1"`
+	FrameCount         spanBody `json:"frame_count"`
+	AcceptedExtensions []string `json:"accepted_extensions" enum:".blend" minItems:"1" maxItems:"1"`
+	RequiredEngine     string   `json:"required_render_engine" const:"CYCLES"`
+	RenderBackend      string   `json:"render_backend" const:"GPU"`
+	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
+	Availability       struct {
+		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
+	} `json:"availability"`
+	RateLimit struct {
+		PerMinute int `json:"requests_per_minute_per_client" minimum:"1" doc:"In the long run; 60 unless the operator set another figure."`
+		Burst     int `json:"burst" minimum:"1" doc:"At once; 20 unless the operator set another figure."`
+	} `json:"rate_limit"`
+}
+
+type spanBody struct {
+	Minimum int `json:"minimum" const:"1"`
+	Maximum int `json:"maximum" const:"10000"`
+}
+
+type (
+	capabilitiesOutput struct{ Body *capabilitiesBody }
+	limitsOutput       struct{ Body limitsBody }
+	pricingOutput      struct{ Body pricingBody }
+)
+
+// capabilities registers what machines read before they call (spec 1.9).
+func (s *server) capabilities(api huma.API) {
+	op := func(id, path, summary string) huma.Operation {
+		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{noted}}
+	}
+	now := &recent[*capabilitiesBody]{}
+	huma.Register(api, op("getCapabilities", "/v1/capabilities", "What the service renders, and how"),
+		handled(s, func(ctx context.Context, _ *struct{}) (*capabilitiesOutput, error) {
+			body, err := now.get(func() (*capabilitiesBody, error) { return s.readCapabilities(ctx) })
+			return &capabilitiesOutput{body}, err
+		}))
+	huma.Register(api, op("getPricing", "/v1/pricing", "What a frame costs"),
+		handled(s, func(context.Context, *struct{}) (*pricingOutput, error) {
+			cents := contract.CentsPerFrame
+			return &pricingOutput{pricingBody{
+				OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel,
+				QuoteRequired: true, Amount: &cents, AmountMinor: &cents,
+			}}, nil
+		}))
+	huma.Register(api, op("getLimits", "/v1/limits", "What a request may ask for"),
+		handled(s, func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil }))
+}
+
+// readCapabilities says what is so at this moment.
+func (s *server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
+	queue, err := s.Jobs.QueueState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := s.capabilitiesOf(queue)
+	var text bytes.Buffer
+	if err := plainJSON.Marshal(&text, b); err != nil {
+		return nil, fmt.Errorf("write capabilities: %w", err)
+	}
+	b.text = text.Bytes()
+	return &b, nil
+}
+
+func (s *server) capabilitiesOf(queue render.QueueState) capabilitiesBody {
+	return capabilitiesBody{
+		OK: true, Contract: contract.APIContract,
+		Renderers: []rendererBody{{
+			ID: contract.RendererID, Application: contract.Application, Version: contract.BlenderVersion,
+			Engines: []string{contract.Engine}, InputFormats: []string{contract.InputExtension},
+			OutputFormat: contract.OutputExtension, RenderDevice: contract.RenderDevice,
+		}},
+		Availability: availabilityBody{Classification: contract.Availability, AcceptingJobs: s.Jobs.Accepts(), QueueState: queue},
+		Pricing: priceModelBody{
+			Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, AmountMinor: contract.CentsPerFrame,
+			Unit: contract.PricingUnit, QuoteRequired: true, QuoteLifetimeSeconds: int(contract.QuoteLifetime.Seconds()),
+		},
+		Limits: s.limits(),
+		Cancellation: cancellationBody{
+			Supported: true, Until: contract.CancelUntil, States: render.CancellableStates(), Method: http.MethodPost, Path: "/renders/{job_id}/cancel",
+		},
+		Workflow: contract.Workflow(),
+		Proof: proofFormsBody{
+			Receipts: contract.ReceiptForm, Log: contract.LogForm, SigningKeysURL: s.PublicURL + "/v1/signing-keys", VerifyCommand: contract.VerifyCommand,
+		},
+		Webhooks: webhooksBody{
+			Supported: true, Signed: true, Transport: contract.WebhookTransport,
+			TerminalEvents: []string{contract.EventCompleted, contract.EventFailed, contract.EventCancelled},
+			DeliveryModel:  contract.WebhookDeliveryModel,
+		},
+	}
+}
+
+func (s *server) limits() limitsBody {
+	b := limitsBody{
+		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
+		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
+		MaximumUploadBytes: contract.MaxUploadBytes,
+	}
+	b.Availability.Classification = contract.Availability
+	b.RateLimit.PerMinute, b.RateLimit.Burst = contract.RatePerMinute, contract.RateBurst
+	if !s.Rate.Unlimited() {
+		b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst
+	}
+	return b
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/fault"
+)
+
+// codesOf lists the error codes that an operation can answer with, in the order
+// of the vocabulary. The document is made from it, and the tests hold every
+// refusal that they meet against the document.
+func codesOf(op *huma.Operation) []fault.Code {
+	can := slices.Concat(everyRequest(), operationCodes()[op.OperationID])
+	var ordered []fault.Code
+	for _, row := range fault.Table() {
+		if slices.Contains(can, row.Code) {
+			ordered = append(ordered, row.Code)
+		}
+	}
+	return ordered
+}
+
+// everyRequest can meet these.
+func everyRequest() []fault.Code {
+	return []fault.Code{fault.RateLimited, fault.Internal, fault.Unavailable}
+}
+
+// operationCodes are the codes of each operation beyond those of every request.
+// A new operation is entered here: a refusal that it does not name fails the
+// tests that meet it.
+func operationCodes() map[string][]fault.Code {
+	type codes = []fault.Code
+	all := func(of ...codes) codes { return slices.Concat(of...) }
+	key, ours := codes{fault.Unauthenticated}, codes{fault.CrossOriginRefused}
+	session := all(key, ours)
+	bad := codes{fault.InvalidRequest}
+	json := codes{fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia}
+	once := codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress}
+	frames := codes{fault.InvalidFrameRange, fault.FrameRangeTooLarge}
+	file := all(codes{
+		fault.InvalidRequest, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
+		fault.UploadTooLarge, fault.UnsupportedMedia,
+	}, frames)
+	group := codes{
+		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
+	}
+	money := codes{fault.InsufficientFunds, fault.QuoteNotQualified, fault.NotAcceptingJobs}
+	job := all(key, codes{fault.RenderNotFound})
+	result := all(job, codes{fault.RenderNotCompleted})
+	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
+	revokeKey := all(session, codes{fault.KeyNotFound})
+	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
+	endpoint := all(session, codes{fault.EndpointNotFound})
+	delivery := all(session, codes{fault.RenderNotFound})
+	return map[string][]fault.Code{
+		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
+
+		"inspectUpload": all(session, file),
+		"quoteUpload":   all(session, json, once, frames, codes{fault.UploadNotFound}),
+		"startUpload": all(session, json, once, money, hook, codes{
+			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
+		}),
+		"getJob": job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad),
+		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": result, "getJobProof": result,
+
+		"preflightRender": all(key, json, once, frames, codes{fault.UnsupportedFile, fault.UnsupportedRenderer}),
+		"createRender":    all(key, file, once, group, money, hook, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
+		"submitRender":    all(job, once, codes{fault.RenderNotSubmittable, fault.NotAcceptingJobs}),
+		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
+		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad),
+		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
+		"listRenderFrames": job, "getRenderFramePreview": all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired}), "getRenderLog": job,
+		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired}),
+
+		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,
+		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),
+		"compareLeaderboardGPUs": all(bad, codes{fault.GPUNotFound}),
+
+		"listRenders": all(key, bad), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
+		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
+		"listAgentKeys": session, "createAgentKey": createKey, "revokeAgentKey": revokeKey,
+
+		"createWebhookEndpoint": all(session, json, hook, codes{fault.EndpointLimitReached}), "listWebhookEndpoints": session, "getWebhookEndpoint": endpoint,
+		"changeWebhookEndpoint": all(endpoint, json, codes{fault.InvalidWebhookURL}), "deleteWebhookEndpoint": endpoint,
+		"rotateWebhookSecret": all(endpoint, json, codes{fault.WebhookSecretShort}), "testWebhookEndpoint": all(endpoint, codes{fault.EndpointDisabled}),
+		"redeliverSince": all(endpoint, json, codes{fault.EndpointDisabled}), "listEndpointDeliveries": all(endpoint, bad),
+		"listWebhookDeliveries": delivery, "redeliverWebhook": all(delivery, codes{fault.DeliveryNotFound, fault.EndpointDisabled}),
+
+		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
+		"getSession": session, "signOut": session,
+		"startOpenID": {fault.RouteNotFound}, "finishOpenID": {fault.RouteNotFound, fault.SignInFailed},
+	}
+}

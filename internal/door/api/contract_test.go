@@ -1,0 +1,111 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+
+	"svc.example/internal/door/api"
+	"svc.example/internal/ground/fault"
+)
+
+// servedDocument checks answers against the document that the service serves, made
+// once: it is the same for every service but for the address.
+var servedDocument = sync.OnceValues(func() (validator.Validator, error) {
+	doc, err := libopenapi.NewDocument(api.Document(""))
+	if err != nil {
+		return nil, err
+	}
+	v, errs := validator.NewValidator(doc, config.WithFormatAssertions())
+	if len(errs) > 0 {
+		return nil, errs[0]
+	}
+	return v, nil
+})
+
+// refusals are the error codes that the document gives each status of a route,
+// and a router that finds the route.
+var refusals = sync.OnceValues(func() (*http.ServeMux, map[string]string) {
+	var d described
+	if err := json.Unmarshal(api.Document(""), &d); err != nil {
+		panic(err)
+	}
+	mux, codes := http.NewServeMux(), map[string]string{}
+	for path, methods := range d.Paths {
+		for method, op := range methods {
+			pattern := strings.ToUpper(method) + " " + path
+			mux.Handle(pattern, http.NotFoundHandler())
+			for status, r := range op.Responses {
+				_, list, _ := strings.Cut(r.Description, ": ")
+				codes[pattern+" "+status] = ", " + list + ","
+			}
+		}
+	}
+	return mux, codes
+})
+
+// documented reports whether the document says that a route's status may carry a
+// code.
+func documented(r *http.Request, status int, code fault.Code) bool {
+	mux, codes := refusals()
+	_, pattern := mux.Handler(r)
+	return strings.Contains(codes[fmt.Sprintf("%s %d", pattern, status)], ", "+string(code)+",")
+}
+
+// checked is a transport that holds every answer of the service against the
+// document, those behind redirects too.
+type checked struct{ t *testing.T }
+
+func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.t.Helper()
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(r.URL.Path, "/v1/") { // an issuer's
+		return res, err
+	}
+	text, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return nil, err
+	}
+	conforms(c.t, r, res, text)
+	res.Body = io.NopCloser(bytes.NewReader(text))
+	return res, nil
+}
+
+// conforms fails the test when an answer is not what the document says: an
+// undocumented status, content type or member.
+func conforms(t *testing.T, r *http.Request, res *http.Response, text []byte) {
+	t.Helper()
+	check, err := servedDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused fault.Body
+	if res.StatusCode >= 400 && json.Unmarshal(text, &refused) == nil {
+		if code := refused.Error.Code; code == fault.RouteNotFound || code == fault.MethodNotAllowed {
+			return // no route, so none that is described
+		}
+	}
+	if refused.Error.Code != "" && !documented(r, res.StatusCode, refused.Error.Code) {
+		t.Errorf("%s %s: the document does not say that %d may be %s", r.Method, r.URL.Path, res.StatusCode, refused.Error.Code)
+	}
+	seen := *res
+	seen.Body = io.NopCloser(bytes.NewReader(text))
+	if ok, errs := check.ValidateHttpResponse(r, &seen); !ok {
+		for _, e := range errs {
+			t.Errorf("%s %s: %d is not what the document says: %s: %s", r.Method, r.URL.Path, res.StatusCode, e.Message, e.Reason)
+			for _, s := range e.SchemaValidationErrors {
+				t.Errorf("  %s at %s", s.Reason, s.InstancePath)
+			}
+		}
+	}
+}

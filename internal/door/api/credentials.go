@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+)
+
+var bodyType = reflect.TypeFor[fault.Body]()
+
+// Names of the security schemes in the OpenAPI document: the three credential
+// systems of spec 5. An operation's Security names those its middleware takes.
+const (
+	accountScheme = "accountKey"
+	agentScheme   = "agentKey"
+	sessionScheme = "session"
+)
+
+func securitySchemes() map[string]*huma.SecurityScheme {
+	return map[string]*huma.SecurityScheme{
+		accountScheme: {Type: "http", Scheme: "bearer", Description: "Account API key, svc_…"},
+		agentScheme:   {Type: "http", Scheme: "bearer", Description: "Job API agent key, svc_agent_…"},
+		sessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session"},
+	}
+}
+
+// caller is who a route acts for.
+type caller struct {
+	WorkspaceID string
+	KeyID       string // "" for a session
+	Email       string // of a session's person; "" for a key
+}
+
+type contextKey int
+
+const (
+	callerKey contextKey = iota
+	requestIDKey
+)
+
+func callerOf(ctx context.Context) caller { return ctx.Value(callerKey).(caller) }
+
+func requestIDOf(ctx context.Context) string {
+	s, _ := ctx.Value(requestIDKey).(string)
+	return s
+}
+
+// noted keeps the request id where handlers find it.
+func noted(ctx huma.Context, next func(huma.Context)) {
+	_, w := humago.Unwrap(ctx)
+	next(huma.WithValue(ctx, requestIDKey, w.Header().Get(fault.RequestIDHeader)))
+}
+
+// middleware is what huma runs before a handler.
+type middleware = func(huma.Context, func(huma.Context))
+
+// ownPages lets everybody in who does not come from another site's page.
+func (s *server) ownPages(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) { return caller{}, s.ownPage(r) })
+}
+
+// accountOnly lets account keys in.
+func (s *server) accountOnly(api huma.API) middleware { return s.authenticated(api, s.accountKey) }
+
+// agentOnly lets agent keys in.
+func (s *server) agentOnly(api huma.API) middleware { return s.authenticated(api, s.agentKey) }
+
+// sessionOnly lets the browser's session in, from our own pages.
+func (s *server) sessionOnly(api huma.API) middleware { return s.authenticated(api, s.session) }
+
+// agentOrSession lets agent keys in, and the browser's session (the
+// inspect-then-start path of spec 5).
+func (s *server) agentOrSession(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) {
+		if bySession(r) {
+			return s.session(r)
+		}
+		return s.agentKey(r)
+	})
+}
+
+// accountOrSession lets account keys in, and the browser's session.
+func (s *server) accountOrSession(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) {
+		if bySession(r) {
+			return s.session(r)
+		}
+		return s.accountKey(r)
+	})
+}
+
+// anyCredential lets account keys, agent keys and the browser's session in:
+// each sees its own workspace's.
+func (s *server) anyCredential(api huma.API) middleware {
+	return s.authenticated(api, func(r *http.Request) (caller, error) {
+		switch {
+		case bySession(r):
+			return s.session(r)
+		case strings.Contains(r.Header.Get("Authorization"), contract.AgentKeyPrefix):
+			return s.agentKey(r)
+		}
+		return s.accountKey(r)
+	})
+}
+
+// bySession says whether a request stands on its cookie: a key, where there is
+// one, goes first.
+func bySession(r *http.Request) bool {
+	_, err := r.Cookie(contract.SessionCookie)
+	return err == nil && r.Header.Get("Authorization") == ""
+}
+
+func (s *server) accountKey(r *http.Request) (caller, error) {
+	key, err := identity.Account(r.Context(), s.DB, r.Header.Get("Authorization"))
+	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
+}
+
+func (s *server) agentKey(r *http.Request) (caller, error) {
+	key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
+	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
+}
+
+func (s *server) session(r *http.Request) (caller, error) {
+	token, err := identity.SessionToken(r)
+	if err != nil {
+		return caller{}, err
+	}
+	if err := s.ownPage(r); err != nil {
+		return caller{}, err
+	}
+	person, err := identity.Session(r.Context(), s.DB, token)
+	return caller{WorkspaceID: person.WorkspaceID, Email: person.Email}, err
+}
+
+// ownPage refuses what another site's page asks for in the person's name.
+func (s *server) ownPage(r *http.Request) error {
+	asked := *r
+	asked.Method = http.MethodPost // the check lets every GET pass; here reads are refused too
+	if err := s.cross.Check(&asked); err != nil {
+		return fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Because(err)
+	}
+	return nil
+}
+
+// authenticated refuses a request, before its body is read, unless who knows
+// whom it is from.
+func (s *server) authenticated(api huma.API, who func(*http.Request) (caller, error)) middleware {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, _ := humago.Unwrap(ctx)
+		c, err := who(r)
+		if err != nil {
+			if fault.Of(err) == fault.Internal {
+				s.Log.Error("cannot authenticate", "error", err)
+			}
+			e := envelope(err, requestIDOf(ctx.Context()))
+			for name, values := range e.headers {
+				ctx.SetHeader(name, values[0])
+			}
+			_ = huma.WriteErr(api, ctx, e.status, "", e) // it has told on standard error
+			return
+		}
+		identity.Acts(ctx.Context(), c.WorkspaceID)
+		next(huma.WithValue(ctx, callerKey, c))
+	}
+}

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/door/api/reference"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/idempotency"
+)
+
+// document is the OpenAPI document, as it is served and printed. It is written
+// when somebody asks, once: that takes longer than all else at a start.
+type document struct{ text func() []byte }
+
+func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "public, max-age=60")
+	_, _ = w.Write(d.text()) // a failed write means the caller is gone
+}
+
+// readable serves the document as a page for people.
+func readable(d document) http.Handler {
+	page := sync.OnceValues(func() ([]byte, string) {
+		page, style, err := reference.Page(d.text())
+		if err != nil {
+			panic(err) // a programming error
+		}
+		sum := sha256.Sum256([]byte(style))
+		return page, "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text, policy := page()
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Cache-Control", "public, max-age=60")
+		_, _ = w.Write(text) // a failed write means the caller is gone
+	})
+}
+
+// Document is the OpenAPI document of a service that is reached at publicURL.
+func Document(publicURL string) []byte {
+	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})()
+}
+
+// describeDocument adds the document's own routes, which stand beside huma's.
+func describeDocument(doc *huma.OpenAPI) {
+	for id, path := range map[string]string{"getOpenAPI": "/v1/openapi.json", "getRootOpenAPI": "/openapi.json"} {
+		doc.AddOperation(&huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: "This document",
+			Responses: map[string]*huma.Response{"200": {
+				Description: "The OpenAPI document", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
+			}},
+		})
+	}
+}
+
+// finish describes what all operations share: from here on the document stays
+// as it is.
+func finish(doc *huma.OpenAPI, publicURL string) document {
+	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
+		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
+	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	doc.Tags = tags()
+	for _, path := range doc.Paths {
+		for _, op := range operations(path) {
+			complete(op)
+		}
+	}
+	for _, schema := range doc.Components.Schemas.Map() {
+		admitNull(schema)
+	}
+	exemplify(doc, cmp.Or(publicURL, "https://svc.example"))
+	return document{sync.OnceValue(func() []byte {
+		text, err := json.MarshalIndent(doc, "", "  ")
+		if err != nil {
+			panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
+		}
+		return append(text, '\n')
+	})}
+}
+
+func tags() []*huma.Tag {
+	return []*huma.Tag{
+		{Name: "Discovery", Description: "What the service renders, at what price, within which limits. Public."},
+		{Name: "Job API", Description: "Inspect, quote, start and follow; with an agent key."},
+		{Name: "Renders", Description: "The older flow: upload, then submit; with an account key."},
+		{Name: "Webhooks", Description: "Who is told when a job ends, and what became of it."},
+		{Name: "Workspace", Description: "The workspace's renders and its wallet."},
+		{Name: "Results", Description: "Downloads by signed links."},
+		{Name: "Proof", Description: "Keys and records that receipts are checked with."},
+		{Name: "Leaderboard", Description: "Which GPU renders how fast, from signed benchmark receipts. Public."},
+		{Name: "Keys", Description: "A person's keys for programs; with a browser session."},
+		{Name: "Session", Description: "Signing in and out of a browser session."},
+	}
+}
+
+func operations(p *huma.PathItem) []*huma.Operation {
+	return slices.DeleteFunc([]*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete}, func(op *huma.Operation) bool { return op == nil })
+}
+
+// complete adds what can happen to every request, and each status's codes.
+func complete(op *huma.Operation) {
+	if op.Security == nil {
+		op.Security = []map[string][]string{} // public, said so
+	}
+	describeKey(op)
+	pages := map[string]*huma.MediaType{} // by status
+	for status, r := range op.Responses {
+		if status >= "4" {
+			pages[status] = r.Content["text/html"]
+			delete(op.Responses, status)
+		}
+	}
+	for _, code := range codesOf(op) {
+		number := fault.Lookup(code).Status
+		status := strconv.Itoa(number)
+		r := op.Responses[status]
+		if r == nil {
+			r = refusal(number)
+			if pages[status] != nil {
+				r.Content["text/html"] = pages[status]
+			}
+			op.Responses[status] = r
+			r.Description += ": " + string(code)
+			continue
+		}
+		r.Description += ", " + string(code)
+	}
+}
+
+// describeKey describes the Idempotency-Key of an operation that takes one and
+// does not describe it itself.
+func describeKey(op *huma.Operation) {
+	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == idempotencyKey })
+	if described || !slices.Contains(codesOf(op), fault.IdempotencyKeyReused) {
+		return
+	}
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: idempotencyKey, In: "header", Description: "Repeating the request with it is safe: the answer is the first one's.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(idempotency.MaxKey)},
+	})
+}
+
+// refusal describes an error status, whose body is the envelope.
+func refusal(status int) *huma.Response {
+	r := &huma.Response{
+		Description: http.StatusText(status),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}},
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		r.Headers = map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer.", Schema: &huma.Schema{Type: huma.TypeString}}}
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait, where waiting helps.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
+	}
+	return r
+}
+
+// admitNull lets members be null that huma lists as nullable only by their type:
+// those of few values, a job's failure, the range of its ETA, a GPU's percentiles.
+func admitNull(schema *huma.Schema) {
+	for name, member := range schema.Properties {
+		switch {
+		case member.Nullable && len(member.Enum) > 0:
+			member.Enum = append(member.Enum, nil)
+		case (name == "failure" || name == "eta_range" || name == "percentile_distribution") && member.Ref != "":
+			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
+		}
+	}
+}
+
+// schemaName names a schema as the interface names the thing.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	if published, known := publishedNames()[name]; known {
+		return published
+	}
+	return strings.TrimSuffix(name, "Body")
+}
+
+// publishedNames are those that differ from the types'.
+func publishedNames() map[string]string {
+	return map[string]string{
+		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",
+		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
+		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
+		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
+		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "SigningKeysOutputBody": "SigningKeys",
+		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "AskLinkInputBody": "LinkRequest",
+		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
+		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest",
+		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",
+		"Versions": "BenchmarkVersions", "Distribution": "PercentileDistribution",
+		"LimitsBodyAvailabilityStruct": "LimitsAvailability", "LimitsBodyRateLimitStruct": "RateLimit",
+	}
+}

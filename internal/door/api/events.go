@@ -1,0 +1,135 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/render"
+)
+
+type eventsInput struct {
+	JobID       string `path:"job_id"`
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on behind it."`
+	Previews    bool   `query:"previews" default:"true" doc:"Whether previews are wanted; of the frames before this connection, those of the newest 24 come."`
+}
+
+// cursor reads an id: how far the watcher was told, a dot, and how far of the
+// previews. Without a dot the previews were not asked for.
+func cursor(id string) (c render.Cursor, err error) {
+	if id == "" {
+		return c, nil
+	}
+	seq, preview, dotted := strings.Cut(id, ".")
+	c.Seq, err = strconv.ParseInt(seq, 10, 64)
+	c.Preview = c.Seq
+	if err == nil && dotted {
+		c.Preview, err = strconv.ParseInt(preview, 10, 64)
+	}
+	if err != nil || c.Seq < 0 || c.Preview < 0 {
+		return c, fault.Field("header.Last-Event-ID", "is not the id of an event of this stream")
+	}
+	return c, nil
+}
+
+// writeTimeout is how long a watcher may take to receive an event.
+const writeTimeout = 30 * time.Second
+
+// events registers a stream of server-sent events: `job` carries the
+// RenderObject, `frame` an accepted frame, `preview` a small picture of one. It
+// ends behind the terminal state.
+func (s *server) events(api huma.API, op huma.Operation) {
+	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame, `event: preview` a small JPEG of one, base64 in `data`. " +
+		"Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server; its first number grows with every durable change of the job. " +
+		"Progress inside frames is told by `job` events that repeat an id. The stream ends when the job has ended."
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+	huma.Register(api, op, handled(s, func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+		from, err := cursor(in.LastEventID)
+		if err != nil {
+			return nil, err
+		}
+		workspace := callerOf(ctx).WorkspaceID
+		// Before the status is out, so that a miss is a 404.
+		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			stream := eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
+			if r.Method == http.MethodHead {
+				stream.begin() // there is nothing to wait for
+				return
+			}
+			// The connection may serve other requests afterwards.
+			defer func() { _ = stream.control.SetWriteDeadline(time.Time{}) }()
+			err := s.Jobs.Watch(r.Context(), workspace, in.JobID, render.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
+			if err != nil && r.Context().Err() == nil && !stream.broken {
+				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
+			}
+		}}, nil
+	}))
+}
+
+// eventStream writes server-sent events to one watcher.
+type eventStream struct {
+	previews bool
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	begun    bool
+	broken   bool
+}
+
+func (e *eventStream) begin() {
+	if e.begun {
+		return
+	}
+	e.begun = true
+	h := e.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // proxies must not hold events back
+	e.w.WriteHeader(http.StatusOK)
+}
+
+// tell writes events, all at once.
+func (e *eventStream) tell(events []render.Told) error {
+	text := &bytes.Buffer{}
+	for _, ev := range events {
+		fmt.Fprintf(text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(ev.After), ev.Kind, ev.Data)
+	}
+	return e.write(text.Bytes())
+}
+
+func (e *eventStream) id(c render.Cursor) string {
+	if !e.previews {
+		return strconv.FormatInt(c.Seq, 10)
+	}
+	return fmt.Sprintf("%d.%d", c.Seq, c.Preview)
+}
+
+// idle tells the watcher and the proxies between that the stream lives.
+func (e *eventStream) idle() error { return e.write([]byte(": alive\n\n")) }
+
+func (e *eventStream) write(text []byte) error {
+	e.begin()
+	// Where deadlines are not supported a dead watcher is found by TCP.
+	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err := e.w.Write(text)
+	if err == nil {
+		err = e.control.Flush()
+	}
+	if err != nil {
+		e.broken = true
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+)
+
+// rawInput hands the raw request on: the body is streamed, never held.
+type rawInput struct{ request *http.Request }
+
+// Resolve implements huma.Resolver.
+func (in *rawInput) Resolve(ctx huma.Context) []error {
+	in.request, _ = humago.Unwrap(ctx)
+	return nil
+}
+
+// patient is the middleware of handlers that read the body themselves: it cuts
+// off what stands still. The library bounds only what it reads.
+func (s *server) patient(ctx huma.Context, next func(huma.Context)) {
+	s.bePatient(humago.Unwrap(ctx))
+	next(ctx)
+}
+
+func (s *server) bePatient(r *http.Request, w http.ResponseWriter) {
+	r.Body = intake.Patient(r.Body, http.NewResponseController(w), s.UploadStall)
+}
+
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}
+
+// formSlack is what a form may have beside the file: boundaries and fields.
+const formSlack = 64 << 10
+
+// uploadForm is what has come of a form so far.
+type uploadForm struct {
+	received *intake.Received
+	numbers  map[string]*int   // whole-number fields by name
+	texts    map[string]string // other fields by name
+}
+
+func (f *uploadForm) abort() {
+	if f.received != nil {
+		f.received.Abort()
+	}
+}
+
+// readForm takes the part file and the named fields of an upload, in any order;
+// other parts are ignored. End a form with abort. Errors: those of
+// intake.Receive, unsupported_media_type, upload_too_large, invalid_request.
+func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []string) (*uploadForm, error) {
+	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
+		return nil, intake.TooLarge() // before a byte of it is read
+	}
+	parts, err := in.request.MultipartReader()
+	if err != nil {
+		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Because(err)
+	}
+	f := &uploadForm{numbers: map[string]*int{}, texts: map[string]string{}}
+	for _, name := range numbers {
+		f.numbers[name] = nil
+	}
+	for _, name := range texts {
+		f.texts[name] = ""
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = s.take(ctx, f, part)
+		} else {
+			err = brokenForm(err)
+		}
+		if err != nil {
+			f.abort()
+			return nil, err
+		}
+	}
+	if f.received == nil {
+		return nil, fault.Field("body.file", "is required")
+	}
+	return f, nil
+}
+
+func brokenForm(err error) error {
+	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Because(err)
+}
+
+// take reads one part.
+func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
+	name := part.FormName()
+	if name == "file" {
+		if f.received != nil {
+			return fault.Field("body.file", "stands twice")
+		}
+		f.received, err = s.Intake.Receive(ctx, callerOf(ctx).WorkspaceID, part.FileName(), part)
+		return err
+	}
+	if _, known := f.numbers[name]; known {
+		f.numbers[name], err = number(name, part)
+	} else if _, known := f.texts[name]; known {
+		f.texts[name], err = text(name, part)
+	}
+	return err
+}
+
+// number reads a form field that is a whole number.
+func number(name string, part io.Reader) (*int, error) {
+	const longest = 12 // digits of any number that makes sense here
+	text, err := io.ReadAll(io.LimitReader(part, longest+1))
+	if err != nil {
+		return nil, brokenForm(err)
+	}
+	n, err := wholeNumber(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fault.Field("body."+name, "must be a whole number")
+	}
+	return &n, nil
+}
+
+func wholeNumber(text string) (int, error) { return strconv.Atoi(text) }
+
+// text reads any other form field. What is too long for its own field is found
+// where that is used, and called by its own code.
+func text(name string, part io.Reader) (string, error) {
+	const longest = 2 * contract.MaxWebhookURL
+	text, err := io.ReadAll(io.LimitReader(part, longest+1))
+	if err != nil {
+		return "", brokenForm(err)
+	}
+	if len(text) > longest {
+		return "", fault.Field("body."+name, "has more than %d bytes", longest)
+	}
+	if !IsText(string(text)) {
+		return "", fault.Field("body."+name, "is not text in UTF-8")
+	}
+	return string(text), nil
+}

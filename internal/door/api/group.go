@@ -1,0 +1,156 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+)
+
+// Header names of the idempotent upload (spec 4.2).
+const (
+	idempotencyKey   = "Idempotency-Key"
+	fingerprintName  = "X-Svc-Request-Fingerprint"
+	svcFilename      = "X-Svc-Filename"
+	svcRenderer      = "X-Svc-Renderer"
+	svcFrameStart    = "X-Svc-Frame-Start"
+	svcFrameEnd      = "X-Svc-Frame-End"
+	svcFrameCount    = "X-Svc-Frame-Count"
+	svcSizeBytes     = "X-Svc-Size-Bytes"
+	svcContentSHA256 = "X-Svc-Content-SHA256"
+)
+
+// groupRule is one header of the nine.
+type groupRule struct {
+	header string
+	line   string // its name in the fingerprint; "" for the two that are not in it
+	form   *regexp.Regexp
+}
+
+var (
+	anyText  = regexp.MustCompile(`^.+$`)
+	hex64    = regexp.MustCompile(`^[a-f0-9]{64}$`)
+	positive = regexp.MustCompile(`^[1-9][0-9]*$`)
+	natural  = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+)
+
+// groupRules are the nine headers, those of the fingerprint in its order.
+func groupRules() []groupRule {
+	return []groupRule{
+		{idempotencyKey, "", anyText},
+		{fingerprintName, "", hex64},
+		{svcFilename, "filename", anyText},
+		{svcRenderer, "renderer", anyText},
+		{svcFrameStart, "frame_start", positive},
+		{svcFrameEnd, "frame_end", positive},
+		{svcFrameCount, "frame_count", positive},
+		{svcSizeBytes, "size_bytes", natural},
+		{svcContentSHA256, "sha256", hex64},
+	}
+}
+
+// fingerprint is the lower-case hex SHA-256 of the seven canonical lines (spec
+// 4.2); value gives each header's value.
+func fingerprint(value func(header string) string) string {
+	var lines []string
+	for _, rule := range groupRules() {
+		if rule.line != "" {
+			lines = append(lines, rule.line+"="+value(rule.header))
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// uploadGroup is the header group of an upload; nil when none of the nine came.
+type uploadGroup struct{ header http.Header }
+
+// groupOf reads the nine headers: all or none (spec 4.2). Errors:
+// idempotency_headers_incomplete, invalid_request, fingerprint_mismatch,
+// upload_too_large.
+func groupOf(h http.Header) (*uploadGroup, error) {
+	var missing []string
+	for _, rule := range groupRules() {
+		if h.Get(rule.header) == "" {
+			missing = append(missing, rule.header)
+		}
+	}
+	if len(missing) == len(groupRules()) {
+		return nil, nil
+	}
+	if len(missing) > 0 {
+		return nil, fault.New(fault.IdempotencyHeadersIncomplete, "These headers of the group are missing: %s.", strings.Join(missing, ", ")).
+			With(map[string][]string{"missing": missing})
+	}
+	for _, rule := range groupRules() {
+		if !rule.form.MatchString(h.Get(rule.header)) {
+			return nil, fault.Field("header."+rule.header, "must match %s", rule.form)
+		}
+	}
+	if want := fingerprint(h.Get); h.Get(fingerprintName) != want {
+		return nil, fault.New(fault.FingerprintMismatch, "The fingerprint is not that of the headers; theirs is %s.", want)
+	}
+	g := &uploadGroup{h}
+	if n, err := wholeNumber(h.Get(svcSizeBytes)); err != nil || n > contract.MaxUploadBytes {
+		return nil, intake.TooLarge() // before a byte of it is read
+	}
+	return g, nil
+}
+
+// matches compares the headers with what was uploaded. Errors: size_mismatch,
+// content_hash_mismatch, header_mismatch.
+func (g *uploadGroup) matches(file *intake.Received, frames quote.Frames) error {
+	if g == nil {
+		return nil
+	}
+	number := func(header string) int {
+		n, err := wholeNumber(g.header.Get(header))
+		if err != nil {
+			return -1 // above any number that makes sense
+		}
+		return n
+	}
+	if n := number(svcSizeBytes); int64(n) != file.Size() {
+		return fault.New(fault.SizeMismatch, "%s says %d; the file has %d bytes.", svcSizeBytes, n, file.Size())
+	}
+	if want := g.header.Get(svcContentSHA256); want != file.SHA256() {
+		return fault.New(fault.ContentHashMismatch, "%s says %s; the file's is %s.", svcContentSHA256, want, file.SHA256())
+	}
+	name, err := intake.CleanName(g.header.Get(svcFilename))
+	if err != nil || name != file.Filename() {
+		return fault.New(fault.HeaderMismatch, "%s says %q; the upload is %q.", svcFilename, g.header.Get(svcFilename), file.Filename())
+	}
+	if r := g.header.Get(svcRenderer); r != contract.RendererID {
+		return fault.New(fault.HeaderMismatch, "%s says %q; the renderer is %q.", svcRenderer, r, contract.RendererID)
+	}
+	for _, c := range []struct {
+		header string
+		is     int
+	}{{svcFrameStart, frames.Start}, {svcFrameEnd, frames.End}, {svcFrameCount, frames.Count()}} {
+		if n := number(c.header); n != c.is {
+			return fault.New(fault.HeaderMismatch, "%s says %s; the upload asks for %d.", c.header, g.header.Get(c.header), c.is)
+		}
+	}
+	return nil
+}
+
+// frames fills what the form left open from the headers.
+func (g *uploadGroup) frames(start, end, count *int) (quote.Frames, error) {
+	if g != nil && start == nil && end == nil && count == nil {
+		from := func(header string) *int {
+			n, err := wholeNumber(g.header.Get(header))
+			if err != nil {
+				n = -1
+			}
+			return &n
+		}
+		start, end, count = from(svcFrameStart), from(svcFrameEnd), from(svcFrameCount)
+	}
+	return quote.Span(start, end, count)
+}

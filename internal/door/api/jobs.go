@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/render"
+)
+
+type jobInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+}
+
+type downloadOutput struct {
+	Body struct {
+		render.Object
+		Download render.Download `json:"download"`
+	}
+}
+
+type receiptOutput struct {
+	Body struct {
+		render.Object
+		Receipt  receipt.Receipt `json:"receipt"`
+		Envelope receiptEnvelope `json:"envelope" doc:"The receipt as signed: a DSSE envelope around an in-toto statement."`
+	}
+}
+
+// receiptEnvelope is a DSSE envelope.
+type receiptEnvelope struct {
+	PayloadType string             `json:"payloadType"`
+	Payload     string             `json:"payload" doc:"Base64."`
+	Signatures  []receiptSignature `json:"signatures"`
+}
+
+type receiptSignature struct {
+	KeyID string `json:"keyid"`
+	Sig   string `json:"sig" doc:"Base64."`
+}
+
+type proofOutput struct {
+	Body struct {
+		OK             bool   `json:"ok" enum:"true"`
+		JobID          string `json:"job_id"`
+		Proof          string `json:"proof" enum:"receipt_backed"`
+		ReceiptURL     string `json:"receipt_url"`
+		ReceiptID      string `json:"receipt_id"`
+		ArtifactSHA256 string `json:"artifact_sha256"`
+		receipt.Inclusion
+		ProofPage    string `json:"proof_page_url" doc:"For anybody, while the workspace shows its proofs."`
+		Renderer     string `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
+		Version      string `json:"version" doc:"Of the Blender that really rendered."`
+		RenderDevice string `json:"render_device" enum:"GPU,CPU"`
+		DeviceName   string `json:"device_name"`
+	}
+}
+
+// jobDoor is one of the two doors to jobs: the same routes for another key.
+type jobDoor struct {
+	prefix string // of the paths
+	thing  string // what operation ids call a job
+	tag    string
+	scheme string
+	who    middleware
+}
+
+// jobs registers the routes of a job at both doors.
+func (s *server) jobs(api huma.API) {
+	s.jobRoutes(api, jobDoor{"/node/v1/jobs/{job_id}", "Job", "Job API", agentScheme, s.agentOnly(api)})
+	v1 := jobDoor{rendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly(api)}
+	s.jobRoutes(api, v1)
+	s.frames(api, v1)
+}
+
+// op describes a route of a job; verb is its operation id with Job where the
+// job stands.
+func (d jobDoor) op(verb, method, path, summary string) huma.Operation {
+	return huma.Operation{
+		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
+		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{noted, d.who},
+	}
+}
+
+// jobRoutes registers the routes that read, follow and cancel a job.
+func (s *server) jobRoutes(api huma.API, d jobDoor) {
+	op := d.op
+	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
+		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return &objectOutput{o}, err
+		}))
+	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
+	cancel.Middlewares = append(cancel.Middlewares, s.once(api, byBody))
+	huma.Register(api, cancel,
+		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return &objectOutput{o}, err
+		}))
+	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
+		handled(s, func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
+			out := &downloadOutput{}
+			var err error
+			out.Body.Object, out.Body.Download, err = s.Jobs.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			return out, err
+		}))
+	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),
+		handled(s, s.receipt))
+	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job"),
+		handled(s, s.proof))
+	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
+}
+
+func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) {
+	o, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	if err != nil {
+		return nil, err
+	}
+	out := &proofOutput{}
+	out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
+	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
+	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.PublicURL+"/proof/"+r.ReceiptID
+	out.Body.Renderer, out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.ID, r.Renderer.Version, r.RenderDevice, r.DeviceName
+	return out, nil
+}
+
+func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
+	o, r, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	if err != nil {
+		return nil, err
+	}
+	out := &receiptOutput{}
+	out.Body.Object, out.Body.Receipt = o, r.Receipt
+	return out, plainJSON.Unmarshal(r.Envelope, &out.Body.Envelope)
+}

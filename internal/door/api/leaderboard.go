@@ -1,0 +1,182 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// leaderboardAge is how long an answer may be kept without asking again.
+const leaderboardAge = "public, max-age=15"
+
+// topRows is how many of the best results are told.
+const topRows = contract.LatestMost
+
+// Conditional is what a caller says of the answer that it has.
+type Conditional struct {
+	IfNoneMatch string `header:"If-None-Match" doc:"An earlier answer's ETag: 304 when nothing has changed."`
+}
+
+// tagged is an answer that is named by its content.
+type tagged[T any] struct {
+	Status       int
+	CacheControl string `header:"Cache-Control"`
+	ETag         string `header:"ETag" doc:"Changes with the content."`
+	Body         T
+}
+
+type topBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Top
+}
+
+type statsBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Stats
+}
+
+type resultBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Result
+}
+
+type gpuBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.GPU
+}
+
+type gpusBody struct {
+	OK   bool                   `json:"ok" const:"true"`
+	GPUs []leaderboard.GPUShort `json:"gpus" doc:"Under the current versions, those with the most results first; at most 500."`
+}
+
+type comparisonBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Comparison
+}
+
+type foundBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Found
+}
+
+type latestBody struct {
+	OK   bool              `json:"ok" const:"true"`
+	Rows []leaderboard.Row `json:"rows" doc:"The newest first, CPUs' results too."`
+}
+
+type resultInput struct {
+	Conditional
+	ResultID string `path:"result_id" maxLength:"100" doc:"Begins with BMR-." example:"BMR-0190b4a1c2d37e4f8a9b0c1d2e3f4a5b"`
+}
+
+type gpuInput struct {
+	Conditional
+	Slug string `path:"gpu_slug" maxLength:"200" example:"nvidia-geforce-rtx-4090"`
+}
+
+type compareInput struct {
+	Conditional
+	A string `path:"gpu_a" maxLength:"200" doc:"The slug of GPU A." example:"nvidia-geforce-rtx-4090"`
+	B string `path:"gpu_b" maxLength:"200" doc:"The slug of GPU B." example:"amd-radeon-rx-7900-xtx"`
+}
+
+type searchInput struct {
+	Conditional
+	Query string `query:"q" maxLength:"200" doc:"Words that must all be in a GPU's name, or in one of a result's members: GPU, driver, CPU, system, Blender, device. Or a result's or receipt's id." example:"rtx 4090"`
+}
+
+type latestInput struct {
+	Conditional
+	Limit int `query:"limit" minimum:"1" maximum:"100" default:"25"`
+}
+
+// leaderboard registers the benchmark API (spec 4.6).
+func (s *server) leaderboard(api huma.API) {
+	const path = "/node/v1/leaderboard/"
+	read(api, s, "getLeaderboardTop", path+"top", "The best results, by score", func(ctx context.Context, _ *Conditional) (topBody, error) {
+		top, err := s.Board.Top(ctx, topRows)
+		return topBody{true, top}, err
+	})
+	read(api, s, "getLeaderboardStats", path+"stats", "The leaderboard in short", func(ctx context.Context, _ *Conditional) (statsBody, error) {
+		stats, err := s.Board.Stats(ctx)
+		return statsBody{true, stats}, err
+	})
+	read(api, s, "getLeaderboardResult", path+"result/{result_id}", "One result, with its signed receipts", func(ctx context.Context, in *resultInput) (resultBody, error) {
+		result, err := s.Board.Result(ctx, in.ResultID)
+		return resultBody{true, result}, err
+	})
+	read(api, s, "getLeaderboardGPU", path+"gpu/{gpu_slug}", "One GPU: its figures and newest results", func(ctx context.Context, in *gpuInput) (gpuBody, error) {
+		gpu, err := s.Board.GPU(ctx, in.Slug)
+		return gpuBody{true, gpu}, err
+	})
+	read(api, s, "listLeaderboardGPUs", path+"gpus", "Every GPU that has results", func(ctx context.Context, _ *Conditional) (gpusBody, error) {
+		gpus, err := s.Board.GPUs(ctx)
+		return gpusBody{true, gpus}, err
+	})
+	read(api, s, "compareLeaderboardGPUs", path+"compare/{gpu_a}/{gpu_b}", "Two GPUs side by side", func(ctx context.Context, in *compareInput) (comparisonBody, error) {
+		c, err := s.Board.Compare(ctx, in.A, in.B)
+		return comparisonBody{true, c}, err
+	})
+	read(api, s, "searchLeaderboard", path+"search", "Find GPUs and results", func(ctx context.Context, in *searchInput) (foundBody, error) {
+		found, err := s.Board.Search(ctx, in.Query)
+		return foundBody{true, found}, err
+	})
+	read(api, s, "getLeaderboardLatest", path+"latest", "The newest results", func(ctx context.Context, in *latestInput) (latestBody, error) {
+		rows, err := s.Board.Latest(ctx, in.Limit)
+		return latestBody{true, rows}, err
+	})
+}
+
+// condition is what read finds in every input.
+func (c *Conditional) condition() string { return c.IfNoneMatch }
+
+// read registers a public route whose answer is named by its content.
+func read[I, B any, P interface {
+	*I
+	condition() string
+}](api huma.API, s *server, id, path, summary string, answer func(context.Context, P) (B, error)) {
+	huma.Register(api, huma.Operation{
+		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{noted},
+		Responses: map[string]*huma.Response{"304": notModified()},
+	}, handled(s, func(ctx context.Context, in *I) (*tagged[B], error) {
+		body, err := answer(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		var text bytes.Buffer
+		if err := plainJSON.Marshal(&text, body); err != nil {
+			return nil, fmt.Errorf("write answer: %w", err)
+		}
+		sum := sha256.Sum256(text.Bytes())
+		out := &tagged[B]{Status: http.StatusOK, CacheControl: leaderboardAge, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Body: body}
+		if matches(P(in).condition(), out.ETag) {
+			out.Status = http.StatusNotModified
+		}
+		return out, nil
+	}))
+}
+
+// notModified describes a 304.
+func notModified() *huma.Response {
+	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
+}
+
+// matches tells whether an If-None-Match header names the tag (RFC 9110 13.1.2).
+func matches(header, tag string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}

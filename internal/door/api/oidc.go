@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+)
+
+// OpenIDStartPath is where signing in by an OpenID Connect issuer begins.
+const OpenIDStartPath = openIDPath + "/start"
+
+// OpenIDCallbackPath is where an OpenID Connect issuer sends browsers back to.
+const OpenIDCallbackPath = openIDPath + "/callback"
+
+const (
+	openIDPath = "/v1/auth/oidc"
+	flowCookie = "svc_sign_in"
+	flowLife   = 10 * time.Minute // how long a person may take at the issuer
+)
+
+type openIDStartOutput struct {
+	Status       int
+	Location     string      `header:"Location"`
+	SetCookie    http.Cookie `header:"Set-Cookie"`
+	CacheControl string      `header:"Cache-Control"`
+}
+
+type openIDCallbackInput struct {
+	Accept  string `header:"Accept" hidden:"true"`
+	Session string `cookie:"svc_session" hidden:"true"`
+	Flow    string `cookie:"svc_sign_in" hidden:"true"`
+	State   string `query:"state"`
+	Code    string `query:"code"`
+	Refused string `query:"error" doc:"The issuer's reason for refusing."`
+}
+
+// openID registers the routes of signing in by an OpenID Connect issuer.
+func (s *server) openID(api huma.API) {
+	start := huma.Operation{
+		OperationID: "startOpenID", Method: http.MethodGet, Path: OpenIDStartPath, Tags: []string{"Session"},
+		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
+		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
+	}
+	huma.Register(api, start, handled(s, s.startOpenID))
+	callback := huma.Operation{
+		OperationID: "finishOpenID", Method: http.MethodGet, Path: OpenIDCallbackPath, Tags: []string{"Session"},
+		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
+		Middlewares: huma.Middlewares{noted},
+		Responses:   signedInResponses(api, 400, 404, 503),
+	}
+	huma.Register(api, callback, handled(s, s.finishOpenID))
+}
+
+func noIssuer() error {
+	return fault.New(fault.RouteNotFound, "No OpenID Connect issuer is configured here.")
+}
+
+func (s *server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutput, error) {
+	if s.OpenID == nil {
+		return nil, noIssuer()
+	}
+	address, flow, err := s.OpenID.Start(ctx)
+	if err != nil {
+		return nil, s.told(ctx, err)
+	}
+	return &openIDStartOutput{http.StatusSeeOther, address, s.flow(flow, int(flowLife.Seconds())), "no-store"}, nil
+}
+
+func (s *server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*huma.StreamResponse, error) {
+	var opened identity.Opened
+	login, err := s.vouched(ctx, in)
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			opened, err = identity.SignInBy(ctx, tx, login, in.Session)
+			return err
+		})
+	}
+	return s.signedIn(in.Accept, opened, err, s.flow("", -1))
+}
+
+// vouched is whom the issuer sent back.
+func (s *server) vouched(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
+	switch {
+	case s.OpenID == nil:
+		return identity.Login{}, noIssuer()
+	case in.Refused != "":
+		return identity.Login{}, fault.New(fault.SignInFailed, "The issuer did not sign you in.")
+	}
+	login, err := s.OpenID.Finish(ctx, in.Flow, in.State, in.Code)
+	return login, s.told(ctx, err)
+}
+
+// told notes why the issuer could not be used, for the operator: the caller
+// learns only that it could not.
+func (s *server) told(ctx context.Context, err error) error {
+	if err != nil {
+		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", requestIDOf(ctx), "error", err)
+	}
+	return err
+}
+
+// flow keeps a sign-in under way in the browser that began it.
+func (s *server) flow(value string, maxAge int) http.Cookie {
+	return http.Cookie{
+		Name: flowCookie, Value: value, Path: openIDPath, MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.PublicURL, "https://"),
+	}
+}

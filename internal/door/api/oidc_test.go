@@ -1,0 +1,254 @@
+package api_test
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity/openid"
+)
+
+// issuer is an OpenID Connect provider of another make, with keys of its own,
+// that answers over HTTP as those on the net do.
+type issuer struct {
+	*mockoidc.MockOIDC
+	t    *testing.T
+	away atomic.Bool // answers 503
+	// keys, when not nil, are published instead of its own.
+	keys atomic.Pointer[mockoidc.Keypair]
+}
+
+func openIssuer(t *testing.T) *issuer {
+	t.Helper()
+	server, err := mockoidc.NewServer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &issuer{MockOIDC: server, t: t}
+	if err := server.AddMiddleware(i.middle); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(listener, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	return i
+}
+
+func (i *issuer) middle(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys := i.keys.Load()
+		switch {
+		case i.away.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case keys != nil && r.URL.Path == mockoidc.JWKSEndpoint:
+			text, err := keys.JWKS()
+			if err != nil {
+				i.t.Error(err)
+			}
+			_, _ = w.Write(text)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// config makes the service trust the issuer.
+func (i *issuer) config(c *app.Config) {
+	c.OpenID = &openid.Config{Issuer: i.Issuer(), ClientID: i.ClientID, ClientSecret: i.ClientSecret}
+}
+
+// next is who signs in at the issuer next.
+func (i *issuer) next(subject, email string, verified bool) {
+	i.QueueUser(&mockoidc.MockUser{Subject: subject, Email: email, EmailVerified: verified})
+}
+
+// eachIssuer runs test over a service with an issuer, and a fresh browser.
+func eachIssuer(t *testing.T, test func(t *testing.T, s *service, i *issuer, b *browser)) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		i := openIssuer(t)
+		s := start(t, url, i.config)
+		test(t, s, i, newBrowser(t, s.base))
+	})
+}
+
+const startPath = "/v1/auth/oidc/start"
+
+// back is the address on which the issuer sends the browser back, not yet
+// followed.
+func (b *browser) back() *url.URL {
+	b.t.Helper()
+	b.client.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), b.base) {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	defer func() { b.client.CheckRedirect = nil }()
+	_, header, _ := b.fetch("GET", startPath, "text/html", body{})
+	return mustParse(b.t, header.Get("Location"))
+}
+
+// refused follows an answer that must not sign anybody in.
+func (b *browser) refused(path string) {
+	b.t.Helper()
+	if a := b.do("GET", path, body{}); a.status != 400 || a.code() != fault.SignInFailed || len(a.header["Set-Cookie"]) > 0 {
+		b.t.Errorf("%s: %d %v %v", path, a.status, a.body, a.header["Set-Cookie"])
+	}
+	if a := b.do("GET", "/v1/auth/session", body{}); a.status != 401 {
+		b.t.Errorf("a session: %d %v", a.status, a.body)
+	}
+}
+
+func TestAPersonSignsInByTheIssuerAndIsKnownAgain(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+		i.next("subject-1", "New@example.com", true)
+		if status, _, page := b.see("GET", startPath, body{}); status != 200 || !strings.Contains(page, "new@example.com") {
+			s.t.Fatalf("first: %d %s", status, page)
+		}
+		first := b.do("GET", "/v1/auth/session", body{})
+		if first.text("email") != "new@example.com" || !strings.HasPrefix(first.text("workspace_id"), "WSP-") {
+			s.t.Fatalf("session: %v", first.body)
+		}
+		if left := b.client.Jar.Cookies(mustParse(s.t, s.base+startPath)); len(left) != 1 {
+			s.t.Errorf("the browser keeps %v", left)
+		}
+		i.next("subject-1", "renamed@example.com", false) // the subject counts
+		again := newBrowser(s.t, s.base)
+		again.see("GET", startPath, body{})
+		if a := again.do("GET", "/v1/auth/session", body{}); a.text("workspace_id") != first.text("workspace_id") {
+			s.t.Errorf("again: %v", a.body)
+		}
+		if a := s.signedIn("new@example.com").do("GET", "/v1/auth/session", body{}); a.text("workspace_id") != first.text("workspace_id") {
+			s.t.Errorf("by a link: %v", a.body)
+		}
+	})
+}
+
+func TestTheIssuersAnswerCountsOnceAndOnlyWhereItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
+		back := b.back()
+		newBrowser(s.t, s.base).refused(back.RequestURI()) // another browser
+		other := back.Query()
+		other.Set("state", "another")
+		b.refused(back.Path + "?" + other.Encode())
+		b.refused(back.Path)
+		b.refused(back.Path + "?error=access_denied&state=" + url.QueryEscape(back.Query().Get("state")))
+		if status, _, page := b.see("GET", back.RequestURI(), body{}); status != 200 {
+			s.t.Fatalf("the true answer: %d %s", status, page)
+		}
+		b.do("POST", "/v1/auth/sign-out", body{})
+		b.refused(back.RequestURI()) // again
+	})
+}
+
+func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, _ *issuer, b *browser) {
+		for part, name := range []string{"state", "nonce", "verifier"} {
+			back := b.back()
+			where := mustParse(s.t, s.base+startPath)
+			for _, c := range b.client.Jar.Cookies(where) {
+				parts := strings.Split(c.Value, ".")
+				parts[part] = strings.Repeat("x", len(parts[part]))
+				c.Value, c.Path = strings.Join(parts, "."), "/v1/auth/oidc"
+				b.client.Jar.SetCookies(where, []*http.Cookie{c})
+			}
+			s.t.Log(name)
+			b.refused(back.RequestURI())
+		}
+	})
+}
+
+func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+		forged, err := mockoidc.RandomKeypair(2048)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		back := b.back()
+		i.keys.Store(forged) // published, but not signed with
+		b.refused(back.RequestURI())
+		i.keys.Store(nil)
+
+		back = b.back()
+		i.FastForward(-24 * time.Hour) // the token is of yesterday
+		b.refused(back.RequestURI())
+		i.FastForward(24 * time.Hour)
+
+		i.next("subject-2", "unverified@example.com", false)
+		b.refused(b.back().RequestURI())
+		i.next("subject-3", "", true)
+		b.refused(b.back().RequestURI())
+
+		if status, _, page := b.see("GET", startPath, body{}); status != 200 {
+			s.t.Errorf("a good one: %d %s", status, page)
+		}
+	})
+}
+
+func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+		i.away.Store(true)
+		if a := b.do("GET", startPath, body{}); a.status != 503 || a.code() != fault.Unavailable || a.header.Get("Retry-After") == "" {
+			s.t.Errorf("away: %d %v", a.status, a.body)
+		}
+		i.away.Store(false)
+		if status, _, _ := b.see("GET", startPath, body{}); status != 200 {
+			s.t.Errorf("back: %d", status)
+		}
+	})
+}
+
+func TestWithoutAnIssuerThereIsNothingToSignInBy(t *testing.T) {
+	t.Parallel()
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
+		for _, path := range []string{startPath, "/v1/auth/oidc/callback?state=a&code=b"} {
+			if a := b.do("GET", path, body{}); a.status != 404 || a.code() != fault.RouteNotFound {
+				s.t.Errorf("%s: %d %v", path, a.status, a.body)
+			}
+		}
+	})
+}
+
+func TestTheIssuerIsSentNoSecretAndAProofKey(t *testing.T) {
+	t.Parallel()
+	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
+		b.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		status, header, text := b.fetch("GET", startPath, "text/html", body{})
+		sent := mustParse(s.t, header.Get("Location"))
+		q := sent.Query()
+		if status != 303 || !strings.HasPrefix(sent.String(), i.Issuer()) || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" ||
+			q.Get("redirect_uri") != s.base+"/v1/auth/oidc/callback" || strings.Contains(sent.String(), i.ClientSecret) {
+			s.t.Errorf("%d to %s: %s", status, sent, text)
+		}
+		cookie, err := http.ParseSetCookie(header.Get("Set-Cookie"))
+		if err != nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/v1/auth/oidc" {
+			s.t.Errorf("cookie %v, %v", cookie, err)
+		}
+		if _, verifier, _ := strings.Cut(strings.TrimPrefix(cookie.Value, q.Get("state")+"."), "."); verifier == "" || strings.Contains(sent.String(), verifier) {
+			s.t.Errorf("the verifier %q travels in the address", verifier)
+		}
+	})
+}

@@ -1,0 +1,234 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/webhook"
+)
+
+// rendersPath is where the older flow's jobs are (spec 4.1).
+const rendersPath = "/v1/renders"
+
+type preflightInput struct {
+	Body struct {
+		Filename   string `json:"filename" doc:"Ends with .blend."`
+		Renderer   string `json:"renderer,omitempty" enum:"blender" default:"blender"`
+		FrameStart int    `json:"frame_start,omitempty" minimum:"1" default:"1"`
+		FrameEnd   *int   `json:"frame_end,omitempty" minimum:"1"`
+		FrameCount *int   `json:"frame_count,omitempty" minimum:"1" maximum:"10000" doc:"Agrees with frame_end; either is enough."`
+	}
+}
+
+type preflightOutput struct {
+	Body struct {
+		OK             bool   `json:"ok" const:"true"`
+		Eligible       bool   `json:"eligible" const:"true"`
+		Filename       string `json:"filename"`
+		Renderer       string `json:"renderer" const:"blender"`
+		FrameStart     int    `json:"frame_start"`
+		FrameEnd       int    `json:"frame_end"`
+		FrameCount     int    `json:"frame_count"`
+		PriceCents     int    `json:"price_cents"`
+		Currency       string `json:"currency" const:"USD"`
+		PricingVersion string `json:"pricing_version"`
+		QuoteRequired  bool   `json:"quote_required" const:"true" doc:"This price is a plan; a quote locks one."`
+	}
+}
+
+// renders registers the older flow: preflight, upload with reservation, submit.
+func (s *server) renders(api huma.API) {
+	op := func(id, path, summary string) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Renders"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
+			Security: []map[string][]string{{accountScheme: {}}},
+		}
+	}
+	preflight := op("preflightRender", rendersPath+"/preflight", "Check a plan and see its price; locks nothing")
+	preflight.Security = nil // the published contract lists none
+	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
+	huma.Register(api, preflight, handled(s, s.preflight))
+
+	create := op("createRender", rendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
+	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
+		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
+	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byGroup)}
+	for _, rule := range groupRules() {
+		create.Parameters = append(create.Parameters, &huma.Param{
+			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
+			Schema: &huma.Schema{Type: huma.TypeString, Pattern: rule.form.String()},
+		})
+	}
+	huma.Register(api, create, handled(s, s.create))
+	parts := frameParts("frame_start", "frame_end", "frame_count")
+	maps.Copy(parts, webhookParts())
+	parts["renderer"] = &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
+	members := webhookParts()
+	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
+	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		"multipart/form-data": fileForm(parts),
+		"application/json": {Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"upload_id"}, AdditionalProperties: false, Properties: members,
+		}},
+	}}
+
+	submit := op("submitRender", rendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
+	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
+	huma.Register(api, submit, handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+		o, err := s.Jobs.Submit(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+		return &objectOutput{o}, err
+	}))
+
+	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
+	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byHash)}
+	upload.Parameters = []*huma.Param{{
+		Name: idempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
+		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},
+	}}
+	huma.Register(api, upload, handled(s, func(ctx context.Context, in *rawInput) (*quoteOutput, error) {
+		sum, err := byHash(in.request)
+		if err != nil {
+			return nil, err
+		}
+		return s.receive(ctx, in, sum)
+	}))
+	api.OpenAPI().Paths[upload.Path].Post.RequestBody = &huma.RequestBody{
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
+	}
+}
+
+func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOutput, error) {
+	name, err := intake.CleanName(in.Body.Filename)
+	if err != nil {
+		return nil, err
+	}
+	f, err := quote.Span(&in.Body.FrameStart, in.Body.FrameEnd, in.Body.FrameCount)
+	if err != nil {
+		return nil, err
+	}
+	out := &preflightOutput{}
+	b := &out.Body
+	b.OK, b.Eligible, b.Filename, b.Renderer, b.QuoteRequired = true, true, name, contract.RendererID, true
+	b.FrameStart, b.FrameEnd, b.FrameCount = f.Start, f.End, f.Count()
+	b.PriceCents, b.Currency, b.PricingVersion = f.Count()*contract.CentsPerFrame, contract.Currency, contract.PricingVersion
+	return out, nil
+}
+
+// create makes a job of the older flow; upload, quote, reservation, job and the
+// idempotent answer are one transaction.
+func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
+	out = &objectOutput{}
+	c := callerOf(ctx)
+	var target webhook.Target
+	hold := func(tx *db.Tx, q quote.Quote) (err error) {
+		out.Body, err = s.Jobs.Hold(ctx, tx, render.StartRequest{
+			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: render.FlowPublicV1, Webhook: target,
+		}, q)
+		if err != nil {
+			return err
+		}
+		return s.keepAnswer(ctx, tx, out.Body)
+	}
+	if isJSON(in.request) {
+		asked, err := uploadOf(in.request)
+		if err != nil {
+			return nil, err
+		}
+		if target, err = s.target(ctx, asked.WebhookFields); err != nil {
+			return nil, err
+		}
+		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
+			q, err := s.Intake.OpenQuote(ctx, tx, c.WorkspaceID, asked.UploadID)
+			if err != nil {
+				return err
+			}
+			return hold(tx, q)
+		})
+	}
+	group, err := groupOf(in.request.Header)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
+	if err != nil {
+		return nil, err
+	}
+	defer f.abort()
+	if r := f.texts["renderer"]; r != "" && r != contract.RendererID {
+		return nil, fault.New(fault.UnsupportedRenderer, "There is no renderer %q; it is %s.", r, contract.RendererID)
+	}
+	if target, err = s.target(ctx, WebhookFields{f.texts["webhook_url"], f.texts["webhook_secret"]}); err != nil {
+		return nil, err
+	}
+	frames, err := group.frames(f.numbers["frame_start"], f.numbers["frame_end"], f.numbers["frame_count"])
+	if err != nil {
+		return nil, err
+	}
+	if err := group.matches(f.received, frames); err != nil {
+		return nil, err
+	}
+	_, err = f.received.QuoteAnd(ctx, quote.Asked{Start: &frames.Start, End: &frames.End, Step: &frames.Step}, hold)
+	return out, err
+}
+
+// keepAnswer keeps a 200 for the request's Idempotency-Key, if it has one.
+func (s *server) keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
+	hold := heldOf(ctx)
+	if hold == nil {
+		return nil
+	}
+	var body bytes.Buffer
+	if err := plainJSON.Marshal(&body, answer); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	return s.finish(ctx, tx, hold, http.StatusOK, body.Bytes())
+}
+
+// renderRequest is the JSON form of POST /renders.
+type renderRequest struct {
+	UploadID string `json:"upload_id"`
+	WebhookFields
+}
+
+// uploadOf reads the JSON form of POST /renders.
+func uploadOf(r *http.Request) (asked renderRequest, err error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
+	if err != nil {
+		return asked, fault.New(fault.InvalidRequest, "The body breaks off.").Because(err)
+	}
+	if len(text) > contract.MaxJSONBodyBytes {
+		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
+	}
+	var members map[string]any
+	if err := unmarshal(text, &members); err != nil {
+		return asked, fault.Field("body", "%v", err)
+	}
+	for name, value := range members {
+		if name != "upload_id" && name != "webhook_url" && name != "webhook_secret" {
+			return asked, fault.Field("body."+name, "unexpected property")
+		}
+		if _, ok := value.(string); !ok {
+			return asked, fault.Field("body."+name, "expected string")
+		}
+	}
+	if err := json.Unmarshal(text, &asked); err != nil {
+		return asked, fault.Field("body", "is not what this route takes").Because(err)
+	}
+	if asked.UploadID == "" {
+		return asked, fault.Field("body.upload_id", "is required")
+	}
+	return asked, nil
+}

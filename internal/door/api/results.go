@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/work/render"
+)
+
+type artifactInput struct {
+	JobID     string `path:"job_id"`
+	Expires   string `query:"expires" required:"true"`
+	Signature string `query:"signature" required:"true"`
+}
+
+// results registers the signed download.
+func (s *server) results(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "downloadArtifact", Method: http.MethodGet, Path: render.DownloadPath + "{job_id}", Tags: []string{"Results"},
+		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests.",
+		Middlewares: huma.Middlewares{noted},
+		Responses: map[string]*huma.Response{"200": {
+			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		}},
+	}, handled(s, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
+		a, err := s.Jobs.Artifact(ctx, in.JobID, in.Expires, in.Signature)
+		if err != nil {
+			return nil, err
+		}
+		file, err := s.Blobs.Open(ctx, a.Key)
+		if err != nil {
+			return nil, fmt.Errorf("open artifact: %w", err)
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			defer func() { _ = file.Close() }()
+			r, w := humago.Unwrap(hc)
+			h := w.Header()
+			h.Set("Content-Type", "application/zip")
+			h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Filename}))
+			h.Set("ETag", `"`+a.SHA256+`"`)
+			h.Set("Cache-Control", "private, max-age=3600")
+			http.ServeContent(w, r, "", a.Completed, file)
+		}}, nil
+	}))
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/webhook"
+)
+
+// CallbackPath is what a sign-in link opens, with ?token=.
+const CallbackPath = "/v1/auth/callback"
+
+type sessionBody struct {
+	OK          bool   `json:"ok" enum:"true"`
+	Email       string `json:"email"`
+	WorkspaceID string `json:"workspace_id"`
+}
+
+type askLinkInput struct {
+	Body struct {
+		Email string `json:"email" format:"email" maxLength:"254" example:"you@example.com"`
+	}
+}
+
+type showLinkInput struct {
+	Accept string `header:"Accept" hidden:"true"`
+	Token  string `query:"token" required:"true"`
+}
+
+type openLinkInput struct {
+	Accept  string `header:"Accept" hidden:"true"`
+	Session string `cookie:"svc_session" hidden:"true"`
+	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
+}
+
+type sessionInput struct {
+	Session string `cookie:"svc_session" hidden:"true"`
+}
+
+type okOutput struct {
+	Body struct {
+		OK bool `json:"ok" enum:"true"`
+	}
+}
+
+type signOutOutput struct {
+	SetCookie http.Cookie `header:"Set-Cookie"`
+	Body      struct {
+		OK bool `json:"ok" enum:"true"`
+	}
+}
+
+// signIn registers the routes of a browser's session.
+func (s *server) signIn(api huma.API) {
+	op := func(id, method, path, summary string, checks ...middleware) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Session"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
+			Middlewares: append(huma.Middlewares{noted}, checks...),
+		}
+	}
+	ours, signedIn := s.ownPages(api), s.sessionOnly(api)
+
+	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", ours)
+	ask.DefaultStatus = http.StatusAccepted
+	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
+	huma.Register(api, ask, handled(s, s.askForLink))
+
+	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens")
+	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
+	show.Responses = pageResponse("The page")
+	show.Responses["400"] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
+	show.SkipValidateParams = true // a browser is told of a missing token by a page
+	huma.Register(api, show, handled(s, s.showLink))
+
+	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", ours)
+	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
+	use.Responses = signedInResponses(api, http.StatusBadRequest)
+	huma.Register(api, use, handled(s, s.useLink))
+	// Described only now: huma knows of the raw body only that it is one.
+	api.OpenAPI().Paths[use.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		"application/x-www-form-urlencoded": {Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"token"}, Properties: map[string]*huma.Schema{"token": {Type: huma.TypeString, Description: "From the link."}},
+		}},
+	}}
+
+	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", signedIn)
+	who.Security = []map[string][]string{{sessionScheme: {}}}
+	huma.Register(api, who, handled(s, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
+		c := callerOf(ctx)
+		return privately(sessionBody{true, c.Email, c.WorkspaceID}, nil)
+	}))
+
+	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
+	out.Security = who.Security
+	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
+		out := &signOutOutput{SetCookie: identity.EndedCookie(s.PublicURL)}
+		out.Body.OK = true
+		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
+	}))
+}
+
+func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
+	out := &okOutput{}
+	out.Body.OK = true
+	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.AskForLink(ctx, tx, in.Body.Email) })
+}
+
+func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
+	if in.Token == "" {
+		return refusedSignIn(in.Accept, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing."))
+	}
+	return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
+}
+
+func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
+	form, err := url.ParseQuery(string(in.RawBody))
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Because(err)
+	}
+	var opened identity.Opened
+	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		opened, err = identity.SignIn(ctx, tx, form.Get("token"), in.Session)
+		return err
+	})
+	return s.signedIn(in.Accept, opened, err)
+}
+
+// signedIn answers a browser with a page, whether it went well or not, and a
+// program with JSON. The cookies go along with a session.
+func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
+	if err != nil {
+		return refusedSignIn(accept, err)
+	}
+	cookies = append(cookies, identity.SessionCookie(s.PublicURL, opened.Token, opened.Expires))
+	if wantsPage(accept) {
+		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		ctx.SetHeader("Cache-Control", "no-store")
+		for _, c := range cookies {
+			ctx.AppendHeader("Set-Cookie", c.String())
+		}
+		// A failed write means the caller is gone.
+		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
+	}}, nil
+}
+
+// refusedSignIn tells a browser by a page why nobody was signed in, and a program
+// by the error.
+func refusedSignIn(accept string, err error) (*huma.StreamResponse, error) {
+	if !wantsPage(accept) || fault.Of(err) == fault.Internal {
+		return nil, err
+	}
+	status, body := fault.Envelope(err, "")
+	return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
+}
+
+func wantsPage(accept string) bool { return strings.Contains(accept, "text/html") }

@@ -1,0 +1,265 @@
+package api_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+)
+
+// linkLog is a log that hands on the sign-in links it is shown.
+type linkLog struct {
+	slog.Handler
+	links chan string
+}
+
+func (l linkLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l linkLog) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "link" {
+			select {
+			case l.links <- a.Value.String():
+			default: // a link that nobody asks for holds up nobody
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+func eachBrowser(t *testing.T, test func(t *testing.T, s *service, b *browser), with ...func(*app.Config)) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, url, with...)
+		test(t, s, newBrowser(t, s.base))
+	})
+}
+
+func TestALinkIsAskedForSeenAndUsedByItsButton(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		links := make(chan string, 1)
+		s := start(t, url, func(c *app.Config) { c.Log = slog.New(linkLog{slog.DiscardHandler, links}) })
+		b := newBrowser(t, s.base)
+		if a := b.do("POST", "/v1/auth/link", jsonBody(`{"email":"New@Example.com"}`)); a.status != 202 || len(a.body) != 1 {
+			t.Fatalf("ask: %d %v", a.status, a.body)
+		}
+		path, found := strings.CutPrefix(await.Next(t, links, "the link"), s.base)
+		if !found {
+			t.Fatalf("the link is %s", path)
+		}
+		_, token, _ := strings.Cut(path, "token=")
+		for range 2 { // looking does not use it up
+			status, header, page := b.see("GET", path, body{})
+			if status != 200 || !strings.Contains(page, `value="`+token+`"`) || len(header["Set-Cookie"]) > 0 {
+				t.Fatalf("look: %d %s", status, page)
+			}
+			if header.Get("Referrer-Policy") != "same-origin" || header.Get("Cache-Control") != "no-store" || header.Get("Content-Security-Policy") == "" {
+				t.Errorf("the page may leak its token: %v", header)
+			}
+		}
+		if status, _, page := b.see("POST", path, form("token", token)); status != 200 || !strings.Contains(page, "new@example.com") {
+			t.Fatalf("press: %d %s", status, page)
+		}
+		if a := b.do("GET", "/v1/auth/session", body{}); a.status != 200 || a.text("email") != "new@example.com" || !strings.HasPrefix(a.text("workspace_id"), "WSP-") {
+			t.Fatalf("session: %d %v", a.status, a.body)
+		}
+		if status, _, page := b.see("POST", path, form("token", token)); status != 400 || !strings.Contains(page, "used") {
+			t.Errorf("press again: %d %s", status, page)
+		}
+	})
+}
+
+// TestAHalfLinkIsToldByAPage: a mail reader that broke the address in two.
+func TestAHalfLinkIsToldByAPage(t *testing.T) {
+	t.Parallel()
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
+		for _, path := range []string{"/v1/auth/callback", "/v1/auth/callback?token="} {
+			if status, _, page := b.see("GET", path, body{}); status != 400 || !strings.Contains(page, "Not signed in") || !strings.Contains(page, "new link") {
+				s.t.Errorf("a browser at %s: %d %s", path, status, page)
+			}
+			if a := b.do("GET", path, body{}); a.status != 400 || a.code() != fault.LinkInvalid {
+				s.t.Errorf("a program at %s: %d %v", path, a.status, a.body)
+			}
+		}
+	})
+}
+
+func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
+	t.Parallel()
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
+		s.signedIn("known@example.com")
+		for _, email := range []string{"known@example.com", "unknown@example.com", "known@example.com", "known@example.com", "known@example.com", "known@example.com"} {
+			if a := b.do("POST", "/v1/auth/link", jsonBody(`{"email":"`+email+`"}`)); a.status != 202 || len(a.body) != 1 {
+				s.t.Errorf("%s: %d %v", email, a.status, a.body)
+			}
+		}
+		for _, bad := range []string{`{}`, `{"email":""}`, `{"email":"nobody"}`, `{"email":"A <a@example.com>"}`, `{"email":"` + strings.Repeat("a", 250) + `@example.com"}`} {
+			if a := b.do("POST", "/v1/auth/link", jsonBody(bad)); a.status != 400 || a.code() != fault.InvalidRequest {
+				s.t.Errorf("%s: %d %s", bad, a.status, a.code())
+			}
+		}
+	})
+}
+
+func TestAnotherSiteNeitherAsksForLinksNorSignsAnybodyIn(t *testing.T) {
+	t.Parallel()
+	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
+		token := s.link("a@example.com")
+		for path, content := range map[string]body{"/v1/auth/link": jsonBody(`{"email":"a@example.com"}`), "/v1/auth/callback": form("token", token)} {
+			if a := b.elsewhere().do("POST", path, content); a.status != 403 || a.code() != fault.CrossOriginRefused {
+				s.t.Errorf("%s: %d %s", path, a.status, a.code())
+			}
+		}
+		b.signIn(token) // it was not used up
+	})
+}
+
+func TestTheSessionCookieIsForTheBrowserAlone(t *testing.T) {
+	t.Parallel()
+	for public, secure := range map[string]bool{"https://svc.example": true, "": false} {
+		eachOf := func(t *testing.T, s *service, b *browser) {
+			a := b.do("POST", "/v1/auth/callback", form("token", s.link("a@example.com")))
+			cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cookie.Name != contract.SessionCookie || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure != secure {
+				t.Errorf("public URL %q: %s", public, cookie)
+			}
+			if left := time.Until(cookie.Expires); left > contract.SessionLife || left < contract.SessionLife-time.Minute {
+				t.Errorf("it ends in %s", left)
+			}
+		}
+		t.Run(public, func(t *testing.T) {
+			t.Parallel()
+			eachBrowser(t, eachOf, func(c *app.Config) { c.PublicURL = public })
+		})
+	}
+}
+
+func TestSigningOutEndsTheSessionInEveryProcess(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		one := start(t, url)
+		two := serve(t, one.house.Config)
+		b := one.signedIn("a@example.com")
+		stolen := b.client.Jar.Cookies(mustParse(t, one.base))
+		if a := b.at(two.base).do("GET", "/v1/auth/session", body{}); a.status != 200 {
+			t.Fatalf("before: %d", a.status)
+		}
+		if a := b.elsewhere().do("POST", "/v1/auth/sign-out", body{}); a.status != 403 || a.code() != fault.CrossOriginRefused {
+			t.Errorf("by another site: %d %s", a.status, a.code())
+		}
+		if a := b.do("POST", "/v1/auth/sign-out", body{}); a.status != 200 {
+			t.Fatalf("sign out: %d %v", a.status, a.body)
+		}
+		if left := b.client.Jar.Cookies(mustParse(t, one.base)); len(left) != 0 {
+			t.Errorf("the browser keeps %v", left)
+		}
+		b.client.Jar.SetCookies(mustParse(t, one.base), stolen)
+		for _, s := range []*service{one, two} {
+			if a := b.at(s.base).do("GET", "/v1/auth/session", body{}); a.status != 401 || a.code() != fault.Unauthenticated {
+				t.Errorf("a kept cookie: %d %s", a.status, a.code())
+			}
+		}
+	})
+}
+
+func TestABrowserInspectsQuotesAndStartsByItsSession(t *testing.T) {
+	t.Parallel()
+	each(t, func(_ *testing.T, s *service) {
+		b := s.signedIn("one@example.com")
+		upload := "/node/v1/uploads/" + s.upload
+		quote := b.do("POST", upload+"/quote", jsonBody(`{"frame_start":1,"frame_end":2}`))
+		if quote.status != 200 {
+			s.t.Fatalf("quote: %d %v", quote.status, quote.body)
+		}
+		terms := jsonBody(`{"quote_id":"` + quote.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1"}`)
+		if a := b.elsewhere().do("POST", upload+"/start", terms); a.status != 403 || a.code() != fault.CrossOriginRefused {
+			s.t.Fatalf("another site spends: %d %s", a.status, a.code())
+		}
+		if a := s.signedIn("two@example.com").do("POST", upload+"/start", terms); a.status != 404 {
+			s.t.Fatalf("another person spends: %d %s", a.status, a.code())
+		}
+		if a := b.do("POST", upload+"/start", terms); a.status != 200 || a.body["status"] != "queued" {
+			s.t.Fatalf("start: %d %v", a.status, a.body)
+		}
+	})
+}
+
+// mailbox is an SMTP server on this machine that hands on what it takes.
+type mailbox struct{ letters chan string }
+
+func (m mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }
+func (m mailbox) Mail(string, *smtp.MailOptions) error        { return nil }
+func (m mailbox) Rcpt(string, *smtp.RcptOptions) error        { return nil }
+func (m mailbox) Reset()                                      {}
+func (m mailbox) Logout() error                               { return nil }
+
+func (m mailbox) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	select {
+	case m.letters <- string(text):
+	default: // likewise
+	}
+	return err
+}
+
+// openMailbox opens an SMTP server on this machine, until the test ends.
+func openMailbox(t *testing.T) (letters <-chan string, address string) {
+	t.Helper()
+	box := mailbox{make(chan string, 1)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := smtp.NewServer(box)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	return box.letters, listener.Addr().String()
+}
+
+func TestWithAMailServerTheLinkComesByMailAndNotInTheLog(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		letters, address := openMailbox(t)
+		links := make(chan string, 1)
+		s := start(t, url, func(c *app.Config) {
+			c.Log = slog.New(linkLog{slog.DiscardHandler, links})
+			var err error
+			if c.Mail, err = identity.NewMail("smtp://"+address, "renders@svc.example"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		b := newBrowser(t, s.base)
+		b.do("POST", "/v1/auth/link", jsonBody(`{"email":"new@example.com"}`))
+		letter := await.Next(t, letters, "the letter")
+		_, found, _ := strings.Cut(letter, s.base+"/v1/auth/callback?token=")
+		token, _, _ := strings.Cut(found, "\r\n")
+		b.signIn(token)
+		if a := b.do("GET", "/v1/auth/session", body{}); a.status != 200 || a.text("email") != "new@example.com" {
+			t.Errorf("session: %d %v by %s", a.status, a.body, letter)
+		}
+		if len(links) > 0 {
+			t.Errorf("the log shows %s too", <-links)
+		}
+	})
+}

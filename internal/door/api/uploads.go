@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/render"
+)
+
+// quoteBody is a locked quote with its members at top level and again inside
+// quote, where callers may look for either (spec 2.11).
+type quoteBody struct {
+	OK bool `json:"ok" enum:"true"`
+	quote.Quote
+	Inner quote.Quote `json:"quote"`
+	Scene quote.Scene `json:"scene"`
+}
+
+type quoteOutput struct{ Body quoteBody }
+
+func quoted(i intake.Inspection) *quoteOutput {
+	return &quoteOutput{Body: quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene}}
+}
+
+type requoteInput struct {
+	UploadID string `path:"upload_id" doc:"From inspect."`
+	Body     struct {
+		FrameStart int `json:"frame_start" doc:"First frame, 1 or above."`
+		FrameEnd   int `json:"frame_end" doc:"Last frame."`
+		FrameStep  int `json:"frame_step,omitempty" default:"1" doc:"Every how many frames one is rendered."`
+	}
+}
+
+type startInput struct {
+	UploadID string `path:"upload_id" doc:"From inspect."`
+	Body     struct {
+		QuoteID         string `json:"quote_id" doc:"From inspect or quote."`
+		LegalAcceptance string `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
+		WebhookFields
+	}
+}
+
+type objectOutput struct{ Body render.Object }
+
+// uploads registers inspect, quote and start.
+func (s *server) uploads(api huma.API) {
+	security := []map[string][]string{{agentScheme: {}}, {sessionScheme: {}}}
+	inspect := huma.Operation{
+		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
+		Summary:     "Upload a .blend and get a locked quote; spends nothing",
+		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
+		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.patient},
+	}
+	huma.Register(api, inspect, handled(s, s.inspect))
+	// Described only now: described before, huma would read the body itself.
+	api.OpenAPI().Paths[inspect.Path].Post.RequestBody = &huma.RequestBody{
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
+	}
+	huma.Register(api, huma.Operation{
+		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
+		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Security: security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
+	}, handled(s, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
+		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
+		i, err := s.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, in.UploadID, asked)
+		if err != nil {
+			return nil, err
+		}
+		return quoted(i), nil
+	}))
+	huma.Register(api, huma.Operation{
+		OperationID: "startUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/start", Tags: []string{"Job API"},
+		Summary:      "Start rendering at the locked price; reserves the funds",
+		Description:  "The only step that spends. Starting the same quote again returns the same job.",
+		MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
+	}, handled(s, func(ctx context.Context, in *startInput) (*objectOutput, error) {
+		c := callerOf(ctx)
+		target, err := s.target(ctx, in.Body.WebhookFields)
+		if err != nil {
+			return nil, err
+		}
+		o, err := s.Jobs.Start(ctx, render.StartRequest{
+			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: render.FlowJobAPI, Webhook: target,
+		})
+		return &objectOutput{o}, err
+	}))
+}
+
+// inspect receives a file and locks its price.
+func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error) {
+	return s.receive(ctx, in, "")
+}
+
+// receive is inspect with the hash that the file must have; "" takes any.
+func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
+	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_step"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer f.abort()
+	if sha256 != "" && f.received.SHA256() != sha256 {
+		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", idempotencyKey, sha256, f.received.SHA256())
+	}
+	i, err := f.received.Quote(ctx, quote.Asked{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]})
+	if err != nil {
+		return nil, err
+	}
+	return quoted(i), nil
+}
+
+// fileForm describes a form with the part file and more parts.
+func fileForm(more map[string]*huma.Schema) *huma.MediaType {
+	parts := map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary", Description: "The .blend file, at most 104857600 bytes."}}
+	maps.Copy(parts, more)
+	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: parts}}
+}
+
+// frameParts are the optional parts that choose frames.
+func frameParts(names ...string) map[string]*huma.Schema {
+	parts := map[string]*huma.Schema{}
+	for _, name := range names {
+		parts[name] = &huma.Schema{Type: huma.TypeInteger}
+	}
+	return parts
+}

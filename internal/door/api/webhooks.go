@@ -1,0 +1,233 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/webhook"
+)
+
+// WebhookFields are what a request that makes a job says of its webhook (spec
+// 2.7).
+type WebhookFields struct {
+	WebhookURL    string `json:"webhook_url,omitempty" format:"uri" maxLength:"2048" doc:"HTTPS address that is told when the job ends."`
+	WebhookSecret string `json:"webhook_secret,omitempty" minLength:"16" writeOnly:"true" doc:"Signs what is sent: whsec_ and base64, or any text, at most 512 characters. Without it one is made and shown in the answer, once."`
+}
+
+// What the schema finds wrong, in the words of the decisions on webhooks.
+var (
+	badWebhookURL = fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
+	shortSecret   = fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
+)
+
+// target checks what a request says of its webhook.
+func (s *server) target(ctx context.Context, f WebhookFields) (webhook.Target, error) {
+	return s.Webhooks.Target(ctx, f.WebhookURL, f.WebhookSecret)
+}
+
+// webhookParts are the fields as a form's parts.
+func webhookParts() map[string]*huma.Schema {
+	urlMax, secretMin := contract.MaxWebhookURL, contract.MinWebhookSecret
+	return map[string]*huma.Schema{
+		"webhook_url":    {Type: huma.TypeString, Format: "uri", MaxLength: &urlMax, Description: "HTTPS address that is told when the job ends."},
+		"webhook_secret": {Type: huma.TypeString, MinLength: &secretMin, WriteOnly: true, Description: "Signs what is sent; one is made and shown once when it is left out."},
+	}
+}
+
+type endpointInput struct {
+	EndpointID string `path:"endpoint_id" doc:"Begins with WHE-."`
+}
+
+type endpointCreateInput struct {
+	Body struct {
+		URL         string `json:"url" format:"uri" maxLength:"2048" example:"https://example.com/svc" doc:"HTTPS address that is told when a job of the workspace ends."`
+		Description string `json:"description,omitempty" maxLength:"200"`
+		Secret      string `json:"secret,omitempty" minLength:"16" writeOnly:"true" doc:"Without it one is made and shown in the answer, once."`
+	}
+}
+
+type endpointChangeInput struct {
+	EndpointID string `path:"endpoint_id" doc:"Begins with WHE-."`
+	Body       struct {
+		URL         *string `json:"url,omitempty" format:"uri" maxLength:"2048"`
+		Description *string `json:"description,omitempty" maxLength:"200"`
+		Enabled     *bool   `json:"enabled,omitempty" doc:"False ends what waits for it; true begins with the next job."`
+	}
+}
+
+type webhookEndpointBody struct {
+	OK bool `json:"ok" const:"true"`
+	webhook.Endpoint
+	Secret string `json:"secret,omitempty" doc:"Only in the answer that makes it, and only when the service made it."`
+}
+
+type webhookEndpointsBody struct {
+	OK        bool               `json:"ok" const:"true"`
+	Endpoints []webhook.Endpoint `json:"endpoints" doc:"Newest first."`
+}
+
+type webhookEndpointDeletedBody struct {
+	OK         bool   `json:"ok" const:"true"`
+	EndpointID string `json:"endpoint_id"`
+	Deleted    bool   `json:"deleted" const:"true"`
+}
+
+type rotateInput struct {
+	EndpointID string `path:"endpoint_id" doc:"Begins with WHE-."`
+	Body       struct {
+		Secret string `json:"secret,omitempty" minLength:"16" writeOnly:"true" doc:"Without it one is made and shown in the answer, once."`
+	}
+}
+
+type webhookSecretRotatedBody struct {
+	OK                bool      `json:"ok" const:"true"`
+	EndpointID        string    `json:"endpoint_id"`
+	Secret            string    `json:"secret,omitempty" doc:"Shown this once; absent when you gave it."`
+	PreviousExpiresAt time.Time `json:"previous_expires_at" doc:"Until then the secret before signs too."`
+}
+
+type redeliverSinceInput struct {
+	EndpointID string `path:"endpoint_id" doc:"Begins with WHE-."`
+	Body       struct {
+		Since time.Time `json:"since" doc:"Ends of jobs from then on that the endpoint has not taken are sent again."`
+	}
+}
+
+type webhooksRedeliveredBody struct {
+	OK          bool   `json:"ok" const:"true"`
+	EndpointID  string `json:"endpoint_id"`
+	Redelivered int64  `json:"redelivered" minimum:"0" doc:"How many deliveries now wait to be made."`
+}
+
+type webhookDeliveryBody struct {
+	OK       bool             `json:"ok" const:"true"`
+	Delivery webhook.Delivery `json:"delivery"`
+}
+
+type webhookDeliveriesBody struct {
+	OK         bool               `json:"ok" const:"true"`
+	Deliveries []webhook.Delivery `json:"deliveries" doc:"Newest first."`
+}
+
+type endpointDeliveriesInput struct {
+	EndpointID string         `path:"endpoint_id" doc:"Begins with WHE-."`
+	Limit      int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Status     webhook.Status `query:"status" enum:"pending,delivered,failed" doc:"Only deliveries in this state."`
+	Before     string         `query:"before" doc:"Delivery id; the page begins behind it. The Link header carries it."`
+}
+
+type endpointDeliveriesOutput struct {
+	Link         string `header:"Link" doc:"The next page, rel=next; absent on the last one."`
+	CacheControl string `header:"Cache-Control"`
+	Body         webhookDeliveriesBody
+}
+
+type redeliverInput struct {
+	JobID      string `path:"job_id" doc:"Begins with JOB-."`
+	DeliveryID string `path:"delivery_id" doc:"Begins with WHD-."`
+}
+
+// Where webhooks are managed.
+const (
+	endpointsPath     = "/v1/webhook-endpoints"
+	endpointPath      = endpointsPath + "/{endpoint_id}"
+	jobDeliveriesPath = rendersPath + "/{job_id}/webhook-deliveries"
+)
+
+// webhooks registers the endpoints of a workspace and the log of deliveries.
+func (s *server) webhooks(api huma.API) {
+	op := func(id, method, path, summary string) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: method, Path: path, Tags: []string{"Webhooks"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
+			Security:    []map[string][]string{{accountScheme: {}}, {sessionScheme: {}}},
+			Middlewares: huma.Middlewares{noted, s.accountOrSession(api)},
+		}
+	}
+	create := op("createWebhookEndpoint", http.MethodPost, endpointsPath, "Have every job's end told to an address")
+	create.DefaultStatus = http.StatusCreated
+	huma.Register(api, create, handled(s, s.createEndpoint))
+	huma.Register(api, op("listWebhookEndpoints", http.MethodGet, endpointsPath, "List the endpoints"), handled(s, s.listEndpoints))
+	huma.Register(api, op("getWebhookEndpoint", http.MethodGet, endpointPath, "Read an endpoint"), handled(s, s.getEndpoint))
+	huma.Register(api, op("changeWebhookEndpoint", http.MethodPatch, endpointPath, "Change, disable or enable an endpoint"), handled(s, s.changeEndpoint))
+	huma.Register(api, op("deleteWebhookEndpoint", http.MethodDelete, endpointPath, "Delete an endpoint and its secrets"), handled(s, s.deleteEndpoint))
+	huma.Register(api, op("rotateWebhookSecret", http.MethodPost, endpointPath+"/rotate-secret", "Sign with a new secret; for 24 hours with both"), handled(s, s.rotateSecret))
+	huma.Register(api, op("testWebhookEndpoint", http.MethodPost, endpointPath+"/test", "Send a test event"), handled(s, s.testEndpoint))
+	huma.Register(api, op("redeliverSince", http.MethodPost, endpointPath+"/redeliver", "Send what an endpoint has not taken since a time"), handled(s, s.redeliverSince))
+	huma.Register(api, op("listEndpointDeliveries", http.MethodGet, endpointPath+"/deliveries", "The deliveries to an endpoint, with every try"), handled(s, s.endpointDeliveries))
+	huma.Register(api, op("listWebhookDeliveries", http.MethodGet, jobDeliveriesPath, "The deliveries of a job's end, with every try"), handled(s, s.jobDeliveries))
+	huma.Register(api, op("redeliverWebhook", http.MethodPost, jobDeliveriesPath+"/{delivery_id}/redeliver", "Make a delivery again"), handled(s, s.redeliver))
+}
+
+func (s *server) createEndpoint(ctx context.Context, in *endpointCreateInput) (*private[webhookEndpointBody], error) {
+	e, secret, err := s.Webhooks.Create(ctx, callerOf(ctx).WorkspaceID, webhook.NewEndpoint{URL: in.Body.URL, Description: in.Body.Description, Secret: in.Body.Secret})
+	return privately(webhookEndpointBody{true, e, secret}, err)
+}
+
+func (s *server) listEndpoints(ctx context.Context, _ *struct{}) (*private[webhookEndpointsBody], error) {
+	all, err := s.Webhooks.List(ctx, callerOf(ctx).WorkspaceID)
+	return privately(webhookEndpointsBody{true, all}, err)
+}
+
+func (s *server) getEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointBody], error) {
+	e, err := s.Webhooks.Get(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
+	return privately(webhookEndpointBody{OK: true, Endpoint: e}, err)
+}
+
+func (s *server) changeEndpoint(ctx context.Context, in *endpointChangeInput) (*private[webhookEndpointBody], error) {
+	e, err := s.Webhooks.Change(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, webhook.Change{URL: in.Body.URL, Description: in.Body.Description, Enabled: in.Body.Enabled})
+	return privately(webhookEndpointBody{OK: true, Endpoint: e}, err)
+}
+
+func (s *server) deleteEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointDeletedBody], error) {
+	err := s.Webhooks.Delete(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
+	return privately(webhookEndpointDeletedBody{true, in.EndpointID, true}, err)
+}
+
+func (s *server) rotateSecret(ctx context.Context, in *rotateInput) (*private[webhookSecretRotatedBody], error) {
+	secret, ends, err := s.Webhooks.Rotate(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Secret)
+	return privately(webhookSecretRotatedBody{true, in.EndpointID, secret, ends}, err)
+}
+
+func (s *server) testEndpoint(ctx context.Context, in *endpointInput) (*private[webhookDeliveryBody], error) {
+	d, err := s.Webhooks.Test(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
+	return privately(webhookDeliveryBody{true, d}, err)
+}
+
+func (s *server) redeliverSince(ctx context.Context, in *redeliverSinceInput) (*private[webhooksRedeliveredBody], error) {
+	n, err := s.Webhooks.RedeliverSince(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Since)
+	return privately(webhooksRedeliveredBody{true, in.EndpointID, n}, err)
+}
+
+func (s *server) endpointDeliveries(ctx context.Context, in *endpointDeliveriesInput) (*endpointDeliveriesOutput, error) {
+	page, more, err := s.Webhooks.OfEndpoint(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, webhook.Page{Status: in.Status, Before: in.Before, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := &endpointDeliveriesOutput{CacheControl: "no-store", Body: webhookDeliveriesBody{true, page}}
+	if more {
+		out.Link = s.next(endpointsPath+"/"+in.EndpointID+"/deliveries", page[len(page)-1].DeliveryID, in.Limit, string(in.Status))
+	}
+	return out, nil
+}
+
+func (s *server) jobDeliveries(ctx context.Context, in *jobInput) (*private[webhookDeliveriesBody], error) {
+	if _, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID); err != nil {
+		return nil, err
+	}
+	all, err := s.Webhooks.OfJob(ctx, in.JobID)
+	return privately(webhookDeliveriesBody{true, all}, err)
+}
+
+func (s *server) redeliver(ctx context.Context, in *redeliverInput) (*private[webhookDeliveryBody], error) {
+	workspaceID := callerOf(ctx).WorkspaceID
+	if _, err := s.Jobs.Get(ctx, workspaceID, in.JobID); err != nil {
+		return nil, err
+	}
+	d, err := s.Webhooks.Redeliver(ctx, workspaceID, in.JobID, in.DeliveryID)
+	return privately(webhookDeliveryBody{true, d}, err)
+}

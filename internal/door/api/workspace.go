@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/wallet"
+)
+
+type rendersInput struct {
+	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Status render.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
+	Before string        `query:"before" doc:"Job id; the page begins behind it. The Link header carries it."`
+}
+
+type rendersOutput struct {
+	Link string `header:"Link" doc:"The next page, rel=next; absent on the last one."`
+	Body struct {
+		OK      bool            `json:"ok" const:"true"`
+		Renders []render.Object `json:"renders" doc:"Newest first."`
+	}
+}
+
+type walletOutput struct {
+	Body struct {
+		OK             bool   `json:"ok" const:"true"`
+		WorkspaceID    string `json:"workspace_id"`
+		AvailableCents int64  `json:"available_cents" minimum:"0" doc:"Can be spent."`
+		ReservedCents  int64  `json:"reserved_cents" minimum:"0" doc:"Set aside for jobs that have not ended."`
+		Currency       string `json:"currency" const:"USD"`
+	}
+}
+
+type transactionsInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before string `query:"before" doc:"Transaction id; the page begins behind it. The Link header carries it."`
+}
+
+type transactionBody struct {
+	TransactionID string      `json:"transaction_id"`
+	Kind          wallet.Kind `json:"kind" enum:"credit,reserve,capture,release,refund"`
+	Reference     string      `json:"reference" doc:"Happens once for its kind."`
+	JobID         *string     `json:"job_id"`
+	AmountCents   int64       `json:"amount_cents" minimum:"1"`
+	Currency      string      `json:"currency" const:"USD"`
+	CreatedAt     time.Time   `json:"created_at"`
+}
+
+type transactionsOutput struct {
+	Link string `header:"Link" doc:"The next page, rel=next; absent on the last one."`
+	Body struct {
+		OK           bool              `json:"ok" const:"true"`
+		Transactions []transactionBody `json:"transactions" doc:"Newest first."`
+	}
+}
+
+type proofPagesInput struct {
+	Body struct {
+		Shown bool `json:"shown" doc:"False answers 404 for every proof page of the workspace."`
+	}
+}
+
+type proofPagesOutput struct {
+	Body struct {
+		OK    bool `json:"ok" const:"true"`
+		Shown bool `json:"shown"`
+	}
+}
+
+// workspace registers what a credential sees of its own workspace.
+func (s *server) workspace(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
+		Summary:  "The workspace's renders, newest first",
+		Security: []map[string][]string{{accountScheme: {}}}, Middlewares: huma.Middlewares{noted, s.accountOnly(api)},
+	}, handled(s, s.listRenders))
+	own := func(id, path, summary string) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
+			Security:    []map[string][]string{{accountScheme: {}}, {agentScheme: {}}, {sessionScheme: {}}},
+			Middlewares: huma.Middlewares{noted, s.anyCredential(api)},
+		}
+	}
+	huma.Register(api, huma.Operation{
+		OperationID: "setProofPages", Method: http.MethodPut, Path: "/v1/workspace/proof-pages", Tags: []string{"Workspace"},
+		Summary: "Whether the workspace's receipts have public proof pages", MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
+	}, handled(s, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
+		out := &proofPagesOutput{}
+		out.Body.OK, out.Body.Shown = true, in.Body.Shown
+		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
+			return render.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
+		})
+	}))
+	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), handled(s, s.wallet))
+	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), handled(s, s.transactions))
+}
+
+func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
+	page, more, err := s.Jobs.List(ctx, render.ListRequest{
+		WorkspaceID: callerOf(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &rendersOutput{}
+	out.Body.OK, out.Body.Renders = true, page
+	if more {
+		out.Link = s.next("/v1/workspace/renders", page[len(page)-1].JobID, in.Limit, string(in.Status))
+	}
+	return out, nil
+}
+
+// next is the Link header of the page behind an item.
+func (s *server) next(path, before string, limit int, status string) string {
+	q := url.Values{"before": {before}, "limit": {strconv.Itoa(limit)}}
+	if status != "" {
+		q.Set("status", status)
+	}
+	return fmt.Sprintf("<%s%s?%s>; rel=\"next\"", s.PublicURL, path, q.Encode())
+}
+
+func (s *server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error) {
+	out := &walletOutput{}
+	out.Body.OK, out.Body.WorkspaceID, out.Body.Currency = true, callerOf(ctx).WorkspaceID, contract.Currency
+	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
+		b, err := wallet.Get(ctx, tx, out.Body.WorkspaceID)
+		out.Body.AvailableCents, out.Body.ReservedCents = b.AvailableCents, b.ReservedCents
+		return err
+	})
+}
+
+func (s *server) transactions(ctx context.Context, in *transactionsInput) (*transactionsOutput, error) {
+	out := &transactionsOutput{}
+	out.Body.OK, out.Body.Transactions = true, []transactionBody{}
+	err := s.DB.Read(ctx, func(tx *db.Tx) error {
+		rows, err := wallet.Transactions(ctx, tx, callerOf(ctx).WorkspaceID, in.Before, in.Limit+1)
+		if err != nil {
+			return err
+		}
+		if len(rows) > in.Limit {
+			rows = rows[:in.Limit]
+			out.Link = s.next("/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, "")
+		}
+		for _, r := range rows {
+			t := transactionBody{
+				TransactionID: r.ID, Kind: r.Kind, Reference: r.Reference, AmountCents: r.AmountCents, Currency: contract.Currency, CreatedAt: r.CreatedAt,
+			}
+			if r.JobID != "" {
+				t.JobID = &r.JobID
+			}
+			out.Body.Transactions = append(out.Body.Transactions, t)
+		}
+		return nil
+	})
+	return out, err
+}

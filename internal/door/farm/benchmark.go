@@ -1,0 +1,47 @@
+package farm
+
+import (
+	"net/http"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/identity"
+)
+
+// benchmark takes a benchmark receipt.
+func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.BenchmarkRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if len(req.Envelope) == 0 {
+		return nil, fault.Field("body.envelope", "is required")
+	}
+	worker, err := s.known(r.Context(), node, req.WorkerID)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.Board.Submit(r.Context(), leaderboard.Submission{
+		NodeKeyID: node.KeyID, WorkerID: worker.WorkerID, Envelope: req.Envelope, PublicKey: []byte(req.PublicKeyPEM),
+		Worker: benchmark.Worker{
+			Device: worker.Device, DeviceName: worker.DeviceName, BlenderVersion: worker.BlenderVersion,
+			Synthetic: worker.Renderer == contract.SyntheticRenderer,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := farmapi.BenchmarkReply{OK: true, ResultID: done.ResultID, Status: farmapi.BenchmarkAccepted}
+	if done.Reason != "" {
+		s.Log.Warn("benchmark receipt rejected", "worker_id", worker.WorkerID, "result_id", done.ResultID, "reason", done.Reason, "detail", done.Detail)
+		reason := string(done.Reason)
+		reply.Status, reply.Reason, reply.Detail = farmapi.BenchmarkRejected, &reason, &done.Detail
+		return reply, nil
+	}
+	page := s.Board.PublicURL + leaderboard.ResultPage + done.ResultID
+	reply.ReceiptID, reply.PublicResultURL = &done.ReceiptID, &page
+	return reply, nil
+}

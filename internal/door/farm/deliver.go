@@ -1,0 +1,191 @@
+package farm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/render"
+)
+
+var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
+
+// What stands in receipts as a worker describes it.
+var (
+	sum      = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	switched = regexp.MustCompile(`^[a-z_]{1,40}$`)
+)
+
+const (
+	mostSwitched   = 20
+	mostRenderTime = 30 * 24 * time.Hour // of one frame
+)
+
+// deliver stores a picture, checks that it is what its description says, and
+// hands it in.
+func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	ctx := r.Context()
+	meta, file, err := readDelivery(r)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := s.known(ctx, node, meta.WorkerID)
+	if err != nil {
+		return nil, err
+	}
+	p := render.Picture{
+		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
+		JobID: meta.JobID, Frame: meta.Frame, File: meta.File,
+		// No other worker's delivery, whatever attempt it claims, meets this name.
+		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
+		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
+		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
+		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Renderer: worker.Renderer, Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
+		Switched: meta.Switched, Log: clip(meta.Log), Registered: worker.Device,
+	}
+	if err := described(meta); err != nil {
+		return nil, err
+	}
+	stored, err := s.store(ctx, p, file)
+	if err != nil {
+		return nil, err
+	}
+	kept := false
+	if p.Seen, p.Unreadable, err = s.look(ctx, p); err == nil {
+		kept, err = s.Jobs.Accept(ctx, p)
+	}
+	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
+		// Not this report's to keep; a stray that stays is swept.
+		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
+	}
+	return farmapi.OKReply{OK: true}, err
+}
+
+func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Part, err error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Because(err)
+	}
+	part, err := parts.NextPart()
+	if err != nil || part.FormName() != "meta" {
+		return meta, nil, fault.Field("body.meta", "must be the first part").Because(err)
+	}
+	if err := json.NewDecoder(io.LimitReader(part, maxMeta)).Decode(&meta); err != nil {
+		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Because(err)
+	}
+	file, err = parts.NextPart()
+	if err != nil || file.FormName() != "file" {
+		return meta, nil, fault.Field("body.file", "must be the second part").Because(err)
+	}
+	return meta, file, nil
+}
+
+// described checks a description against itself.
+func described(meta farmapi.FrameResult) error {
+	want := fmt.Sprintf("%s:%s:%d", render.FrameQueue, meta.JobID, meta.Frame)
+	switch {
+	case meta.LeaseID != want || !id.Valid(id.Job, meta.JobID):
+		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
+	case !frameFile.MatchString(meta.File) || !strings.HasPrefix(meta.File, fmt.Sprintf("frame_%04d.", meta.Frame)):
+		return fault.Field("body.meta.file", "is not the name of this frame")
+	case meta.SizeBytes < 1 || meta.SizeBytes > maxFrameSize:
+		return fault.Field("body.meta.size_bytes", "must be 1 to %d", int64(maxFrameSize))
+	case meta.Width < 1 || meta.Height < 1:
+		return fault.Field("body.meta.width", "and height must be 1 or more")
+	case meta.Device != "GPU" && meta.Device != "CPU":
+		return fault.Field("body.meta.device", "must be GPU or CPU")
+	case !sum.MatchString(meta.SHA256) || !sum.MatchString(meta.PixelSHA256):
+		return fault.Field("body.meta.sha256", "and pixel_sha256 must be 64 digits from 0 to f")
+	case meta.RenderSeconds < 0 || meta.RenderSeconds > mostRenderTime.Seconds():
+		return fault.Field("body.meta.render_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())
+	case len(meta.Switched) > mostSwitched || slices.ContainsFunc(meta.Switched, func(name string) bool { return !switched.MatchString(name) }):
+		return fault.Field("body.meta.switched", "must be %d names at most, of the letters a to z and _", mostSwitched)
+	}
+	return nil
+}
+
+// store keeps the bytes of a picture. stored is false when an equal report has
+// stored them before.
+func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (stored bool, err error) {
+	w, err := s.Blobs.Create(ctx, p.BlobKey)
+	if err != nil {
+		return false, fmt.Errorf("store frame: %w", err)
+	}
+	defer w.Abort()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
+	if err != nil {
+		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Because(err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
+		return false, s.Jobs.Refuse(ctx, p.Lease, render.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+			"The picture has %d bytes and the hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)})
+	}
+	err = w.Commit()
+	if errors.Is(err, blob.ErrExists) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store frame: %w", err)
+	}
+	return true, nil
+}
+
+// look decodes a stored picture, so that the frame check need not believe its
+// worker. seen is nil where only Blender reads the format, or the picture is too
+// large; unreadable says why a picture that should be decoded cannot be.
+func (s *Server) look(ctx context.Context, p render.Picture) (seen *pixels.Picture, unreadable string, err error) {
+	size := int64(p.Width) * int64(p.Height)
+	if p.Width > maxLook || p.Height > maxLook || size > maxLook {
+		return nil, "", nil
+	}
+	file, err := s.Blobs.Open(ctx, p.BlobKey)
+	if err != nil {
+		return nil, "", fmt.Errorf("open frame: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := s.looking.Acquire(ctx, size); err != nil {
+		return nil, "", err
+	}
+	defer s.looking.Release(size)
+	picture, err := pixels.ReadAtMost(file, size)
+	switch {
+	case err == nil:
+		return &picture, "", nil
+	case errors.Is(err, pixels.ErrUnsupported) && onlyBlenders(p.File, err):
+		return nil, "", nil
+	}
+	return nil, err.Error(), nil
+}
+
+// onlyBlenders tells whether a picture that package pixels does not read is of a
+// kind that only Blender does: by its name no PNG or JPEG, and an OpenEXR file only
+// of another layout.
+func onlyBlenders(file string, unsupported error) bool {
+	switch path.Ext(file) {
+	case ".png", ".jpg":
+		return false
+	case ".exr":
+		return unsupported != pixels.ErrUnsupported // that is: it begins as none of them
+	}
+	return true
+}

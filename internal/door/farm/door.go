@@ -1,0 +1,338 @@
+// Package farm is the service's half of the workers' door; what is spoken there
+// and the worker's half stand in package farm beside it, which a worker imports
+// without anything that touches the database.
+//
+// What always holds: a worker is known by a node key and touches only what it
+// has leased; every report repeats holder and attempt, and a stale one is
+// lease_lost; a frame is on disk and hashed before it is accepted; what a worker
+// is told never names a workspace.
+//
+// What a report means is left to render. Start reading at farm's wire.go.
+package farm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/render"
+)
+
+// Server serves the workers' door.
+type Server struct {
+	DB    *db.DB
+	Jobs  *render.Jobs
+	Board *leaderboard.Board
+	Blobs blob.Store
+	// AllowSynthetic lets workers in that render nothing.
+	AllowSynthetic bool
+	Log            *slog.Logger
+
+	hall    *hall
+	looking *semaphore.Weighted // pixels of pictures that are decoded at once
+}
+
+// Bounds on what a worker may ask and send.
+const (
+	maxLeases    = 64
+	maxWait      = 60 * time.Second
+	maxFrameSize = 2 << 30 // bytes of one picture
+	maxLook      = 1 << 26 // pixels of pictures that are decoded at once; a larger one is not
+	maxMeta      = 64 << 10
+	maxText      = 16 << 10 // bytes of a log or message
+	seenEvery    = 10 * time.Second
+	// beatsOfALease is how often a lease is kept alive in its life. They bring the
+	// progress too: by default every two seconds, which for a thousand workers are
+	// 500 small writes a second.
+	beatsOfALease = 10
+)
+
+// Routes adds the door's routes to mux. Call must run for workers to wait there.
+func (s *Server) Routes(mux *http.ServeMux) {
+	s.hall = newHall()
+	s.looking = semaphore.NewWeighted(maxLook)
+	mux.Handle("POST "+farmapi.PathRegister, s.route(s.register))
+	mux.Handle("POST "+farmapi.PathLease, s.route(s.lease))
+	mux.Handle("POST "+farmapi.PathHeartbeat, s.route(s.heartbeat))
+	mux.Handle("POST "+farmapi.PathDeliver, s.route(s.deliver))
+	mux.Handle("POST "+farmapi.PathFail, s.route(s.fail))
+	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
+	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
+	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.input))
+}
+
+// route authenticates, and renders what the handler returns: a reply, or an
+// error. A nil reply means that the handler has written the response.
+func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		node, err := identity.Node(r.Context(), s.DB, r.Header.Get("Authorization"))
+		var reply any
+		if err == nil {
+			reply, err = handle(w, r, node)
+		}
+		if err != nil {
+			if r.Context().Err() != nil { // the worker hung up, or the service stops
+				err = fault.New(fault.Unavailable, "The service is stopping.").After(time.Second)
+			}
+			if fault.Of(err) == fault.Internal {
+				s.Log.Error("workers' door", "path", r.URL.Path, "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
+			}
+			fault.Respond(w, err)
+			return
+		}
+		if reply == nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		// A failed write means the worker is gone; its lease will tell.
+		_ = json.NewEncoder(w).Encode(reply)
+	})
+}
+
+func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.RegisterRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if req.Device != "GPU" && req.Device != "CPU" {
+		return nil, fault.Field("body.device", "must be GPU or CPU")
+	}
+	renderer := cmp.Or(req.Renderer, contract.RendererID)
+	if err := s.admit(renderer); err != nil {
+		return nil, err
+	}
+	worker := id.New(id.Node)
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
+		err := tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
+			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
+			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox), RegisteredAt: tx.Now, SeenAt: tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+		return render.Return(r.Context(), tx, worker, node.KeyID, clip(req.Name))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("register worker: %w", err)
+	}
+	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "renderer", renderer, "blender", req.BlenderVersion, "device", req.Device,
+		"device_name", req.DeviceName, "denoise", req.Denoise, "sandbox", clip(req.Sandbox))
+	return farmapi.RegisterReply{
+		OK: true, WorkerID: worker,
+		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / beatsOfALease,
+	}, nil
+}
+
+// admit refuses what renders nothing, unless that is wanted.
+func (s *Server) admit(renderer string) error {
+	switch {
+	case renderer == contract.RendererID:
+		return nil
+	case renderer != contract.SyntheticRenderer:
+		return fault.Field("body.renderer", "must be %s or %s", contract.RendererID, contract.SyntheticRenderer)
+	case !s.AllowSynthetic:
+		return fault.New(fault.SyntheticRefused, "This service takes no work of synthetic renderers.")
+	}
+	return nil
+}
+
+// known reads the worker of a report and notes that it was heard.
+func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (worker query.Worker, err error) {
+	var stale bool
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		worker, err = tx.WorkerGet(ctx, workerID)
+		if db.Missing(err) || (err == nil && worker.KeyID != node.KeyID) {
+			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
+		}
+		if err != nil {
+			return fmt.Errorf("read worker: %w", err)
+		}
+		stale = tx.Now-worker.SeenAt > seenEvery.Microseconds()
+		return nil
+	})
+	if err == nil {
+		err = s.admit(worker.Renderer) // it may have registered before a restart
+	}
+	if err != nil || !stale {
+		return worker, err
+	}
+	return worker, s.DB.Write(ctx, func(tx *db.Tx) error {
+		return tx.WorkerSeen(ctx, query.WorkerSeenParams{Now: tx.Now, WorkerID: workerID, Before: tx.Now})
+	})
+}
+
+// lease answers as soon as there is work, or with none after the wait.
+func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.LeaseRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if req.Max < 1 || req.Max > maxLeases {
+		return nil, fault.Field("body.max", "must be 1 to %d", maxLeases)
+	}
+	ctx := r.Context()
+	if _, err := s.known(ctx, node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	guest := s.hall.enter()
+	defer s.hall.leave(guest)
+	for {
+		work, err := s.Jobs.Claim(ctx, req.WorkerID, req.JobID, req.Max)
+		if err != nil {
+			return nil, err
+		}
+		if len(work.Leases) > 0 {
+			return leaseReply(work), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-over.C:
+			return farmapi.LeaseReply{OK: true, Leases: []farmapi.Lease{}}, nil
+		case <-s.hall.wait(guest):
+		}
+	}
+}
+
+func leaseReply(w render.Work) farmapi.LeaseReply {
+	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
+		JobID: w.Job.JobID, Filename: w.Job.Filename, InputSHA256: w.Job.InputSha256, InputSizeBytes: w.Job.InputSizeBytes, FramesWaiting: w.Waiting,
+	}}
+	for _, l := range w.Leases {
+		reply.Leases = append(reply.Leases, farmapi.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
+	}
+	return reply
+}
+
+func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.HeartbeatRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	progress := make([]float64, 0, len(req.Leases))
+	for _, h := range req.Leases {
+		progress = append(progress, h.Progress)
+	}
+	lost, err := s.Jobs.Beat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
+	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
+}
+
+func refs(workerID string, held []farmapi.Held) []lease.Ref {
+	out := make([]lease.Ref, 0, len(held))
+	for _, h := range held {
+		out = append(out, lease.Ref{ID: h.LeaseID, Holder: workerID, Attempt: int64(h.Attempt)})
+	}
+	return out
+}
+
+func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.FailRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	code := fault.Code(req.Code)
+	if fault.Lookup(code).Door != fault.DoorJob {
+		return nil, fault.Field("body.code", "is not a failure code")
+	}
+	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
+	return farmapi.OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{
+		Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final,
+	})
+}
+
+func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	var req farmapi.ReleaseRequest
+	if err := decode(r, &req); err != nil {
+		return nil, err
+	}
+	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+		return nil, err
+	}
+	if err := s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
+		return farmapi.OKReply{OK: true}, err
+	}
+	s.Log.Info("worker left", "worker_id", req.WorkerID)
+	return farmapi.OKReply{OK: true}, s.DB.Write(r.Context(), func(tx *db.Tx) error { return render.Leave(r.Context(), tx, req.WorkerID) })
+}
+
+// input sends a job's file to a worker that holds one of its frames.
+func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	worker, err := s.known(ctx, node, r.URL.Query().Get("worker_id"))
+	if err != nil {
+		return nil, err
+	}
+	var job query.Job
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: worker.WorkerID})
+		if err != nil {
+			return fmt.Errorf("read leases: %w", err)
+		}
+		if held == 0 {
+			return fault.New(fault.LeaseLost, "This worker holds no frame of %s.", jobID)
+		}
+		job, err = tx.JobGet(ctx, jobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.Blobs.Open(ctx, job.InputKey)
+	if err != nil {
+		return nil, fmt.Errorf("open input: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", time.Time{}, file)
+	return nil, nil
+}
+
+// decode reads a JSON body strictly.
+func decode(r *http.Request, into any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
+	}
+	d := json.NewDecoder(io.LimitReader(r.Body, maxMeta*4))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fault.New(fault.InvalidRequest, "The body cannot be read: %v.", err)
+	}
+	return nil
+}
+
+// clip bounds a text that a worker sends.
+func clip(text string) string {
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// TestChartsStayInTheirBox draws whatever a GPU's results may be.
+func TestChartsStayInTheirBox(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		counts := rapid.SliceOfN(rapid.Int64Range(0, 1_000_000), 1, 64).Draw(t, "results")
+		if slices.Max(counts) == 0 {
+			counts[0] = 1
+		}
+		from := rapid.Float64Range(0, 100_000).Draw(t, "from")
+		var bins []leaderboard.Bin
+		for i, n := range counts {
+			bins = append(bins, leaderboard.Bin{From: from + float64(i), To: from + float64(i) + 1, Results: n})
+		}
+		median := from + rapid.Float64Range(0, float64(len(bins))).Draw(t, "median")
+		c := drawColumns(bins, &median)
+		shown := 0
+		for _, n := range counts {
+			if n > 0 {
+				shown++
+			}
+		}
+		if len(c.Bars) != shown {
+			t.Fatalf("%d columns for %d with results", len(c.Bars), shown)
+		}
+		for _, b := range c.Bars {
+			if b.X < 0 || b.X+b.Wide > chartWide+1e-6 || b.Y < 0 || b.High < 3 || b.Y+b.High > chartHigh+1e-6 {
+				t.Fatalf("%+v leaves the box", b)
+			}
+		}
+		if *c.Median < 0 || *c.Median > chartWide+1e-6 {
+			t.Fatalf("the median stands at %v", *c.Median)
+		}
+	})
+}
+
+func TestAHistoryNeedsTwoResults(t *testing.T) {
+	t.Parallel()
+	now, median := time.Now(), 100.0
+	one := []leaderboard.Row{{Score: 100, CreatedAt: now}}
+	if drawDots(one, &median) != nil {
+		t.Error("one result is drawn as a history")
+	}
+	// Equal scores at one moment: nothing to divide by.
+	d := drawDots(append(one, one[0]), &median)
+	if d == nil || d.Path != "M988.0 120.0h0M12.0 120.0h0" || *d.Median != 120 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestFiguresAreWrittenForPeople(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ got, want string }{
+		{scoreText(9.94), "9.9"}, {scoreText(99.96), "100.0"}, {scoreText(1234567.5), "1,234,568"}, {numberText(0), "0"}, {numberText(999), "999"},
+		{countText(1), "1 result"}, {countText(1000), "1,000 results"}, {signedText(-0.01), "0"}, {signedText(-2.5), "−2.5"}, {signedText(3), "+3.0"},
+		{maybe((*float64)(nil), scoreText), "–"}, {gbText(nil), "–"}, {bytesText(nil), "unknown"}, {labelText(leaderboard.NoLabel), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}

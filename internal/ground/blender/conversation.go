@@ -1,0 +1,204 @@
+package blender
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"svc.example/internal/ground/sandbox"
+)
+
+// command is one line to the driver.
+type command struct {
+	Command  string `json:"command"`
+	File     string `json:"file,omitempty"`
+	KeepData bool   `json:"keep_data"`
+	Frame    *int   `json:"frame,omitempty"`
+	Fresh    bool   `json:"fresh"`
+}
+
+// reply is one line from the driver.
+type reply struct {
+	name string
+	body json.RawMessage
+}
+
+// linesPatience is how long a reply waits for Blender's lines that belong to it.
+// They are on their way: the driver prints before it replies.
+const linesPatience = 250 * time.Millisecond
+
+// endPatience is how long a Blender that has closed its pipe may take to end, so
+// that how it ended is seen.
+const endPatience = 3 * time.Second
+
+// listen reads the driver's replies until Blender closes its end.
+func (p *Process) listen(r io.Reader) {
+	defer close(p.replies)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var head struct {
+			Reply string `json:"reply"`
+			Said  int    `json:"said"`
+		}
+		body := append(json.RawMessage(nil), lines.Bytes()...)
+		if err := json.Unmarshal(body, &head); err != nil {
+			return // no longer the driver that talks: the call sees the end
+		}
+		p.said.await(head.Said, linesPatience)
+		select {
+		case p.replies <- reply{head.Reply, body}:
+		case <-p.killed: // nobody waits for it
+			return
+		}
+	}
+}
+
+// call sends a command (none when nil) and waits for the reply of the wanted
+// name, whose body is read into result. An error reply, the process's end, the
+// context's end and the end of Options.Patience are errors.
+func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
+	if send != nil {
+		line, err := json.Marshal(send)
+		if err != nil {
+			return fmt.Errorf("write a command for Blender: %w", err)
+		}
+		if _, err := p.commands.Write(append(line, '\n')); err != nil {
+			return p.ended()
+		}
+	}
+	v := p.vigil()
+	look := time.NewTicker(v.patience.look())
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
+		case <-look.C:
+			if why := v.look(time.Now()); why != "" {
+				return p.abandon(why, nil)
+			}
+		case <-p.said.news:
+			v.moved = time.Now()
+		case r, ok := <-p.replies:
+			v.moved = time.Now()
+			switch {
+			case !ok:
+				return p.ended()
+			case r.name == "frame_started":
+				p.started = time.Now()
+			case r.name == "error":
+				return p.refusal(r.body)
+			case r.name == wanted:
+				return decode(r, result)
+			}
+		}
+	}
+}
+
+func decode(r reply, result any) error {
+	if err := json.Unmarshal(r.body, result); err != nil {
+		return fmt.Errorf("read Blender's reply %q: %w", r.name, err)
+	}
+	return nil
+}
+
+// abandon ends a Blender that is not wanted any longer, or hangs.
+func (p *Process) abandon(why string, cause error) error {
+	p.end()
+	<-p.done
+	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.said.text(), cause: cause}
+}
+
+// refusal is the error that the driver itself replied.
+func (p *Process) refusal(body json.RawMessage) error {
+	var said struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Final   bool   `json:"final"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		return fmt.Errorf("read Blender's reply %q: %w", "error", err)
+	}
+	message := withoutPaths(strings.Join(strings.Fields(said.Message), " "))
+	if most := p.opts.Sandbox.Limits().FileSize; most > 0 && wroteTooMuch(message) {
+		message += fmt.Sprintf(" (no file of a frame may be larger than %s here)", sandbox.Size(most))
+	}
+	return &Error{Code: said.Code, Message: message, Log: p.said.text(), Final: said.Final}
+}
+
+// wroteTooMuch finds what Blender and Cycles say of a file that met a limit, or a
+// full disk.
+func wroteTooMuch(message string) bool {
+	return strings.Contains(message, "File too large") || strings.Contains(message, "Error writing tile to file")
+}
+
+// ended explains a Blender that went away by itself.
+func (p *Process) ended() error {
+	killed := p.wasKilled()
+	select {
+	case <-p.done:
+	case <-time.After(endPatience): // it has closed its pipe and lives on
+	}
+	p.end()
+	<-p.done
+	log := p.said.text()
+	code, message := Crashed, "Blender was ended"
+	if !killed {
+		code, message = explain(p.ending, log)
+	}
+	return &Error{Code: code, Message: message, Log: log}
+}
+
+func (p *Process) wasKilled() bool {
+	select {
+	case <-p.killed:
+		return true
+	default:
+		return false
+	}
+}
+
+// explain reads a failure code and a sentence from how a process ended and what
+// it printed last.
+func explain(end sandbox.Ending, log string) (code, message string) {
+	switch {
+	case end.Hit == sandbox.HitMemory:
+		return OutOfMemory, "Blender needed more than the " + end.Limit + " of memory that it may have here"
+	case end.Hit == sandbox.HitCPU:
+		return NoProgress, "Blender was busy for " + end.Limit + " of processor time, the most that it may have here"
+	case spokeOfMemory(log):
+		return OutOfMemory, "Blender ran out of memory"
+	case end.Hit == sandbox.HitTasks:
+		return Crashed, "Blender started more than the " + end.Limit + " threads that it may have here"
+	case end.Signal == syscall.SIGXFSZ:
+		return Crashed, "Blender wrote a file that is larger than it may be here"
+	case end.Signal == syscall.SIGKILL:
+		return Crashed, "somebody or something on the worker's machine killed Blender"
+	case end.Signal != 0:
+		return Crashed, fmt.Sprintf("Blender crashed (%s)", end.Signal)
+	case end.Status == pythonExit:
+		return Crashed, "Blender's driver failed: " + lastLine(log)
+	case strings.HasPrefix(lastLine(log), "bwrap: "), strings.HasPrefix(lastLine(log), "svc sandbox: "):
+		return Crashed, "the sandbox could not be made: " + lastLine(log)
+	}
+	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", end.Status)
+}
+
+// spokeOfMemory finds what Blender, Cycles and C++ print when memory runs out.
+func spokeOfMemory(log string) bool {
+	log = strings.ToLower(log)
+	for _, sign := range []string{"std::bad_alloc", "malloc returns null", "calloc array aborted", "out of memory", "out of gpu"} {
+		if strings.Contains(log, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastLine(log string) string { return log[strings.LastIndexByte(log, '\n')+1:] }

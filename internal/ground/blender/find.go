@@ -1,0 +1,60 @@
+package blender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"svc.example/internal/ground/contract"
+)
+
+// ErrNotFound says that no Blender was found where Find looked.
+var ErrNotFound = errors.New("no Blender found: run scripts/install-blender, or name one with --blender PATH")
+
+// Find returns the path of the blender to use: the explicit one when given,
+// else the one scripts/install-blender put under dataHome, else that on PATH.
+// dataHome is as DataHome gives it; "" leaves that place out.
+func Find(explicit, dataHome string) (string, error) {
+	if explicit != "" {
+		path, err := exec.LookPath(explicit)
+		if err != nil {
+			return "", fmt.Errorf("find blender %q: %w", explicit, err)
+		}
+		return filepath.Abs(path)
+	}
+	if dataHome != "" {
+		installed := filepath.Join(dataHome, "svc", "blender-"+contract.BlenderVersion, "blender")
+		if path, err := exec.LookPath(installed); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath("blender")
+	if err != nil {
+		return "", ErrNotFound
+	}
+	return filepath.Abs(path)
+}
+
+// DataHome is the user's data folder by the XDG rules, "" where there is none.
+func DataHome() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
+		return dir
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "share")
+	}
+	return ""
+}
+
+// Probe starts the blender at path, asks what it is and ends it. Its folders are
+// made under temp and removed.
+func Probe(ctx context.Context, path, temp string) (Info, error) {
+	p, err := Start(ctx, Options{Path: path, Temp: temp, Out: temp})
+	if err != nil {
+		return Info{}, err
+	}
+	return p.Info(), p.Close()
+}

@@ -1,0 +1,178 @@
+package blender
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/sandbox"
+)
+
+//go:embed driver.py
+var driver []byte
+
+// pythonExit is the exit status of a Blender whose driver raised an error.
+const pythonExit = 70
+
+// passed names the variables a Blender gets of ours: where libraries and
+// programs are, and which of the machine's GPUs it may see. Nothing else of the
+// environment, which may hold keys, reaches a process that opens strangers' files.
+var passed = [...]string{
+	"PATH", "LD_LIBRARY_PATH",
+	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+}
+
+// launch writes the driver, starts Blender on it and the goroutines that listen.
+func (p *Process) launch() error {
+	for _, dir := range []string{p.home(), p.in(), p.out()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("make a folder for Blender: %w", err)
+		}
+	}
+	script := filepath.Join(p.in(), "driver.py")
+	if err := os.WriteFile(script, driver, 0o600); err != nil {
+		return fmt.Errorf("write Blender's driver: %w", err)
+	}
+	settings, err := json.Marshal(map[string]string{
+		"out": p.out(), "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
+	})
+	if err != nil {
+		return fmt.Errorf("write Blender's settings: %w", err)
+	}
+	program, err := filepath.EvalSymlinks(p.opts.Path)
+	if err != nil {
+		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
+	}
+	return p.startPiped(p.command(program, script, string(settings)))
+}
+
+// command is how Blender is started in its sandbox.
+func (p *Process) command(program, script, settings string) sandbox.Command {
+	c := sandbox.Command{
+		Path: program,
+		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio", "--threads", strconv.Itoa(p.opts.Threads),
+			// Before the script: Blender takes its arguments in order.
+			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
+		Dir: p.home(), Env: environment(p.home()),
+		Read:  append(libraries(), filepath.Dir(program), p.in()),
+		Write: []string{p.home(), p.out()},
+		GPU:   p.opts.Device == GPU,
+	}
+	if c.GPU {
+		c.Read = append(c.Read, toolkits()...)
+	}
+	switch kernels := p.opts.Kernels; {
+	case kernels == "":
+	case p.opts.MakeKernels:
+		c.Env, c.Write = append(c.Env, kernelPlaces(kernels)...), append(c.Write, kernels)
+	default:
+		c.Env, c.Read = append(c.Env, kernelPlaces(kernels)...), append(c.Read, kernels)
+	}
+	return c
+}
+
+// kernelPlaces tells the CUDA and OptiX drivers, AMD's, and Cycles where to keep
+// what they compile.
+func kernelPlaces(folder string) []string {
+	return []string{
+		"CUDA_CACHE_PATH=" + filepath.Join(folder, "cuda"), "CUDA_CACHE_MAXSIZE=4294967296",
+		"OPTIX_CACHE_PATH=" + filepath.Join(folder, "optix"),
+		"AMD_COMGR_CACHE_DIR=" + filepath.Join(folder, "amd"),
+		"XDG_CACHE_HOME=" + folder, // Cycles' own compiled kernels
+	}
+}
+
+// toolkits is where the CUDA toolkit lies whose compiler is on the PATH, when that is
+// not among the system's own places. Only a folder that is a toolkit counts: beside
+// a program of that name might lie anything.
+func toolkits() []string {
+	program, err := exec.LookPath("nvcc")
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	folder := filepath.Dir(filepath.Dir(program))
+	if err != nil || folder == "/" || folder == "/usr" {
+		return nil
+	}
+	if found, _ := filepath.Glob(filepath.Join(folder, "nvvm", "libdevice", "*.bc")); len(found) == 0 { // the pattern is well-formed but for what no toolkit's folder is named
+		return nil
+	}
+	return []string{folder}
+}
+
+// libraries is where the machine says that libraries are, beside the system's own
+// places.
+func libraries() (folders []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
+		if filepath.IsAbs(dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// startPiped starts the command with its three pipes: noise out of it, commands
+// into it (descriptor 3), replies out of it (descriptor 4).
+func (p *Process) startPiped(c sandbox.Command) error {
+	noiseR, noiseW, err1 := os.Pipe()
+	commandR, commandW, err2 := os.Pipe()
+	replyR, replyW, err3 := os.Pipe()
+	theirs, ours := []*os.File{noiseW, commandR, replyW}, []*os.File{noiseR, commandW, replyR}
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		c.Output, c.Pass = noiseW, []*os.File{commandR, replyW}
+		p.running, err = p.opts.Sandbox.Start(c)
+	}
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		return fmt.Errorf("start Blender %s: %w", p.opts.Path, err)
+	}
+	p.commands = commandW
+	p.attend(noiseR, replyR)
+	return nil
+}
+
+// attend listens to a started Blender until it has ended, then closes done.
+func (p *Process) attend(noise, replies *os.File) {
+	var heard sync.WaitGroup
+	heard.Go(func() { p.said.read(noise) })
+	heard.Go(func() { p.listen(replies) })
+	go func() {
+		p.ending = p.running.Wait()
+		// What Blender wrote last is in the pipes; a descendant that left the
+		// group and holds them open is not waited for.
+		soon := time.Now().Add(time.Second)
+		_ = noise.SetReadDeadline(soon)
+		_ = replies.SetReadDeadline(soon)
+		heard.Wait()
+		_, _ = noise.Close(), replies.Close()
+		close(p.done)
+	}()
+}
+
+// closeAll closes ends of pipes that nothing is lost in.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// environment is everything a Blender sees of the outside.
+func environment(dir string) []string {
+	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}
+	for _, name := range passed {
+		if value, ok := os.LookupEnv(name); ok && !strings.ContainsRune(value, 0) {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

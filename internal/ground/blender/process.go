@@ -1,0 +1,171 @@
+package blender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/sandbox"
+)
+
+// Process is one Blender. Its methods are for one goroutine at a time, except
+// Close, which may be called at any time and more than once.
+type Process struct {
+	opts     Options
+	dir      string // its folders: home, in and out
+	running  *sandbox.Process
+	commands *os.File
+	replies  chan reply // closed when Blender closes its end
+	said     output
+	info     Info
+	started  time.Time      // when the driver said that the last frame began
+	done     chan struct{}  // closed when the process has ended and been waited for
+	ending   sandbox.Ending // valid once done is closed
+	kill     sync.Once
+	killed   chan struct{} // closed when we ended it ourselves
+	closed   sync.Once
+	closeErr error
+}
+
+// Start starts a Blender and returns when it is ready for a file. ctx bounds the
+// start only. Errors are of type *Error (blender_crashed when it ends by itself),
+// or of the file system.
+func Start(ctx context.Context, opts Options) (*Process, error) {
+	if opts.Device == "" {
+		opts.Device = GPU
+	}
+	if opts.Denoise == "" {
+		opts.Denoise = Keep
+	}
+	// The process has another current folder: no path may depend on ours.
+	temp, err1 := filepath.Abs(opts.Temp)
+	out, err2 := filepath.Abs(opts.Out)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("find Blender's folders: %w", err)
+	}
+	opts.Out = out
+	dir, err := os.MkdirTemp(temp, "blender-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for Blender: %w", err)
+	}
+	p := &Process{
+		opts: opts, dir: dir,
+		replies: make(chan reply, 4), done: make(chan struct{}), killed: make(chan struct{}),
+		said: output{news: make(chan struct{}, 1)},
+	}
+	if err := p.launch(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := p.call(ctx, nil, "ready", &p.info); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	p.info.Sandbox = opts.Sandbox.Report().String()
+	return p, nil
+}
+
+// Info is what the process said of itself at its start.
+func (p *Process) Info() Info { return p.info }
+
+// PID is Blender's process id as this process sees it.
+func (p *Process) PID() int { return p.running.PID() }
+
+// home holds Blender's own temporary files.
+func (p *Process) home() string { return filepath.Join(p.dir, "home") }
+
+// in is what Blender may read: the driver, and later the job's file.
+func (p *Process) in() string { return filepath.Join(p.dir, "in") }
+
+// out is where Blender puts its pictures, which then move to Options.Out.
+func (p *Process) out() string { return filepath.Join(p.dir, "out") }
+
+// Open loads the job's file and settles device, denoising and
+// output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
+// blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
+func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
+	inside := filepath.Join(p.in(), "scene.blend")
+	if err := lend(file, inside); err != nil {
+		return Opened{}, fmt.Errorf("give Blender the job's file: %w", err)
+	}
+	p.said.begin(nil)
+	var opened Opened
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened); err != nil {
+		return Opened{}, err
+	}
+	return opened, p.fits(opened)
+}
+
+// pixelBytes is what Blender holds of a pixel of a finished picture: four floats.
+const pixelBytes = 16
+
+// fits refuses a scene whose picture alone is more than the memory there is. Cycles
+// renders such a one tile by tile, for hours, and runs out of memory at the end.
+func (p *Process) fits(o Opened) error {
+	most := p.opts.Sandbox.Limits().Memory
+	if needed := int64(o.Width) * int64(o.Height) * pixelBytes; most > 0 && needed > most {
+		return &Error{Code: OutOfMemory, Log: p.said.text(), Message: fmt.Sprintf(
+			"a picture of %d x %d pixels takes %s, more than the %s of memory that Blender may have here", o.Width, o.Height, sandbox.Size(needed), sandbox.Size(most))}
+	}
+	return nil
+}
+
+// Render renders one frame, 0 or above. progress (may be nil) is called with the
+// share of samples done, from 0 to 1, from another goroutine. Errors: *Error with
+// any of the failure codes. When ctx ends the process is ended.
+func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
+	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
+}
+
+// RenderFresh is Render without anything kept from earlier frames, for this frame
+// and those to come until Render is called again. Where Opened.KeepsData is false
+// it is the same.
+func (p *Process) RenderFresh(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
+	return p.render(ctx, command{Command: "render", Frame: &frame, Fresh: true}, progress)
+}
+
+func (p *Process) render(ctx context.Context, order command, progress func(float64)) (Frame, error) {
+	if frame := *order.Frame; frame < 0 {
+		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
+	}
+	p.said.begin(progress)
+	var done struct {
+		Frame
+		File string `json:"file"`
+	}
+	if err := p.call(ctx, order, "frame_done", &done); err != nil {
+		return Frame{}, err
+	}
+	done.Started = p.started
+	var err error
+	if done.Path, err = p.takeOut(done.File); err != nil {
+		return Frame{}, err
+	}
+	done.Log = p.said.text()
+	return done.Frame, nil
+}
+
+// Close ends the process and all it started, and removes its folder. Pictures in
+// Options.Out stay. It returns when nothing of the process is left.
+func (p *Process) Close() error {
+	p.closed.Do(func() {
+		p.end()
+		<-p.done
+		p.closeErr = errors.Join(p.commands.Close(), os.RemoveAll(p.dir))
+	})
+	return p.closeErr
+}
+
+// end ends the process and its whole group, and marks that it was us.
+func (p *Process) end() {
+	p.kill.Do(func() {
+		close(p.killed)
+		select {
+		case <-p.done: // its id may be another's by now
+		default:
+			p.running.Kill()
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package db_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pressly/goose/v3"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/dbtest"
+)
+
+// TestJobsThatEndedBeforeWebhooksHaveAnEvent takes a database back to where there
+// were none, has jobs end there, and goes on: the audit wants an event of each.
+func TestJobsThatEndedBeforeWebhooksHaveAnEvent(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		ctx, before := t.Context(), int64(4)
+		all, err := db.Open(ctx, db.Config{URL: url}) // so that all migrations are there to be undone
+		if err == nil {
+			err = all.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		driver, dialect := "sqlite", goose.DialectSQLite3
+		if strings.HasPrefix(url, "postgres") {
+			driver, dialect = "pgx", goose.DialectPostgres
+		}
+		bare, err := sql.Open(driver, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = bare.Close() }()
+		migrations, err := goose.NewProvider(dialect, bare, os.DirFS("migrations"), goose.WithDisableGlobalRegistry(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := migrations.DownTo(ctx, before); err != nil {
+			t.Fatal(err)
+		}
+		do := func(statement string) {
+			t.Helper()
+			if _, err := bare.ExecContext(ctx, statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		do("INSERT INTO workspace (workspace_id, name, created_at) VALUES ('WSP-1', '', 1)")
+		do("INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at) VALUES ('UPL-1', 'WSP-1', '', '', 1, '', '{}', 1)")
+		for n, status := range []string{"completed", "failed", "cancelled", "queued", "rendering"} {
+			do(fmt.Sprintf(`INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at)
+				VALUES ('QTE-%d', 'UPL-1', 'WSP-1', 1, 1, 1, 1, 1, '', 0, '[]', 1, 1)`, n))
+			do(fmt.Sprintf(`INSERT INTO job (job_id, workspace_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key,
+				frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, updated_at)
+				VALUES ('JOB-%d', 'WSP-1', 'job_api', '%s', 'UPL-1', 'QTE-%d', '', '', 1, '', 1, 1, 1, 1, '', 1, 1, %d)`, n, status, n, 100+n))
+		}
+		d := dbtest.Open(t, db.Config{URL: url})
+		err = d.Read(ctx, func(tx *db.Tx) error {
+			wrong, err := tx.AuditWebhookEvents(ctx)
+			if len(wrong) != 0 {
+				t.Errorf("their events are %+v", wrong)
+			}
+			parts, other := tx.AuditWebhookForgotten(ctx)
+			if len(parts) != 0 || other != nil {
+				t.Errorf("in part only there are %+v, %v", parts, other)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := bare.QueryContext(ctx, "SELECT event_id, type, body, created_at, forgotten_at FROM webhook_event ORDER BY event_id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		var got []string
+		for rows.Next() {
+			var event, kind, body string
+			var created, forgotten int64
+			if err := rows.Scan(&event, &kind, &body, &created, &forgotten); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s %q %d %d", event, kind, body, created, forgotten))
+		}
+		want := []string{`msg_0 render.completed "" 100 100`, `msg_1 render.failed "" 101 101`, `msg_2 render.cancelled "" 102 102`}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") || rows.Err() != nil {
+			t.Errorf("the events are %q, %v", got, rows.Err())
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package db_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/test/dbtest"
+)
+
+// Writes that come at once may share a commit. Whatever some of them do - fail,
+// panic, or lose their caller in the middle - the others are kept, whole, and
+// each caller learns of its own fate.
+func TestWritesThatComeAtOnceStandAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		boom := errors.New("boom")
+		var kept atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				ctx, leave := context.WithCancel(context.Background())
+				defer leave()
+				panicked := false
+				err := func() error {
+					defer func() { panicked = recover() != nil }()
+					return d.Write(ctx, func(tx *db.Tx) error {
+						for part := range 2 {
+							w := query.WorkspaceCreateParams{WorkspaceID: fmt.Sprintf("WSP-%d-%d", i, part), CreatedAt: tx.Now}
+							if err := tx.WorkspaceCreate(ctx, w); err != nil {
+								return err
+							}
+						}
+						switch i % 5 {
+						case 1:
+							return boom
+						case 2:
+							panic(boom)
+						case 3:
+							leave()
+							_, err := tx.WorkspaceCount(ctx)
+							return err
+						}
+						return nil
+					})
+				}()
+				want := map[int]bool{1: errors.Is(err, boom), 2: panicked, 3: errors.Is(err, context.Canceled)}
+				if fate, special := want[i%5]; special && !fate {
+					t.Errorf("write %d: %v, panicked %v", i, err, panicked)
+				} else if !special && (err != nil || panicked) {
+					t.Errorf("write %d: %v, panicked %v", i, err, panicked)
+				} else if !special {
+					kept.Add(2)
+				}
+			})
+		}
+		wg.Wait()
+		if n := count(t, d); n != kept.Load() {
+			t.Errorf("%d rows are there, %d were acknowledged", n, kept.Load())
+		}
+	})
+}
+
+// A statement that its caller's going away interrupts makes SQLite undo the
+// whole transaction it stands in, the writes beside it included.
+func TestAnInterruptedStatementHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var wg sync.WaitGroup
+		for i := range 40 {
+			wg.Go(func() {
+				ctx, leave := context.WithCancel(context.Background())
+				defer leave()
+				err := d.Write(ctx, func(tx *db.Tx) error {
+					w := query.WorkspaceCreateParams{WorkspaceID: fmt.Sprintf("WSP-%d", i), CreatedAt: tx.Now}
+					if i%4 != 0 {
+						return tx.WorkspaceCreate(ctx, w)
+					}
+					go leave() // while the statement runs, or a moment before or after
+					_, err := tx.LeaseAddSpan(ctx, query.LeaseAddSpanParams{Queue: "q", Subject: w.WorkspaceID, First: 1, Step: 1, Count: 20000})
+					return err
+				})
+				if i%4 != 0 && err != nil {
+					t.Errorf("write %d: %v", i, err)
+				}
+				// Of a connection that was cut off mid-statement, PostgreSQL's driver only
+				// says that it is bad.
+				if i%4 == 0 && err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, driver.ErrBadConn) && !strings.Contains(err.Error(), "interrupt") && !strings.Contains(err.Error(), "cancel") {
+					t.Errorf("write %d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := count(t, d); n != 30 {
+			t.Errorf("%d of 30 rows are there", n)
+		}
+	})
+}

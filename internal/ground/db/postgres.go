@@ -1,0 +1,144 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"svc.example/internal/ground/db/query"
+)
+
+// postgresEngine runs both pools over one pgx pool.
+type postgresEngine struct {
+	pool  *pgxpool.Pool
+	read  *query.Queries
+	clock clock
+}
+
+// clock is the database's, as this process knows it without asking each time.
+type clock struct {
+	mu    sync.Mutex
+	asked time.Time
+	us    int64 // what it said then
+}
+
+// clockGood is how long the database's clock is not asked again: what it is set by
+// meanwhile, who only looks learns so much later.
+const clockGood = time.Second
+
+// at is the database's time, in microseconds; ask asks for it.
+func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if passed := time.Since(c.asked); !c.asked.IsZero() && passed < clockGood {
+		return c.us + passed.Microseconds(), nil
+	}
+	asked := time.Now()
+	us, err := ask()
+	if err != nil {
+		return 0, err
+	}
+	c.asked, c.us = asked, us
+	return us, nil
+}
+
+// channel carries announced topics between processes.
+const channel = "svc"
+
+// poolSize bounds connections of one process.
+const poolSize = 20
+
+func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	if pc.MaxConns < poolSize {
+		pc.MaxConns = poolSize
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, err
+	}
+	write := stdlib.OpenDBFromPool(pool)
+	if err := migrate(ctx, write, cfg.Name()); err != nil {
+		_ = write.Close() // the migration's error is the one to tell
+		pool.Close()
+		return nil, err
+	}
+	read := stdlib.OpenDBFromPool(pool)
+	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read)}, cfg: cfg}, nil
+}
+
+func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
+	return query.New(tx) // pgx keeps statements prepared by itself
+}
+
+func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
+	now, err := e.clock.at(func() (us int64, err error) {
+		return us, e.pool.QueryRow(ctx, askTime).Scan(&us)
+	})
+	return ctx, e.read, now, err
+}
+
+const askTime = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
+
+func (e *postgresEngine) now(ctx context.Context, tx *sql.Tx) (us int64, err error) {
+	err = tx.QueryRowContext(ctx, askTime).Scan(&us)
+	return us, err
+}
+
+func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []string) error {
+	_, err := tx.ExecContext(ctx, "SELECT pg_notify($1, topic) FROM unnest($2::text[]) AS topic", channel, topics)
+	return err
+}
+
+// listen holds one connection that LISTENs, and takes a new one when it breaks.
+func (e *postgresEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
+	for ctx.Err() == nil {
+		if err := e.listenOnce(ctx, h); err != nil && ctx.Err() == nil {
+			log.Warn("listening to the database broke off, trying again", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(250 * time.Millisecond):
+			}
+		}
+	}
+}
+
+func (e *postgresEngine) listenOnce(ctx context.Context, h *hub) error {
+	conn, err := pgx.ConnectConfig(ctx, e.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	h.wakeAll() // what was announced while nobody listened
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		h.wake(n.Payload)
+	}
+}
+
+func (e *postgresEngine) again(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pe.Code == "40001" || pe.Code == "40P01") // serialization failure, deadlock
+}
+
+func (e *postgresEngine) close() error {
+	e.pool.Close()
+	return nil
+}

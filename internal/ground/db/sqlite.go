@@ -1,0 +1,167 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"svc.example/internal/ground/db/query"
+)
+
+// sqliteEngine keeps one connection that writes and a pool that reads. Its
+// statements are prepared once a connection: preparing costs more than running
+// most of them.
+type sqliteEngine struct {
+	write         *sql.DB
+	writes, reads *query.Queries
+}
+
+func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
+	if err := makePrivate(cfg.URL); err != nil {
+		return nil, fmt.Errorf("make the database's file: %w", err)
+	}
+	write, err := sqlitePool(cfg.URL, 1, "_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, write, cfg.Name()); err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read, err := sqlitePool(cfg.URL, max(4, runtime.NumCPU()), "_txlock=deferred", "_pragma=query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	e := &sqliteEngine{write: write}
+	if e.writes, err = query.Prepare(ctx, withoutRowLocks{write}); err == nil {
+		e.reads, err = query.Prepare(ctx, withoutRowLocks{read})
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("prepare: %w", err), write.Close(), read.Close())
+	}
+	return &DB{write: write, read: read, engine: e, cfg: cfg}, nil
+}
+
+// makePrivate makes an empty file of mode 0600 where there is none: SQLite would
+// let every user of the machine read it. The files beside it get its mode. It is
+// linked in, never opened by this name: to close it would end the locks that
+// another connection of this process has on it.
+func makePrivate(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".svc-db-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if err := errors.Join(f.Close(), os.Link(f.Name(), path)); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
+	options = append([]string{
+		"_pragma=busy_timeout(10000)", // first: switching to WAL takes a lock
+		"_pragma=journal_mode(WAL)",
+		"_pragma=synchronous(FULL)", // what is acknowledged survives a power cut
+		"_pragma=foreign_keys(1)",
+	}, options...)
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join(options, "&")}
+	pool, err := sql.Open("sqlite", file.String())
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	return pool, reach(pool)
+}
+
+// reach opens the first connection. Switching a new file to WAL takes a lock
+// that busy_timeout does not wait for, so processes that come at once try again.
+func reach(pool *sql.DB) (err error) {
+	for range 100 {
+		if err = pool.Ping(); !busy(err) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}
+
+func (e *sqliteEngine) queries(_ context.Context, tx *sql.Tx, write bool) *query.Queries {
+	if write {
+		return e.writes.WithTx(tx)
+	}
+	return e.reads.WithTx(tx)
+}
+
+func (e *sqliteEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
+	return context.WithoutCancel(ctx), e.reads, time.Now().UnixMicro(), nil
+}
+
+// now is this process's clock: a SQLite file is served by one process at a time.
+func (e *sqliteEngine) now(context.Context, *sql.Tx) (int64, error) {
+	return time.Now().UnixMicro(), nil
+}
+
+func (e *sqliteEngine) announce(context.Context, *sql.Tx, []string) error { return nil }
+
+// dataVersionPoll is how often another process's commits are looked for: svc
+// admin may write beside a running svc serve.
+const dataVersionPoll = 100 * time.Millisecond
+
+// listen wakes everyone when another process has committed. What changed is not
+// known, so all look again. The write connection is asked, since data_version
+// there stays the same over this process's own commits.
+func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
+	tick := time.NewTicker(dataVersionPoll)
+	defer tick.Stop()
+	var last int64
+	for {
+		var version int64
+		err := e.write.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
+		if err != nil && ctx.Err() == nil {
+			log.Warn("cannot look for other processes' commits", "error", err)
+		}
+		if err == nil && version != last {
+			last = version
+			h.wakeAll()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (e *sqliteEngine) again(err error) bool { return busy(err) }
+
+func busy(err error) bool {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+func (e *sqliteEngine) close() error { return errors.Join(e.writes.Close(), e.reads.Close()) }
+
+// withoutRowLocks strips what SQLite does not know. Its one writer already has
+// the whole database to itself.
+type withoutRowLocks struct{ query.DBTX }
+
+func (w withoutRowLocks) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
+	text = strings.ReplaceAll(text, "FOR UPDATE SKIP LOCKED", "")
+	text = strings.ReplaceAll(text, "FOR UPDATE", "")
+	return w.DBTX.PrepareContext(ctx, text)
+}

@@ -1,0 +1,265 @@
+package farmapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client speaks to the workers' door over HTTP. It is safe for concurrent use
+// and never tries again by itself: a worker knows better what may be repeated.
+type Client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+// How long a call may take on top of what it asks for; a transfer also gets the
+// time its bytes need at slowestBytesPerSecond.
+const (
+	callTimeout           = 30 * time.Second
+	slowestBytesPerSecond = 32 << 10
+)
+
+// maxReplyBytes bounds a JSON reply; the largest, of leases, takes a few kilobytes.
+const maxReplyBytes = 1 << 20
+
+// idleConnections are kept for the calls that a worker makes at once: a lease, a
+// heartbeat, a delivery, a file.
+const idleConnections = 4
+
+// NewClient returns a client of the server at serverURL ("http://host:port",
+// without a path of its own) that authenticates with a node key.
+func NewClient(serverURL, key string) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = idleConnections
+	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{Transport: transport}}
+}
+
+// Error is an error that the server replied. Every other error of a Client means
+// that it is not known whether the server did what it was asked.
+type Error struct {
+	Status          int    // HTTP status
+	Code            string // error.code, "" when the reply was not in the server's envelope
+	Message         string
+	Retryable       bool
+	SuggestedAction string        // "" when the reply was not in the server's envelope
+	RetryAfter      time.Duration // 0 when the server named none
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("server replied %d %s: %s", e.Status, e.Code, e.Message)
+}
+
+// Register tells the server what this worker is.
+func (c *Client) Register(ctx context.Context, req RegisterRequest) (RegisterReply, error) {
+	return call[RegisterReply](ctx, c, PathRegister, req, callTimeout)
+}
+
+// Lease asks for frames and waits for them as long as the request says.
+func (c *Client) Lease(ctx context.Context, req LeaseRequest) (LeaseReply, error) {
+	wait := time.Duration(req.WaitSeconds * float64(time.Second))
+	return call[LeaseReply](ctx, c, PathLease, req, wait+callTimeout)
+}
+
+// Heartbeat keeps leases alive and learns which are lost.
+func (c *Client) Heartbeat(ctx context.Context, req HeartbeatRequest) (HeartbeatReply, error) {
+	return call[HeartbeatReply](ctx, c, PathHeartbeat, req, callTimeout)
+}
+
+// Fail reports a frame that could not be rendered.
+func (c *Client) Fail(ctx context.Context, req FailRequest) error {
+	_, err := call[OKReply](ctx, c, PathFail, req, callTimeout)
+	return err
+}
+
+// Release gives leases back unrendered.
+func (c *Client) Release(ctx context.Context, req ReleaseRequest) error {
+	_, err := call[OKReply](ctx, c, PathRelease, req, callTimeout)
+	return err
+}
+
+// Benchmark hands in a signed benchmark receipt.
+func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (BenchmarkReply, error) {
+	return call[BenchmarkReply](ctx, c, PathBenchmark, req, callTimeout)
+}
+
+// Deliver sends a rendered frame; image must hold result.SizeBytes bytes.
+func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
+	head, tail, kind, err := deliverParts(result)
+	if err != nil {
+		return fmt.Errorf("write the delivery of %s: %w", result.File, err)
+	}
+	size := int64(len(head)) + result.SizeBytes + int64(len(tail))
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
+	defer cancel()
+	body := io.MultiReader(bytes.NewReader(head), &exactly{image, result.SizeBytes}, bytes.NewReader(tail))
+	req, err := c.request(ctx, http.MethodPost, PathDeliver, body)
+	if err != nil {
+		return err
+	}
+	req.ContentLength = size
+	req.Header.Set("Content-Type", kind)
+	var reply OKReply
+	return c.exchange(req, &reply)
+}
+
+// deliverParts writes the multipart body up to the image's first byte and from
+// behind its last one, so that the image itself is streamed and the length known.
+func deliverParts(result FrameResult) (head, tail []byte, contentType string, err error) {
+	meta, err := json.Marshal(result)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	var body bytes.Buffer
+	parts := multipart.NewWriter(&body)
+	part, err := parts.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="meta"`}, "Content-Type": {"application/json"}})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if _, err := part.Write(meta); err != nil {
+		return nil, nil, "", err
+	}
+	if _, err := parts.CreateFormFile("file", result.File); err != nil {
+		return nil, nil, "", err
+	}
+	split := body.Len()
+	if err := parts.Close(); err != nil {
+		return nil, nil, "", err
+	}
+	return body.Bytes()[:split], body.Bytes()[split:], parts.FormDataContentType(), nil
+}
+
+// exactly reads the next left bytes of r, and fails when there are fewer: without
+// that a cut image would look whole to the multipart reader.
+type exactly struct {
+	r    io.Reader
+	left int64
+}
+
+func (e *exactly) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	if err == io.EOF && e.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// Input opens a job's .blend file of size bytes; the caller closes it. The worker
+// must hold a lease of the job.
+func (c *Client) Input(ctx context.Context, workerID, jobID string, size int64) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
+	path := PathInput + url.PathEscape(jobID) + "?worker_id=" + url.QueryEscape(workerID)
+	req, err := c.request(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	res, err := c.do(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &download{res.Body, cancel}, nil
+}
+
+// download ends its request's deadline when it is closed.
+type download struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (d *download) Close() error {
+	defer d.cancel()
+	return d.ReadCloser.Close()
+}
+
+func transferTime(size int64) time.Duration {
+	return callTimeout + time.Duration(size/slowestBytesPerSecond)*time.Second
+}
+
+// call posts a JSON body and reads a JSON reply.
+func call[Reply any](ctx context.Context, c *Client, path string, body any, timeout time.Duration) (reply Reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return reply, fmt.Errorf("write the request to %s: %w", path, err)
+	}
+	req, err := c.request(ctx, http.MethodPost, path, bytes.NewReader(sent))
+	if err != nil {
+		return reply, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return reply, c.exchange(req, &reply)
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the request to %s: %w", path, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	return req, nil
+}
+
+// exchange does a request and reads its JSON reply.
+func (c *Client) exchange(req *http.Request, reply any) error {
+	res, err := c.do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxReplyBytes)).Decode(reply); err != nil {
+		return fmt.Errorf("read the reply of %s: %w", req.URL.Path, err)
+	}
+	return nil
+}
+
+// do returns a 2xx response, whose body the caller closes, or an error.
+func (c *Client) do(req *http.Request) (*http.Response, error) {
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("call the server: %w", err)
+	}
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
+	defer res.Body.Close()
+	return nil, readError(res)
+}
+
+func readError(res *http.Response) *Error {
+	var envelope struct {
+		Error struct {
+			Code              string  `json:"code"`
+			Message           string  `json:"message"`
+			Retryable         bool    `json:"retryable"`
+			SuggestedAction   string  `json:"suggested_action"`
+			RetryAfterSeconds float64 `json:"retry_after_seconds"`
+		} `json:"error"`
+	}
+	err := json.NewDecoder(io.LimitReader(res.Body, maxReplyBytes)).Decode(&envelope)
+	if err != nil || envelope.Error.Code == "" {
+		// A proxy in between, most likely: nothing is known of what it means.
+		return &Error{Status: res.StatusCode, Message: "not the server's own reply", Retryable: true}
+	}
+	e := envelope.Error
+	return &Error{
+		Status: res.StatusCode, Code: e.Code, Message: e.Message, Retryable: e.Retryable, SuggestedAction: e.SuggestedAction,
+		RetryAfter: time.Duration(e.RetryAfterSeconds * float64(time.Second)),
+	}
+}

@@ -1,0 +1,113 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// RequestIDHeader carries the request id on every response; its value is also
+// error.request_id.
+const RequestIDHeader = "X-Request-Id"
+
+// Body is the error body of spec 7.
+type Body struct {
+	OK    bool `json:"ok" enum:"false" doc:"Always false on errors."`
+	Error Wire `json:"error"`
+}
+
+// Wire is the error member of Body.
+type Wire struct {
+	Code              Code     `json:"code" doc:"Stable machine-readable code."`
+	Message           string   `json:"message" doc:"What went wrong, for a person."`
+	Retryable         bool     `json:"retryable" doc:"True when the same request can succeed later."`
+	SuggestedAction   string   `json:"suggested_action" doc:"What to do next."`
+	RequestID         string   `json:"request_id,omitempty" doc:"The response's X-Request-Id."`
+	RetryAfterSeconds *float64 `json:"retry_after_seconds,omitempty" minimum:"0" doc:"Seconds to wait before the next try."`
+	Detail            any      `json:"detail,omitempty" doc:"What helps a program react; its shape depends on code."`
+}
+
+// Envelope turns any error into status and body. Unknown errors become
+// internal_error without a word of their text.
+func Envelope(err error, requestID string) (int, Body) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = New(Internal, "Something went wrong on our side.")
+	}
+	row := Lookup(e.Code)
+	status := row.Status
+	if status == 0 {
+		status = http.StatusInternalServerError
+	}
+	w := Wire{Code: e.Code, Message: e.Message, Retryable: row.Retryable && !e.Final, SuggestedAction: row.Action, RequestID: requestID, Detail: e.Detail}
+	if e.Action != "" {
+		w.SuggestedAction = e.Action
+	}
+	if e.RetryAfter > 0 {
+		s := e.RetryAfter.Seconds()
+		w.RetryAfterSeconds = &s
+	}
+	return status, Body{Error: w}
+}
+
+// Headers sets the headers that belong to err: Retry-After, Allow,
+// WWW-Authenticate.
+func Headers(h http.Header, err error) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+	}
+	if e.Allow != "" {
+		h.Set("Allow", e.Allow)
+	}
+	if e.Code == Unauthenticated {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+}
+
+// Respond writes err as the whole response. The request id is the one already
+// set as a response header.
+func Respond(w http.ResponseWriter, err error) {
+	status, body := Envelope(err, w.Header().Get(RequestIDHeader))
+	Headers(w.Header(), err)
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// The status is out; a failed write means the caller is gone.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// Markdown prints the vocabulary as docs/errors.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("# Error codes\n\nPrinted from `internal/ground/fault` by `make generate`; do not edit.\n\n" +
+		"Every error has the body `{\"ok\": false, \"error\": {code, message, retryable, suggested_action, request_id, …}}`.\n" +
+		"`retryable` true means that the same request can succeed later.\n")
+	for _, part := range []struct {
+		door  Door
+		title string
+	}{
+		{DoorAPI, "Answers of the API"},
+		{DoorFarm, "Answers of the workers' door"},
+		{DoorJob, "Why a job failed (`failure.code`)"},
+	} {
+		b.WriteString("\n## " + part.title + "\n\n| code | status | retryable | what to do |\n|---|---|---|---|\n")
+		for _, row := range Table() {
+			if row.Door != part.door {
+				continue
+			}
+			status := "-"
+			if row.Status != 0 {
+				status = strconv.Itoa(row.Status)
+			}
+			b.WriteString("| `" + string(row.Code) + "` | " + status + " | " + strconv.FormatBool(row.Retryable) + " | " + row.Action + " |\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,151 @@
+package lease_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+)
+
+func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan int64, 8)
+		runner := lease.Runner{
+			DB: e.DB, Queue: "frame", Holder: "runner", Parallel: 2, Life: life, Log: slog.New(slog.DiscardHandler),
+			Delay: func(int64) time.Duration { return 0 },
+			Work: func(ctx context.Context, l lease.Lease) error {
+				if l.Attempt == 1 {
+					return errors.New("first try fails")
+				}
+				if err := e.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) }); err != nil {
+					return err
+				}
+				done <- l.Item // no more than are added
+				return nil
+			},
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { runner.Run(ctx) })
+		e.add("JOB-1", 3)
+		for range 3 {
+			await.Next(t, done, "work to be done")
+		}
+		cancel()
+		wg.Wait()
+	})
+}
+
+// TestAnEarlierClaimIsNeverTakenForALaterOne drops work that a runner has in hand
+// and adds it again: the same runner's second claim has the same attempt number.
+func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		claims, over := make(chan lease.Lease), make(chan struct{})
+		runner := lease.Runner{
+			DB: e.DB, Queue: "frame", Holder: "runner", Parallel: 2, Life: life, Log: slog.New(slog.DiscardHandler),
+			Delay: func(int64) time.Duration { return 0 },
+			Work: func(_ context.Context, l lease.Lease) error {
+				select {
+				case claims <- l:
+					<-over
+				case <-over:
+				}
+				return lease.ErrLost
+			},
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { runner.Run(ctx) })
+		defer wg.Wait()
+		defer cancel()
+		defer close(over)
+		next := func() lease.Lease {
+			e.add("JOB-1", 1)
+			return await.Next(t, claims, "a claim")
+		}
+		first := next()
+		e.must(func(tx *db.Tx) error { return lease.Drop(ctx, tx, "frame", "JOB-1") })
+		second := next()
+		beat := func(l lease.Lease) error {
+			return e.write(func(tx *db.Tx) error { return lease.Beat(ctx, tx, l.Ref(), 0, life) })
+		}
+		if err := beat(first); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("a report of the claim before the drop: %v", err)
+		}
+		if err := beat(second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain has a holder look for more and
+// finish, just while somebody has written more and not yet committed it.
+func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		if !strings.HasPrefix(url, "postgres") {
+			return // the one writer of SQLite has all of it
+		}
+		e := engine{dbtest.Open(t, db.Config{URL: url}), t, nil}
+		bare, err := sql.Open("pgx", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = bare.Close() }()
+		ctx := t.Context()
+		more := func(tx *db.Tx) error {
+			if err := lease.Add(ctx, tx, "letter", "lane", 0, time.Time{}); err != nil {
+				return err
+			}
+			return lease.AddBy(ctx, tx, "frame", "lane", 0, tx.Time())
+		}
+		e.must(func(tx *db.Tx) error { return lease.Add(ctx, tx, "frame", "lane", 0, time.Time{}) })
+		held := e.claim("driver", 1)[0]
+		ended := make(chan error, 1)
+		finish := func(tx *db.Tx) error {
+			if err := lease.Beat(ctx, tx, held.Ref(), 0, life); err != nil {
+				return err
+			}
+			if n, err := lease.CountDue(ctx, tx, "letter", 1); n != 0 || err != nil {
+				return err // it goes on
+			}
+			return lease.Finish(ctx, tx, held.Ref())
+		}
+		e.must(func(tx *db.Tx) error {
+			if err := more(tx); err != nil {
+				return err
+			}
+			go func() { ended <- e.Write(ctx, finish) }()
+			for blocked := 0; blocked == 0 && len(ended) == 0; {
+				const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+				if err := bare.QueryRowContext(ctx, waiting).Scan(&blocked); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := await.Next(t, ended, "the holder's end"); err != nil {
+			t.Fatal(err)
+		}
+		e.must(func(tx *db.Tx) error {
+			_, err := tx.LeaseGet(ctx, held.ID)
+			if db.Missing(err) {
+				t.Error("more waits, and nobody will come for it")
+				return nil
+			}
+			return err
+		})
+	})
+}

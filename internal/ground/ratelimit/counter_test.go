@@ -1,0 +1,167 @@
+package ratelimit_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/dbtest"
+)
+
+// slow earns nothing back while a test runs.
+var slow = ratelimit.Policy{PerMinute: 1, Burst: 20}
+
+func counter(d *db.DB) *ratelimit.Counter {
+	return ratelimit.NewCounter(d, slog.New(slog.DiscardHandler))
+}
+
+// rush has counters take many requests of one client at once and returns how
+// many passed.
+func rush(t *testing.T, requests int, counters ...*ratelimit.Counter) int64 {
+	t.Helper()
+	var passed atomic.Int64
+	var all sync.WaitGroup
+	for i := range requests {
+		all.Go(func() {
+			d, err := counters[i%len(counters)].Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"})
+			if err != nil {
+				t.Error(err)
+			}
+			if d.Allowed {
+				passed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return passed.Load()
+}
+
+func TestACounterAloneIsExact(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		c := counter(d)
+		writing := make(chan struct{})
+		var writer sync.WaitGroup
+		writer.Go(func() { // all the while, as often as it can
+			for {
+				select {
+				case <-writing:
+					return
+				default:
+				}
+				if err := c.WriteDown(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if passed := rush(t, 200, c); passed != 20 {
+			t.Errorf("%d passed, want 20", passed)
+		}
+		close(writing)
+		writer.Wait()
+		if d, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || d.Allowed {
+			t.Errorf("then %+v, %v", d, err)
+		}
+	})
+}
+
+// TestAFullDiskIsToldOnce: requests are written down ten times a second.
+func TestAFullDiskIsToldOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		var log strings.Builder
+		c := ratelimit.NewCounter(d, slog.New(slog.NewTextHandler(&log, nil)))
+		rush(t, 5, c)
+		rush(t, 1, c) // counted in memory by now
+		over, stop := context.WithCancel(t.Context())
+		stop()
+		for range 10 {
+			err := c.WriteDown(over)
+			if err == nil {
+				t.Fatal("written down without a database")
+			}
+			c.Tell(err)
+		}
+		for range 2 {
+			c.Tell(c.WriteDown(t.Context()))
+		}
+		if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "again") {
+			t.Errorf("%d lines:\n%s", n, log.String())
+		}
+	})
+}
+
+// TestCountersTogetherAreHalfABurstAheadAtMost has two processes that have not
+// heard of each other yet: what they let pass too early is missing later.
+func TestCountersTogetherAreHalfABurstAheadAtMost(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		one, two := dbtest.Open(t, db.Config{URL: url}), dbtest.Open(t, db.Config{URL: url})
+		a, b := counter(one), counter(two)
+		passed := rush(t, 120, a, b)
+		if passed < 20 || passed > 40 {
+			t.Errorf("%d passed, want 20 to 40", passed)
+		}
+		for _, c := range []*ratelimit.Counter{a, b} {
+			if err := c.WriteDown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again := rush(t, 40, a, b); again != 0 {
+			t.Errorf("then %d passed", again)
+		}
+		d, err := ratelimit.Take(t.Context(), one, "test", slow, ratelimit.Claim{Address: "here"})
+		if want := slow.Every().Seconds() * float64(passed); err != nil || d.Full.Seconds() > want || d.Full.Seconds() < want-60 {
+			t.Errorf("the burst is whole again in %s, want %.0f s, %v", d.Full, want, err)
+		}
+	})
+}
+
+// TestACounterSparesTheDatabase counts commits: one for the first request of a
+// client, one for the next nine.
+func TestACounterSparesTheDatabase(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var commits atomic.Int64
+		d := dbtest.Open(t, db.Config{URL: url, AfterCommit: func() { commits.Add(1) }})
+		c := counter(d)
+		for i := range 10 {
+			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"})
+			if err != nil || !got.Allowed || got.Remaining != 19-i || commits.Load() != 1 {
+				t.Fatalf("request %d: %+v after %d commits, %v", i, got, commits.Load(), err)
+			}
+		}
+		if err := c.WriteDown(t.Context()); err != nil || commits.Load() != 2 {
+			t.Fatalf("%d commits, %v", commits.Load(), err)
+		}
+		// Another process hears of all of them.
+		if got, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || got.Remaining != 9 {
+			t.Errorf("elsewhere %+v, %v", got, err)
+		}
+	})
+}
+
+func TestGuessesCountForTheirAddressInMemoryToo(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		c := counter(d)
+		passed := 0
+		for i := range 30 {
+			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Bearer: string(rune('a' + i)), Address: "here"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Allowed {
+				passed++
+			}
+		}
+		if passed != 20 {
+			t.Errorf("%d guesses passed", passed)
+		}
+	})
+}

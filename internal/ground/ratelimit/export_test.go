@@ -1,0 +1,23 @@
+package ratelimit
+
+import (
+	"context"
+
+	"svc.example/internal/ground/db"
+)
+
+// Take takes a request in the database, as every process over it sees it.
+func Take(ctx context.Context, d *db.DB, class string, p Policy, c Claim) (out Decision, err error) {
+	err = d.Write(ctx, func(tx *db.Tx) error {
+		client, err := clientOf(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		out, _, err = take(ctx, tx, class+" "+client, p)
+		return err
+	})
+	return out, err
+}
+
+// Tell is what Run does of the end of one WriteDown.
+func (c *Counter) Tell(err error) { c.tell(err) }

@@ -1,0 +1,74 @@
+package ratelimit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Claim is how a request says who it is from.
+type Claim struct {
+	Bearer  string // secret of the Authorization header; "" without one
+	Session string // value of the session cookie; "" without one
+	Address string // where it comes from
+}
+
+// take takes one request of a client in the database, and also returns the
+// arrival time that is kept there.
+func take(ctx context.Context, tx *db.Tx, client string, p Policy) (d Decision, arrival int64, err error) {
+	arrival, err = tx.RateTake(ctx, query.RateTakeParams{Client: client, Now: tx.Now, Every: p.Every().Microseconds(), Span: p.span()})
+	if err == nil {
+		return p.tell(true, arrival, tx.Now), arrival, nil
+	}
+	if !db.Missing(err) {
+		return Decision{}, 0, fmt.Errorf("take a request of %s: %w", client, err)
+	}
+	if arrival, err = tx.RateArrival(ctx, client); err != nil {
+		return Decision{}, 0, fmt.Errorf("read the rate of %s: %w", client, err)
+	}
+	return p.tell(false, arrival, tx.Now), arrival, nil
+}
+
+// clientOf is the client that stands behind a claim: its key, else its session,
+// else its address. A secret that opens nothing counts for the address, so that
+// guessing has a limit too.
+func clientOf(ctx context.Context, tx *db.Tx, c Claim) (string, error) {
+	if c.Bearer != "" {
+		key, err := tx.RateKey(ctx, hash(c.Bearer))
+		if err == nil {
+			return key, nil
+		}
+		if !db.Missing(err) {
+			return "", fmt.Errorf("look up key: %w", err)
+		}
+	} else if c.Session != "" {
+		session, err := tx.SessionGet(ctx, hash(c.Session))
+		if err == nil && session.ExpiresAt > tx.Now {
+			return contract.SessionCookie + " " + hash(c.Session), nil
+		}
+		if err != nil && !db.Missing(err) {
+			return "", fmt.Errorf("look up session: %w", err)
+		}
+	}
+	return c.Address, nil
+}
+
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Forget removes clients that have earned their whole burst back and returns how
+// many.
+func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
+	err = d.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.RateForget(ctx, tx.Now)
+		return err
+	})
+	return n, err
+}

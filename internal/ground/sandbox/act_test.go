@@ -1,0 +1,134 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"svc.example/internal/ground/sandbox"
+)
+
+// act does one thing that a hostile program might, and says how it went.
+func act(args []string) int {
+	number := func() int {
+		n, _ := strconv.Atoi(args[len(args)-1])
+		return n
+	}
+	var err error
+	switch args[0] {
+	case "read":
+		var text []byte
+		text, err = os.ReadFile(args[1])
+		fmt.Print(string(text))
+	case "list":
+		_, err = os.ReadDir(args[1])
+	case "write":
+		if err = os.WriteFile(args[1], []byte("written"), 0o600); err == nil {
+			fmt.Print("written")
+		}
+	case "call":
+		_, err = net.DialTimeout("tcp", args[1], time.Minute)
+	case "environment":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "fd3":
+		_, err = os.NewFile(3, "passed").WriteString("through")
+	case "leave":
+		return number()
+	case "signal":
+		err = shell(fmt.Sprintf("kill -%d $$", number())) // Go's runtime would print a trace
+	case "hoard":
+		for hoard := [][]byte{}; len(hoard) < number(); {
+			mib := make([]byte, 1<<20)
+			for i := range mib {
+				mib[i] = byte(i)
+			}
+			hoard = append(hoard, mib)
+		}
+	case "fork":
+		err = fork(number())
+	case "grow":
+		signal.Ignore(syscall.SIGXFSZ) // as Blender's Python does
+		err = os.WriteFile(args[1], make([]byte, number()<<20), 0o600)
+	case "handles":
+		err = handles(number())
+	case "spin":
+		err = shell("while :; do :; done") // Go's runtime would ignore the signal
+	case "linger":
+		err = linger()
+	case "child":
+		err = syscall.Pause()
+	case "open":
+		err = openInside(sandbox.Mode(args[1]))
+	}
+	if err != nil {
+		fmt.Println(strings.ToLower(err.Error()))
+		return 1
+	}
+	return 0
+}
+
+// shell becomes a shell.
+func shell(command string) error { return syscall.Exec("/bin/sh", []string{"sh", "-c", command}, nil) }
+
+func fork(n int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for range n {
+		child := exec.Command(self, "act", "child")
+		if err := child.Start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func handles(n int) error {
+	for range n {
+		if _, err := os.Open("/dev/null"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linger waits for ever, with a child.
+func linger() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(self, "act", "child")
+	child.Stdout = os.Stdout
+	if err := child.Start(); err != nil {
+		return err
+	}
+	fmt.Print("ready")
+	return syscall.Pause() // until a signal
+}
+
+// openInside opens a sandbox within the one that this runs in.
+func openInside(mode sandbox.Mode) error {
+	self, err := sandbox.Self()
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.Open(context.Background(), sandbox.Config{Mode: mode, Self: self})
+	if err != nil {
+		return err
+	}
+	if box == nil {
+		return errors.New("it is off")
+	}
+	fmt.Println(box.Report(), box.Report().Lacking)
+	return nil
+}

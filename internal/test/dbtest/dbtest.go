@@ -1,0 +1,130 @@
+// Package dbtest gives tests a fresh database on each engine, so that one suite
+// proves both.
+//
+// SQLite lives in the test's folder. PostgreSQL is the real server that
+// SVC_TEST_POSTGRES names (make test starts one); each test gets its own
+// database there. Both are copies of one that is migrated once. A missing server
+// fails the test: it never skips. Start reading at Each.
+package dbtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+	"github.com/peterldowns/pgtestdb"
+
+	"svc.example/internal/ground/db"
+)
+
+// Engines are the engines that every suite runs on.
+func Engines() []string { return []string{"sqlite", "postgres"} }
+
+// Each runs test once an engine, in parallel, as subtests named after it.
+func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
+	t.Helper()
+	EachURL(t, func(t *testing.T, url string) {
+		test(t, Open(t, db.Config{URL: url}))
+	})
+}
+
+// EachURL is Each for tests that open the database themselves, in this process
+// or another.
+func EachURL(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	for _, engine := range Engines() {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, URL(t, engine))
+		})
+	}
+}
+
+// Open opens cfg and closes it when the test ends.
+func Open(t testing.TB, cfg db.Config) *db.DB {
+	t.Helper()
+	d, err := db.Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("close database: %v", err)
+		}
+	})
+	return d
+}
+
+// migrated is SQLite's file as the product's own migrations leave it.
+var migrated = sync.OnceValues(func() (file []byte, err error) {
+	folder, err := os.MkdirTemp("", "svc-dbtest-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, "svc.db")
+	d, err := db.Open(context.Background(), db.Config{URL: path})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// URL makes an empty database on engine and returns what db.Config.URL needs.
+func URL(t testing.TB, engine string) string {
+	t.Helper()
+	if engine == "sqlite" {
+		file, err := migrated()
+		path := filepath.Join(t.TempDir(), "svc.db")
+		if err == nil {
+			err = os.WriteFile(path, file, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	server := os.Getenv("SVC_TEST_POSTGRES")
+	if server == "" {
+		t.Fatal("SVC_TEST_POSTGRES is not set: run the tests with `make test`, or `scripts/with-postgres go test ./...`")
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	made := pgtestdb.Custom(t, pgtestdb.Config{
+		DriverName: "pgx",
+		Host:       u.Hostname(), Port: u.Port(), User: u.User.Username(), Password: password,
+		Database: filepath.Base(u.Path), Options: u.RawQuery,
+		ForceTerminateConnections: true, // tests kill servers that hold connections
+	}, migrator{})
+	return made.URL()
+}
+
+// migrator fills the template database with the product's own migrations.
+type migrator struct{}
+
+func (migrator) Hash() (string, error) {
+	sum := sha256.Sum256(db.MigrationText())
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (migrator) Migrate(ctx context.Context, _ *sql.DB, template pgtestdb.Config) error {
+	d, err := db.Open(ctx, db.Config{URL: template.URL()})
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}

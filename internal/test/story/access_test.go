@@ -1,0 +1,199 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/identity"
+)
+
+// completed has a job of two frames rendered.
+func (h *house) completed(c caller) *client.Job {
+	h.t.Helper()
+	stop := h.worker(&painter{})
+	defer stop()
+	job := c.await(c.start(2).JobID, client.StatusCompleted)
+	c.fetch(job, 2)
+	return job
+}
+
+func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		pass := moved(&config)
+		h := start(t, config)
+		c := h.caller(credit)
+		job := h.completed(c)
+		whole := get(t, http.MethodGet, job.DownloadURL, nil)
+		whole.want(t, http.StatusOK, "")
+		if name := whole.header.Get("Content-Disposition"); !strings.Contains(name, job.JobID+".zip") {
+			t.Errorf("the file is called %q", name)
+		}
+
+		part := get(t, http.MethodGet, job.DownloadURL, http.Header{"Range": {"bytes=10-29"}})
+		part.want(t, http.StatusPartialContent, "")
+		if !bytes.Equal(part.body, whole.body[10:30]) {
+			t.Error("the range holds other bytes than the whole")
+		}
+		head := get(t, http.MethodHead, job.DownloadURL, nil)
+		head.want(t, http.StatusOK, "")
+		if length := head.header.Get("Content-Length"); length != fmt.Sprint(len(whole.body)) || len(head.body) != 0 {
+			t.Errorf("HEAD tells of %s bytes and sends %d, the ZIP has %d", length, len(head.body), len(whole.body))
+		}
+
+		for name, change := range map[string]func(q url.Values){
+			"signature": func(q url.Values) { q.Set("signature", flipped(q.Get("signature"))) },
+			"time":      func(q url.Values) { q.Set("expires", q.Get("expires")+"0") },
+		} {
+			forged, err := url.Parse(job.DownloadURL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := forged.Query()
+			change(q)
+			forged.RawQuery = q.Encode()
+			t.Logf("forged %s", name)
+			get(t, http.MethodGet, forged.String(), nil).want(t, http.StatusUnauthorized, "unauthenticated")
+		}
+		pass(time.Hour + time.Second)
+		get(t, http.MethodGet, job.DownloadURL, nil).want(t, http.StatusUnauthorized, "unauthenticated")
+		again, err := c.Artifact(patient(t), job.JobID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		get(t, http.MethodGet, again.URL, nil).want(t, http.StatusOK, "")
+		h.settledOnce(c, 2)
+	})
+}
+
+// flipped changes the first digit of a hexadecimal text.
+func flipped(text string) string {
+	if text[0] == '0' {
+		return "1" + text[1:]
+	}
+	return "0" + text[1:]
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func get(t *testing.T, method, address string, header http.Header) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(patient(t), method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, body}
+}
+
+func (a answer) want(t *testing.T, status int, code string) {
+	t.Helper()
+	if a.status != status || !strings.Contains(string(a.body), code) {
+		t.Errorf("answered %d %.200s, want %d %s", a.status, a.body, status, code)
+	}
+}
+
+func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		owner, stranger := h.caller(credit), h.caller(credit)
+		job := h.completed(owner)
+		ctx, id := patient(t), job.JobID
+		for name, ask := range map[string]func() error{
+			"read":     func() error { _, err := stranger.Job(ctx, id); return err },
+			"cancel":   func() error { _, err := stranger.Cancel(ctx, id); return err },
+			"download": func() error { _, err := stranger.Artifact(ctx, id); return err },
+			"receipt":  func() error { _, err := stranger.Receipt(ctx, id); return err },
+			"proof":    func() error { _, err := stranger.Proof(ctx, id); return err },
+			"events":   func() error { _, err := stranger.Follow(ctx, id, nil); return err },
+		} {
+			t.Log(name)
+			wantRefusal(t, ask(), http.StatusNotFound, "render_not_found")
+		}
+		theirs, own := owner.quote(1), stranger.quote(1)
+		_, err := stranger.Quote(ctx, theirs.UploadID, client.Range{Start: 1, End: 1})
+		wantRefusal(t, err, http.StatusNotFound, "upload_not_found")
+		_, err = stranger.take(theirs)
+		wantRefusal(t, err, http.StatusNotFound, "upload_not_found")
+		_, err = stranger.take(&client.Quote{UploadID: own.UploadID, QuoteID: theirs.QuoteID})
+		wantRefusal(t, err, http.StatusNotFound, "quote_not_found")
+		h.wantMoney(stranger.workspace, credit, "credit")
+		h.settledOnce(owner, 2)
+	})
+}
+
+func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		job := h.completed(c)
+		for kind, secret := range map[string]string{"account": c.account.Secret, "node": h.nodeKey().Secret, "unknown": c.agent.Secret[:10] + flipped(c.agent.Secret[10:]), "no": ""} {
+			t.Logf("with the %s key", kind)
+			_, err := newClient(t, h.url, secret).Job(patient(t), job.JobID)
+			wantRefusal(t, err, http.StatusUnauthorized, "unauthenticated")
+		}
+		for kind, secret := range map[string]string{"account": c.account.Secret, "agent": c.agent.Secret} {
+			t.Logf("with the %s key", kind)
+			_, err := farmapi.NewClient(h.url, secret).Register(t.Context(), farmapi.RegisterRequest{Name: "stranger", Device: "CPU"})
+			if err == nil || !strings.Contains(err.Error(), "401 unauthenticated") {
+				t.Errorf("the workers' door answered %v, want 401", err)
+			}
+		}
+	})
+}
+
+// TestARevokedKeyEndsAtOnceEverywhere revokes a key through one process while
+// another one, where the database allows two, has just taken it.
+func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		job := h.completed(c)
+		doors := []string{h.url}
+		if h.app.DB.Engine() == "postgres" {
+			config.Listen = freeAddress(t)
+			second := launch(t, serverRole, serverConfig{Listen: config.Listen, Data: config.Data, Database: config.Database, NoWorker: true})
+			url, ok := second.await(patient(t), "listens")
+			if !ok {
+				t.Fatal("the second server did not start")
+			}
+			doors = append(doors, url)
+		}
+		for _, door := range doors {
+			if _, err := newClient(t, door, c.agent.Secret).Job(patient(t), job.JobID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.agent.KeyID) })
+		for _, door := range doors {
+			_, err := newClient(t, door, c.agent.Secret).Job(patient(t), job.JobID)
+			wantRefusal(t, err, http.StatusUnauthorized, "unauthenticated")
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package story_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/dbtest"
+)
+
+// agentHouse is a house on SQLite, and somebody with money: what agents speak is
+// the same on both databases, and what it does to them is told elsewhere.
+func agentHouse(t *testing.T) (*house, caller) {
+	t.Helper()
+	h := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	return h, h.caller(credit)
+}
+
+// scriptFolder is testdata/agents and the demo scene, beside the npm packages.
+func scriptFolder(t *testing.T) string {
+	t.Helper()
+	folder := besidePackages(t, os.DirFS("testdata/agents"))
+	if err := os.WriteFile(filepath.Join(folder, demo.Filename), demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
+	t.Parallel()
+	h, c := agentHouse(t)
+	h.worker(&painter{})
+	folder := scriptFolder(t)
+	var said struct {
+		Tools      []string `json:"tools"`
+		Sent       int      `json:"sent"`
+		JobID      string   `json:"job_id"`
+		Status     string   `json:"status"`
+		TooDear    string   `json:"too_dear"`
+		Downloaded string   `json:"downloaded"`
+		Promised   []string `json:"promised"`
+		Charged    int      `json:"charged_cents"`
+		Signed     int      `json:"signed"`
+		Prompt     int      `json:"prompt"`
+		Instead    string   `json:"instead"`
+	}
+	text := node(t, folder, []string{"SVC_URL=" + h.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + filepath.Join(folder, demo.Filename)}, "job.mjs")
+	if err := json.Unmarshal(text, &said); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if len(said.Tools) != 6 || said.Sent != http.StatusOK || said.Status != "completed" || said.TooDear != "price_above_max" ||
+		said.Charged != 2 || said.Signed != 1 || said.Prompt != 1 || said.Instead != "svc_inspect" {
+		t.Errorf("the program says %+v", said)
+	}
+	for _, promised := range said.Promised {
+		if promised != said.Downloaded || len(promised) != 64 {
+			t.Errorf("it downloaded %s and was promised %s", said.Downloaded, promised)
+		}
+	}
+	h.settledOnce(c, 2)
+}
+
+// TestTheInspectorOfTheProtocolRendersAJob runs the official inspector's command
+// line, a process for each call; it also judges the schemas.
+func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
+	t.Parallel()
+	h, c := agentHouse(t)
+	h.worker(&painter{})
+	folder := scriptFolder(t)
+	inspector := func(arguments ...string) []byte {
+		t.Helper()
+		all := append([]string{"--cli", h.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + c.agent.Secret}, arguments...)
+		return node(t, folder, []string{"HOME=" + folder}, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
+	}
+	call := func(tool string, with map[string]any) (answer map[string]any) {
+		t.Helper()
+		arguments := []string{"--method", "tools/call", "--tool-name", tool}
+		for name, value := range with {
+			if number, ok := value.(float64); ok {
+				value = int(number)
+			}
+			arguments = append(arguments, "--tool-arg", fmt.Sprintf("%s=%v", name, value))
+		}
+		text := inspector(arguments...)
+		var result struct {
+			StructuredContent map[string]any `json:"structuredContent"`
+		}
+		if err := json.Unmarshal(text, &result); err != nil || fmt.Sprint(result.StructuredContent["ok"]) != "true" {
+			t.Fatalf("%s: %v: %s", tool, err, text)
+		}
+		return result.StructuredContent
+	}
+	follow := func(answer map[string]any) map[string]any {
+		t.Helper()
+		with, _ := answer["next_arguments"].(map[string]any)
+		return call(fmt.Sprint(answer["next_tool"]), with)
+	}
+	inspector("--method", "tools/list", "--strict")
+
+	awaited := call("svc_inspect", nil)
+	link, _ := awaited["upload"].(map[string]any)
+	put(t, fmt.Sprint(link["url"]), demo.Scene())
+	inspected := follow(awaited)
+	quoted := call("svc_quote", map[string]any{"upload_id": inspected["upload_id"], "frame_start": 1, "frame_end": 2})
+	with, _ := quoted["next_arguments"].(map[string]any)
+	with["legal_acceptance"] = "SVC_LEGAL_V1"
+	job := call("svc_start", with)
+	for job["next_tool"] == "svc_status" {
+		job = follow(job)
+	}
+	download := follow(job)
+	if receipt := follow(download); receipt["artifact_sha256"] != download["sha256"] || receipt["charged_cents"] != 2.0 {
+		t.Errorf("the receipt is %v, the download %v", receipt, download)
+	}
+	h.settledOnce(c, 2)
+}
+
+// put sends a file behind a signed link.
+func put(t *testing.T, address string, file []byte) (status int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(patient(t), http.MethodPut, address, strings.NewReader(string(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// session calls tools as the protocol's Go client.
+type session struct {
+	*mcp.ClientSession
+	t *testing.T
+}
+
+// connect speaks with an agent key over HTTP.
+func (h *house) connect(key string) session {
+	h.t.Helper()
+	return connect(h.t, &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(key)}, DisableStandaloneSSE: true})
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func connect(t *testing.T, transport mcp.Transport) session {
+	t.Helper()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "story", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return session{s, t}
+}
+
+// call calls a tool; refused says that it could not.
+func (s session) call(tool string, with any) (answer map[string]any, refused bool) {
+	s.t.Helper()
+	r, err := s.CallTool(patient(s.t), &mcp.CallToolParams{Name: tool, Arguments: with})
+	if err != nil {
+		s.t.Fatalf("%s: %v", tool, err)
+	}
+	answer, ok := r.StructuredContent.(map[string]any)
+	if !ok {
+		s.t.Fatalf("%s: %v", tool, r.Content)
+	}
+	return answer, r.IsError
+}
+
+// follow takes next steps while they lead to that tool.
+func (s session) follow(answer map[string]any, tool string) map[string]any {
+	s.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for answer["next_tool"] == tool {
+		select {
+		case <-tick.C:
+		case <-s.t.Context().Done():
+			s.t.Fatalf("it never goes on from %s", tool)
+		}
+		var refused bool
+		if answer, refused = s.call(tool, answer["next_arguments"]); refused {
+			s.t.Fatalf("%s: %v", tool, answer)
+		}
+	}
+	return answer
+}
+
+// codeOf is what a refusal is called.
+func codeOf(answer map[string]any) string {
+	e, _ := answer["error"].(map[string]any)
+	return fmt.Sprint(e["code"])
+}
+
+// TestALocalAgentSendsAndSavesFilesByTheirPaths speaks to `svc mcp` as a desktop
+// agent does, over standard input and output.
+func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
+	t.Parallel()
+	buildOnce(t)
+	h, c := agentHouse(t)
+	h.worker(&painter{})
+	folder, outside := t.TempDir(), t.TempDir()
+	scene := filepath.Join(outside, demo.Filename)
+	for _, err := range []error{
+		os.WriteFile(scene, demo.Scene(), 0o600), os.WriteFile(filepath.Join(outside, "secret.txt"), []byte("secret"), 0o600),
+		os.Symlink(filepath.Join(outside, "secret.txt"), filepath.Join(outside, "link.blend")),
+		os.Symlink(outside, filepath.Join(folder, "way-out")), os.WriteFile(filepath.Join(folder, "taken.zip"), []byte("mine"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.Command(svc(), "mcp", "--server", h.url, "--save-to", folder)
+	command.Env = append(os.Environ(), "SVC_API_KEY="+c.agent.Secret)
+	command.SysProcAttr, command.Stderr = diesWithTheTest(), t.Output()
+	s := connect(t, &mcp.CommandTransport{Command: command})
+
+	for name, path := range map[string]string{
+		"relative": demo.Filename, "no scene": filepath.Join(outside, "secret.txt"), "a link to no scene": filepath.Join(outside, "link.blend"),
+		"nothing": filepath.Join(outside, "none.blend"), "a folder": outside,
+	} {
+		if answer, refused := s.call("svc_inspect", map[string]any{"file_path": path}); !refused || codeOf(answer) != "invalid_request" {
+			t.Errorf("%s: %v", name, answer)
+		}
+	}
+	answer, refused := s.call("svc_inspect", map[string]any{"file_path": scene})
+	if refused {
+		t.Fatalf("svc_inspect: %v", answer)
+	}
+	answer = s.follow(answer, "svc_inspect")
+	quoted, _ := s.call("svc_quote", map[string]any{"upload_id": answer["upload_id"], "frame_start": 1, "frame_end": 2})
+	with, _ := quoted["next_arguments"].(map[string]any)
+	with["legal_acceptance"] = "SVC_LEGAL_V1"
+	job, _ := s.call("svc_start", with)
+	job = s.follow(job, "svc_status")
+	h.stop()
+	if answer, refused := s.call("svc_status", map[string]any{"job_id": job["job_id"]}); !refused || codeOf(answer) != "unavailable" {
+		t.Errorf("without a service: %v", answer)
+	}
+	h.restart()
+	for _, name := range []string{"../out.zip", "way-out/out.zip", filepath.Join(outside, "out.zip"), "taken.zip"} {
+		if answer, refused := s.call("svc_download", map[string]any{"job_id": job["job_id"], "save_as": name}); !refused {
+			t.Errorf("saved as %s: %v", name, answer)
+		}
+	}
+	saved, refused := s.call("svc_download", map[string]any{"job_id": job["job_id"], "save_as": "render.zip"})
+	if refused {
+		t.Fatalf("svc_download: %v", saved)
+	}
+	saved = s.follow(saved, "svc_download")
+	zip, err := os.ReadFile(filepath.Join(folder, "render.zip"))
+	if err != nil || saved["saved_to"] != filepath.Join(folder, "render.zip") {
+		t.Fatalf("saved to %v: %v", saved["saved_to"], err)
+	}
+	receipt, _ := s.call("svc_receipt", map[string]any{"job_id": job["job_id"]})
+	s.verifyOffline(receipt, zip)
+	if answer, refused := s.call("svc_start", map[string]any{"upload_id": answer["upload_id"]}); !refused || codeOf(answer) != "legal_acceptance_required" {
+		t.Errorf("a start without terms: %v", answer)
+	}
+	for _, f := range []string{"out.zip", "out.zip.part"} {
+		if _, err := os.Stat(filepath.Join(outside, f)); err == nil {
+			t.Errorf("%s was written outside", f)
+		}
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || !slices.Equal(namesOf(left), []string{"render.zip", "taken.zip", "way-out"}) {
+		t.Errorf("in the folder are %v, %v", namesOf(left), err)
+	}
+	h.settledOnce(c, 2)
+}
+
+func namesOf(entries []os.DirEntry) (names []string) {
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// verifyOffline saves what svc_receipt points to, and has `svc verify` check it
+// and the ZIP, without the service.
+func (s session) verifyOffline(told map[string]any, zip []byte) {
+	s.t.Helper()
+	buildOnce(s.t)
+	folder := s.t.TempDir()
+	documents, _ := told["documents"].(map[string]any)
+	for name, uri := range documents {
+		r, err := s.ReadResource(patient(s.t), &mcp.ReadResourceParams{URI: fmt.Sprint(uri)})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(r.Contents[0].Text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	words := strings.Fields(fmt.Sprint(told["verify_command"])) // svc verify receipt.json --artifact JOB-….zip
+	if err := os.WriteFile(filepath.Join(folder, words[len(words)-1]), zip, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	command := exec.CommandContext(patient(s.t), svc(), words[1:]...)
+	command.Dir = folder
+	if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), "log") {
+		s.t.Errorf("%v: %v\n%s", words, err, said)
+	}
+}

@@ -1,0 +1,188 @@
+package story_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/await"
+)
+
+// binaryFolder holds the product's binary; TestMain removes it.
+func binaryFolder() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("svc-story-%d", os.Getpid()))
+}
+
+// build builds the product, once a run.
+var build = sync.OnceValue(func() error {
+	said, err := exec.Command("go", "build", "-buildvcs=false", "-o", svc(), "svc.example/cmd/svc").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build svc: %w\n%s", err, said)
+	}
+	return nil
+})
+
+// svc is the path of the built binary.
+func svc() string { return filepath.Join(binaryFolder(), "svc") }
+
+func buildOnce(t *testing.T) {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// service is `svc serve` as a process.
+type service struct {
+	cmd     *exec.Cmd
+	address string
+	lines   chan string // of its standard output, behind the address; closed at its end
+}
+
+// serveBinary starts svc serve on a data folder and waits for its address.
+func serveBinary(data string, environment []string, arguments ...string) (*service, error) {
+	arguments = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, arguments...)
+	s := &service{cmd: exec.Command(svc(), arguments...), lines: make(chan string, 1000)}
+	s.cmd.Env = environment
+	s.cmd.SysProcAttr = diesWithTheTest()
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(s.lines)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			s.lines <- lines.Text()
+		}
+	}()
+	if line, ok := s.await("svc listens on "); ok {
+		s.address = strings.TrimPrefix(line, "svc listens on ")
+		return s, nil
+	}
+	_ = s.cmd.Process.Kill()
+	return nil, errors.Join(errors.New("svc serve said no address"), s.cmd.Wait())
+}
+
+// await reads lines up to one that holds a text; ok is false when the service
+// ends before, or says nothing for long.
+func (s *service) await(text string) (line string, ok bool) {
+	late := time.After(await.Patience)
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open || strings.Contains(line, text) {
+				return line, open
+			}
+		case <-late:
+			return "", false
+		}
+	}
+}
+
+// stop ends the service as an operator does, and returns how it ended.
+func (s *service) stop() error {
+	err := s.cmd.Process.Signal(syscall.SIGTERM)
+	for range s.lines { // to its end, which Wait would cut off
+	}
+	return errors.Join(err, s.cmd.Wait())
+}
+
+func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	buildOnce(t)
+	data := t.TempDir()
+	s, err := serveBinary(data, os.Environ(), "--worker", "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []string{
+		"svc admin workspace create --email you@example.com --credit-cents 500 --data " + data,
+		"svc render scene.blend --server " + s.address + " --key svc_agent_",
+		s.address + "/v1/auth/callback?token=",
+	} {
+		if _, ok := s.await(next); !ok {
+			t.Errorf("it does not say %q", next)
+		}
+	}
+	get(t, http.MethodGet, s.address+"/v1/health", nil).want(t, http.StatusOK, `"ok":true`)
+	if err := s.stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestTheCommandLineTellsTheWholeStory runs the scripts of testdata over the
+// built binary and a real Blender.
+func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
+	t.Parallel()
+	buildOnce(t)
+	blenderPath := realBlender(t)
+	scenes, err := filepath.Abs("../../../scripts/scenes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", binaryFolder()+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("SVC", svc())
+			env.Setenv("SCENES", scenes)
+			env.Setenv("SVC_BLENDER", blenderPath)
+			env.Setenv("SVC_DEVICE", "cpu")
+			env.Setenv("SVC_ALLOW_BLENDER_VERSION", "true")
+			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), demo.Scene(), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode,
+		},
+	})
+}
+
+// scriptServe is `serve DATA [flags]`: it starts the service, which ends with the
+// script, and sets SVC_SERVER.
+func scriptServe(ts *testscript.TestScript, _ bool, args []string) {
+	environment := append(os.Environ(), "SVC_BLENDER="+ts.Getenv("SVC_BLENDER"), "SVC_DEVICE="+ts.Getenv("SVC_DEVICE"), "SVC_ALLOW_BLENDER_VERSION=true")
+	s, err := serveBinary(ts.MkAbs(args[0]), environment, args[1:]...)
+	ts.Check(err)
+	ts.Setenv("SVC_SERVER", s.address)
+	ts.Defer(func() { ts.Check(s.stop()) })
+}
+
+// scriptMember is `member NAME VARIABLE`: it puts a member of the JSON object on
+// standard output into a variable.
+func scriptMember(ts *testscript.TestScript, _ bool, args []string) {
+	var object map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &object))
+	value, ok := object[args[0]].(string)
+	if !ok {
+		ts.Fatalf("the output has no text %q", args[0])
+	}
+	ts.Setenv(args[1], value)
+}
+
+// scriptExitCode is `exitcode N COMMAND…`.
+func scriptExitCode(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%v ended with %s, want %s", args[1:], got, args[0])
+	}
+}

@@ -1,0 +1,351 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/wallet"
+)
+
+// How many rounds of chaos there are on each database, and the seed of the
+// first; `make chaos` sets them.
+const (
+	roundsVariable = "CHAOS_ROUNDS"
+	seedVariable   = "CHAOS_SEED"
+	fewRounds      = 2 // where nobody says how many
+)
+
+// TestChaos lets everything go wrong at once, and then checks that nothing is
+// lost: every job has ended, the money adds up, the audit finds no breach. A
+// round is named by its seed, from which all its mischief follows:
+//
+//	CHAOS_SEED=12345 CHAOS_ROUNDS=1 scripts/with-postgres go test ./internal/test/story -run TestChaos -v
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	number := func(variable string, otherwise int64) int64 {
+		text := os.Getenv(variable)
+		if text == "" {
+			return otherwise
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", variable, err)
+		}
+		return n
+	}
+	rounds, first := number(roundsVariable, fewRounds), number(seedVariable, time.Now().UnixMilli())
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			for seed := first; seed < first+rounds; seed++ {
+				t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) { chaosRound(t, engine, uint64(seed)) })
+			}
+		})
+	}
+}
+
+// What a round is made of.
+const (
+	chaosLapse    = 500 * time.Millisecond // life of a lease
+	chaosLength   = 1200 * time.Millisecond
+	chaosPatience = 5 * time.Minute // for one job: packing is put off a minute, and the clock goes back
+	chaosCallers  = 3
+	chaosWorkers  = 3
+)
+
+// chaos is one round under way.
+type chaos struct {
+	t        *testing.T
+	house    *house // looks at the same store, serves nothing
+	database string // its address
+	dice     *rand.Rand
+	servers  []*victim
+	workers  []*victim
+	wire     *mischief
+	skew     time.Duration
+}
+
+func chaosRound(t *testing.T, engine string, seed uint64) {
+	c := &chaos{t: t, dice: rand.New(rand.NewPCG(seed, 1))}
+	c.watch(seed)
+	servers := 1
+	if engine == "postgres" {
+		servers = 2
+	}
+	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, engine), LeaseLife: chaosLapse, Log: logOf(t)}
+	c.database = config.Database
+	c.house = open(t, config)
+	var addresses []string
+	for range servers {
+		address := freeAddress(t)
+		addresses = append(addresses, address)
+		c.servers = append(c.servers, &victim{role: serverRole, config: func() any {
+			return serverConfig{
+				Listen: address, Data: config.Data, Database: config.Database, LeaseLife: chaosLapse, NoWorker: true, AllowSynthetic: true,
+				Skew: c.skew, KillAfter: c.mortality(),
+			}
+		}})
+	}
+	c.wire = startMischief(t, addresses, seed)
+	for range chaosWorkers {
+		told := workerConfig{Server: c.wire.url, Key: c.house.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true}
+		c.workers = append(c.workers, &victim{role: workerRole, config: func() any { return told }})
+	}
+	for _, v := range append(c.servers, c.workers...) {
+		v.start(t)
+	}
+
+	var callers []*errand
+	var done sync.WaitGroup
+	for i := range chaosCallers {
+		e := &errand{caller: c.house.caller(credit), dice: rand.New(rand.NewPCG(seed, uint64(100+i)))}
+		e.Client = newClient(t, "http://"+addresses[i%servers], e.agent.Secret)
+		callers = append(callers, e)
+		done.Go(e.run)
+	}
+	c.rage(&done)
+	c.calm()
+	done.Wait()
+	c.count(callers)
+}
+
+// rage does harm for a while.
+func (c *chaos) rage(done *sync.WaitGroup) {
+	all := make(chan struct{})
+	go func() { done.Wait(); close(all) }()
+	over := time.After(chaosLength)
+	for {
+		select {
+		case <-over:
+			return
+		case <-all:
+			return
+		case <-time.After(time.Duration(20+c.dice.IntN(150)) * time.Millisecond):
+			c.harm()
+		}
+	}
+}
+
+// mortality is the commit behind which a server that starts now kills itself; 0
+// is none.
+func (c *chaos) mortality() int64 {
+	if c.dice.IntN(3) > 0 {
+		return 0
+	}
+	return 5 + c.dice.Int64N(60)
+}
+
+// harm is one blow.
+func (c *chaos) harm() {
+	server, worker := c.servers[c.dice.IntN(len(c.servers))], c.workers[c.dice.IntN(len(c.workers))]
+	switch c.dice.IntN(8) {
+	case 0:
+		server.restart(c.t)
+	case 1, 2:
+		worker.restart(c.t)
+	case 3:
+		server.toggle()
+	case 4, 5:
+		worker.toggle()
+	case 6:
+		c.skew = time.Duration(c.dice.Int64N(int64(20*time.Minute))) - 10*time.Minute
+		for _, s := range c.servers {
+			s.tell(c.skew.String())
+		}
+	case 7:
+		for _, v := range append(c.servers, c.workers...) {
+			v.revive(c.t)
+		}
+	}
+}
+
+// calm ends the harm: everybody runs from now on.
+func (c *chaos) calm() {
+	c.wire.stop()
+	for _, s := range c.servers {
+		s.config = immortal(s.config)
+		s.restart(c.t)
+	}
+	for _, w := range c.workers {
+		w.restart(c.t) // what they kept is sent at once
+	}
+}
+
+func immortal(config func() any) func() any {
+	return func() any {
+		told := config().(serverConfig)
+		told.KillAfter = 0
+		return told
+	}
+}
+
+// count checks what came of it. The audit comes when the house is closed.
+func (c *chaos) count(callers []*errand) {
+	for _, e := range callers {
+		if e.err != nil {
+			c.t.Errorf("a caller: %v", e.err)
+			c.house.read(func(ctx context.Context, tx *db.Tx) error { return stuck(ctx, tx, c.skew, c.t.Output()) })
+		}
+		want := wallet.Balance{AvailableCents: credit}
+		for _, job := range e.ended {
+			switch job.Status {
+			case client.StatusCompleted:
+				want.AvailableCents -= int64(job.FrameCount)
+				if job.ChargedCents != int64(job.FrameCount) || job.FramesCompleted != job.FrameCount {
+					c.t.Errorf("a completed job charged %d for %d of %d frames", job.ChargedCents, job.FramesCompleted, job.FrameCount)
+				}
+				e.verifyZIP(job)
+			case client.StatusFailed, client.StatusCancelled:
+				if job.ChargedCents != 0 {
+					c.t.Errorf("a %s job charged %d cents", job.Status, job.ChargedCents)
+				}
+			default:
+				c.t.Errorf("a job ended as %s", job.Status)
+			}
+		}
+		var balance wallet.Balance
+		c.house.read(func(ctx context.Context, tx *db.Tx) (err error) {
+			balance, err = wallet.Get(ctx, tx, e.workspace)
+			return err
+		})
+		if balance != want {
+			c.t.Errorf("a wallet has %+v, want %+v", balance, want)
+		}
+	}
+}
+
+// errand is what one caller wants in a round.
+type errand struct {
+	caller
+	dice  *rand.Rand
+	ended []*client.Job
+	err   error
+}
+
+func (e *errand) run() {
+	for range 1 + e.dice.IntN(2) {
+		job, err := e.job(1 + e.dice.IntN(8))
+		if err != nil {
+			e.err = err
+			return
+		}
+		e.ended = append(e.ended, job)
+	}
+}
+
+// job has frames rendered; sometimes it starts twice, sometimes it cancels.
+func (e *errand) job(frames int) (*client.Job, error) {
+	ctx, cancel := context.WithTimeout(e.t.Context(), chaosPatience)
+	defer cancel()
+	first := 1
+	q, err := e.Inspect(ctx, client.InspectRequest{Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &frames})
+	if err != nil {
+		return nil, fmt.Errorf("inspect: %w", err)
+	}
+	job, err := e.take(q)
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	if e.dice.IntN(3) == 0 {
+		again, err := e.take(q)
+		if err != nil || again.JobID != job.JobID {
+			return nil, fmt.Errorf("started twice: %+v, %w", again, err)
+		}
+	}
+	if e.dice.IntN(4) == 0 {
+		_, err := e.Cancel(ctx, job.JobID)
+		if refusal, ok := errors.AsType[*client.Error](err); err != nil && (!ok || refusal.Code != string(fault.RenderNotCancellable)) {
+			return nil, fmt.Errorf("cancel: %w", err)
+		}
+	}
+	ended, err := e.Follow(ctx, job.JobID, nil)
+	if err != nil {
+		return nil, fmt.Errorf("follow: %w", err)
+	}
+	return ended, nil
+}
+
+// verifyZIP checks a completed job's ZIP against its receipt.
+func (e *errand) verifyZIP(job *client.Job) {
+	path := filepath.Join(e.t.TempDir(), "job.zip")
+	artifact, err := e.Download(patient(e.t), job.JobID, path, nil)
+	if err != nil {
+		e.t.Errorf("download: %v", err)
+		return
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		e.t.Error(err)
+		return
+	}
+	e.verify(patient(e.t), job, content, artifact.SHA256)
+}
+
+// victim is a process to which harm is done.
+type victim struct {
+	role    string
+	config  func() any
+	p       *process
+	stopped bool
+}
+
+func (v *victim) start(t *testing.T) {
+	v.p, v.stopped = launch(t, v.role, v.config()), false
+}
+
+// restart kills the process and starts it anew.
+func (v *victim) restart(t *testing.T) {
+	v.p.kill()
+	v.start(t)
+}
+
+// revive starts the process when it has ended by itself.
+func (v *victim) revive(t *testing.T) {
+	if v.ended() {
+		v.restart(t)
+	}
+}
+
+// ended reports whether the process printed its last.
+func (v *victim) ended() bool {
+	for {
+		select {
+		case _, open := <-v.p.lines:
+			if !open {
+				return true
+			}
+		default:
+			return false
+		}
+	}
+}
+
+// toggle freezes the process, or thaws it.
+func (v *victim) toggle() {
+	s := syscall.SIGSTOP
+	if v.stopped {
+		s = syscall.SIGCONT
+	}
+	v.stopped = !v.stopped
+	_ = v.p.Process.Signal(s) // it may have killed itself
+}
+
+func (v *victim) tell(line string) {
+	_, _ = v.p.in.Write([]byte(line + "\n")) // likewise
+}

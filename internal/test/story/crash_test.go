@@ -1,0 +1,204 @@
+package story_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/wallet"
+)
+
+// crashLanes is how many crash runs of one database go on side by side.
+const crashLanes = 2
+
+// TestNothingIsLostWhereverTheServerIsKilled kills the server behind its first
+// commit, in another run behind its second, and so on until a run ends before
+// its turn comes. Embedded, the worker dies with the server; apart, it outlives
+// it.
+func TestNothingIsLostWhereverTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, engine := range dbtest.Engines() {
+		for _, worker := range []string{"embedded", "apart"} {
+			for lane := range crashLanes {
+				t.Run(fmt.Sprintf("%s/%s/lane-%d", engine, worker, lane), func(t *testing.T) {
+					t.Parallel()
+					for n, killed := int64(lane+1), true; killed; n += crashLanes {
+						t.Run(fmt.Sprintf("commit-%d", n), func(t *testing.T) {
+							killed = crashRun(t, dbtest.URL(t, engine), worker == "embedded", n)
+						})
+					}
+				})
+			}
+		}
+	}
+}
+
+// crashFrames is how many frames the job of a crash run has.
+const crashFrames = 3
+
+// crashRun drives one job to its end over a server that is killed behind its
+// commit n, and says whether that commit came.
+func crashRun(t *testing.T, database string, embedded bool, n int64) (killed bool) {
+	config := app.Config{Data: t.TempDir(), Database: database, Listen: freeAddress(t), LeaseLife: lapse, Log: logOf(t)}
+	h := open(t, config)
+	h.url = "http://" + config.Listen
+	c := h.caller(credit)
+	if !embedded {
+		h.worker(&painter{})
+	}
+	told := listener(t)
+	stop := supervise(t, serverConfig{
+		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: told.pem,
+	})
+	job := c.startTold(crashFrames, told.address)
+	job = c.await(job.JobID, client.StatusCompleted)
+	c.fetch(job, crashFrames)
+	told.once(job)
+	killed = stop()
+
+	h.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
+	h.read(func(ctx context.Context, tx *db.Tx) error {
+		jobs, err := tx.JobIDs(ctx, "")
+		if len(jobs) != 1 {
+			t.Errorf("there are %d jobs, want one", len(jobs))
+		}
+		return err
+	})
+	return killed
+}
+
+// ear is a webhook receiver in this process.
+type ear struct {
+	t       *testing.T
+	address string
+	pem     string // whom its certificate is by
+	heard   chan *client.WebhookEvent
+}
+
+// earSecret signs what an ear hears.
+const earSecret = "a secret of the crash runs"
+
+func listener(t *testing.T) *ear {
+	t.Helper()
+	ca := newAuthority(t)
+	pair, err := tls.LoadX509KeyPair(ca.cert, ca.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &ear{t: t, pem: string(ca.pem), heard: make(chan *client.WebhookEvent, 100)}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the server was killed in the middle of it
+		}
+		event, err := client.VerifyWebhook(earSecret, r.Header, body, time.Now())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		select {
+		case e.heard <- event:
+		default: // waiting here would keep the server from closing, for good
+			t.Errorf("more calls than %d that nobody looked at", cap(e.heard))
+		}
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that a kill cuts off
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	e.address = server.URL
+	return e
+}
+
+// once wants a job's end to have been told, and each time as the same event.
+func (e *ear) once(job *client.Job) {
+	e.t.Helper()
+	first := await.Next(e.t, e.heard, "somebody to be told of the job's end")
+	if first.Type != client.EventCompleted || first.Job.JobID != job.JobID || first.Job.Status != job.Status {
+		e.t.Errorf("%s tells %+v", first.Type, first.Job)
+	}
+	for {
+		select {
+		case again := <-e.heard:
+			if again.ID != first.ID {
+				e.t.Errorf("it was told as %s and as %s", first.ID, again.ID)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// startTold is start with a webhook.
+func (c caller) startTold(n int, address string) *client.Job {
+	c.t.Helper()
+	q := c.quote(n)
+	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address, WebhookSecret: earSecret})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return job
+}
+
+// supervise starts a server, and again when it was killed, as an operator's service
+// manager does, until stop, which says whether it has been killed before. It does
+// not outlive the story.
+func supervise(t *testing.T, config serverConfig) (stop func() (killed bool)) {
+	t.Helper()
+	stopping, ended := make(chan struct{}), make(chan bool, 1)
+	go func() { ended <- keepUp(t, config, stopping) }()
+	stop = sync.OnceValue(func() bool {
+		close(stopping)
+		return <-ended
+	})
+	t.Cleanup(func() { stop() })
+	return stop
+}
+
+func keepUp(t *testing.T, config serverConfig, stopping <-chan struct{}) (killed bool) {
+	for {
+		p, err := begin(serverRole, config, t.Output())
+		if err != nil {
+			t.Error(err)
+			return killed
+		}
+		died := make(chan error, 1)
+		go func() { died <- p.Wait() }()
+		select {
+		case <-stopping:
+			_ = p.Process.Kill() // the store must bear that too
+			<-died
+			return killed
+		case err := <-died:
+			if !wasKilled(err) {
+				t.Errorf("the server ended by itself: %v", err)
+				return killed
+			}
+			killed, config.KillAfter = true, 0
+		}
+	}
+}
+
+func wasKilled(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}

@@ -1,0 +1,81 @@
+package story_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/test/await"
+)
+
+// TestAWatcherMissesNoFrameOverARestart follows a job with one watcher that
+// stays and one that goes away with the server and comes back with the id of
+// the last event it saw.
+func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		const frames = 6
+		h := start(t, config)
+		c := h.caller(credit)
+		g := gateAt(3)
+		h.worker(&painter{before: g.pass})
+		job := c.start(frames)
+
+		type watched struct {
+			frames []int
+			err    error
+		}
+		stayed := make(chan watched, 1)
+		staying := c.Events(patient(t), job.JobID, "")
+		go func() {
+			var seen watched
+			for e, err := range staying {
+				seen.err = errors.Join(seen.err, err)
+				if e.Frame != nil {
+					seen.frames = append(seen.frames, e.Frame.Frame)
+				}
+			}
+			stayed <- seen
+		}()
+
+		seen, last := c.watch(job.JobID, "", 2)
+		h.stop()
+		g.open() // frames are rendered while nobody serves
+		h.restart()
+		rest, _ := c.watch(job.JobID, last, frames)
+		if len(seen) != 2 || len(rest) != frames-2 {
+			t.Errorf("saw frames %v before and %v behind the restart, want 2 and %d", seen, rest, frames-2)
+		}
+		want := []int{1, 2, 3, 4, 5, 6}
+		if all := slices.Sorted(slices.Values(append(seen, rest...))); !slices.Equal(all, want) {
+			t.Errorf("the watcher that came back saw %v, want each frame once", all)
+		}
+		saw := await.Next(t, stayed, "the end of the watcher that stayed")
+		if all := slices.Sorted(slices.Values(saw.frames)); saw.err != nil || !slices.Equal(all, want) {
+			t.Errorf("the watcher that stayed saw %v, %v, want each frame once", all, saw.err)
+		}
+		c.fetch(c.await(job.JobID, client.StatusCompleted), frames)
+		h.settledOnce(c, frames)
+	})
+}
+
+// watch follows a job behind the event with the id after until upTo frames are
+// accepted in all, or the job has ended.
+func (c caller) watch(jobID, after string, upTo int) (frames []int, last string) {
+	c.t.Helper()
+	for e, err := range c.Events(patient(c.t), jobID, after) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		last = e.ID
+		if e.Frame == nil {
+			continue
+		}
+		frames = append(frames, e.Frame.Frame)
+		if e.Frame.FramesCompleted >= upTo {
+			break
+		}
+	}
+	return frames, last
+}

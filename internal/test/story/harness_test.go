@@ -1,0 +1,283 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// TestMain also makes this binary the server and worker processes that stories
+// kill.
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case serverRole:
+		os.Exit(serverMain())
+	case workerRole:
+		os.Exit(workerMain())
+	}
+	code := m.Run()
+	_ = os.RemoveAll(binaryFolder()) // it is in the machine's temporary folder
+	os.Exit(code)
+}
+
+// lapse is the life of a lease where one must lapse and no clock can be moved:
+// longer than a busy machine delays a heartbeat.
+const lapse = 2 * time.Second
+
+// moved gives a configuration a clock that the story moves ahead.
+func moved(config *app.Config) (pass func(time.Duration)) {
+	var ahead atomic.Int64
+	config.Skew = func() time.Duration { return time.Duration(ahead.Load()) }
+	return func(d time.Duration) { ahead.Add(int64(d)) }
+}
+
+// ports counts the ports that freeAddress has tried.
+var ports atomic.Int64
+
+// freeAddress is an address on which nobody listens, and that nobody else is given
+// until the story listens there, or listens there again: its port is below those
+// that the kernel hands out.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		// Another run beside this one begins elsewhere.
+		address := fmt.Sprintf("127.0.0.1:%d", 10000+(int64(os.Getpid())*500+ports.Add(1))%10000)
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// each tells a story on both databases. The configuration has a data folder and
+// a database of its own and no worker.
+func each(t *testing.T, story func(t *testing.T, config app.Config)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		story(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)})
+	})
+}
+
+// logOf shows the log of a story that fails.
+func logOf(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+
+// house is a service that runs in this process.
+type house struct {
+	t      *testing.T
+	config app.Config
+	app    *app.App
+	url    string
+	end    func() // ends Serve and waits for it; nil while it does not run
+}
+
+// start opens a house and serves. When the story ends, the house is stopped and
+// audited.
+func start(t *testing.T, config app.Config) *house {
+	t.Helper()
+	h := open(t, config)
+	h.serve()
+	return h
+}
+
+// open opens a house that does not serve.
+func open(t *testing.T, config app.Config) *house {
+	t.Helper()
+	h := &house{t: t, config: config}
+	h.reopen()
+	t.Cleanup(func() {
+		h.stop()
+		h.audit()
+		h.close()
+	})
+	return h
+}
+
+func (h *house) reopen() {
+	h.t.Helper()
+	opened, err := app.Open(context.Background(), h.config)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.app = opened
+}
+
+func (h *house) serve() {
+	h.t.Helper()
+	h.app.Config.Listen = h.config.Listen
+	h.url, h.end = apptest.Serve(h.t, h.app)
+	h.config.Listen = strings.TrimPrefix(h.url, "http://")
+}
+
+// stop ends serving; the stores stay open.
+func (h *house) stop() {
+	if h.end != nil {
+		h.end()
+		h.end = nil
+	}
+}
+
+func (h *house) close() {
+	if err := h.app.Close(); err != nil {
+		h.t.Errorf("close the house: %v", err)
+	}
+}
+
+// restart serves again, at the same address, from nothing but what is stored.
+func (h *house) restart() {
+	h.t.Helper()
+	h.stop()
+	h.close()
+	h.reopen()
+	h.serve()
+}
+
+// audit checks every promise over the whole store.
+func (h *house) audit() {
+	h.t.Helper()
+	apptest.Audit(h.t, h.app)
+}
+
+// write runs do in a transaction of the store.
+func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {
+	h.t.Helper()
+	ctx := context.Background()
+	if err := h.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// read is write for what only looks.
+func (h *house) read(do func(ctx context.Context, tx *db.Tx) error) {
+	h.t.Helper()
+	ctx := context.Background()
+	if err := h.app.DB.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// nodeKey makes a worker's key.
+func (h *house) nodeKey() (key identity.NewKey) {
+	h.t.Helper()
+	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = identity.CreateNodeKey(ctx, tx, "story")
+		return err
+	})
+	return key
+}
+
+// worker runs a worker in this process until the story ends, or stop is called.
+func (h *house) worker(r worker.Renderer, options ...func(*worker.Config)) (stop func()) {
+	h.t.Helper()
+	config := worker.Config{
+		Farm: farmapi.NewClient(h.url, h.nodeKey().Secret), Renderer: r, WorkDir: h.t.TempDir(), Name: "story", Log: logOf(h.t), Jitter: rand.Float64,
+	}
+	for _, option := range options {
+		option(&config)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.New(config).Run(ctx) }()
+	running := true
+	stop = func() {
+		if !running {
+			return
+		}
+		running = false
+		cancel()
+		if err := await.Next(h.t, ended, "the worker's end"); err != nil {
+			h.t.Errorf("the worker ended with %v", err)
+		}
+	}
+	h.t.Cleanup(stop)
+	return stop
+}
+
+// hand is a worker of the story's own: it says to the workers' door what the
+// story wants said.
+type hand struct {
+	*farmapi.Client
+	id string
+}
+
+func (h *house) hand() hand {
+	h.t.Helper()
+	client := farmapi.NewClient(h.url, h.nodeKey().Secret)
+	reply, err := client.Register(h.t.Context(), farmapi.RegisterRequest{
+		Name: "hand", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep",
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return hand{client, reply.WorkerID}
+}
+
+// lease asks for one frame, without waiting for it.
+func (w hand) lease(ctx context.Context) (farmapi.LeaseReply, error) {
+	return w.Lease(ctx, farmapi.LeaseRequest{WorkerID: w.id, Max: 1})
+}
+
+// release gives everything of a reply back.
+func (w hand) release(got farmapi.LeaseReply) farmapi.ReleaseRequest {
+	r := farmapi.ReleaseRequest{WorkerID: w.id}
+	for _, l := range got.Leases {
+		r.Leases = append(r.Leases, farmapi.Held{LeaseID: l.LeaseID, Attempt: l.Attempt})
+	}
+	return r
+}
+
+// frames reads the accepted frames of a job.
+func (h *house) frames(jobID string) (frames []query.Frame) {
+	h.t.Helper()
+	h.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		frames, err = tx.FramesOf(ctx, jobID)
+		return err
+	})
+	return frames
+}
+
+// wantMoney checks a workspace's balance, in cents, and what its ledger has seen
+// happen, such as "credit", "reserve", "capture", oldest first.
+func (h *house) wantMoney(workspaceID string, available int64, kinds ...wallet.Kind) {
+	h.t.Helper()
+	var balance wallet.Balance
+	var got []wallet.Kind
+	h.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		if balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
+			return err
+		}
+		entries, err := tx.LedgerOfWorkspace(ctx, query.LedgerOfWorkspaceParams{WorkspaceID: workspaceID, Before: id.Behind(id.Transaction), Max: 1000})
+		for _, e := range slices.Backward(entries) {
+			got = append(got, wallet.Kind(e.Kind))
+		}
+		return err
+	})
+	if want := (wallet.Balance{AvailableCents: available}); balance != want {
+		h.t.Errorf("the wallet has %+v, want %+v", balance, want)
+	}
+	if !slices.Equal(got, kinds) {
+		h.t.Errorf("the ledger says %v, want %v", got, kinds)
+	}
+}

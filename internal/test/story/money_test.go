@@ -1,0 +1,248 @@
+package story_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/wallet"
+)
+
+func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		const callers = 50
+		h := start(t, config)
+		c := h.caller(credit)
+		q := c.quote(3)
+		jobs := make([]*client.Job, callers)
+		errs := make([]error, callers)
+		var all sync.WaitGroup
+		together := make(chan struct{})
+		for i := range callers {
+			all.Go(func() {
+				<-together
+				jobs[i], errs[i] = c.take(q)
+			})
+		}
+		close(together)
+		all.Wait()
+		for i, err := range errs {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if jobs[i].JobID != jobs[0].JobID {
+				t.Errorf("one quote became the jobs %s and %s", jobs[0].JobID, jobs[i].JobID)
+			}
+		}
+		if jobs[0].ReservedCents != 3 {
+			t.Errorf("%d cents are reserved, want 3", jobs[0].ReservedCents)
+		}
+		h.worker(&painter{})
+		c.fetch(c.await(jobs[0].JobID, client.StatusCompleted), 3)
+		h.settledOnce(c, 3)
+	})
+}
+
+func TestTooLittleMoneyHoldsNothing(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(2)
+		_, err := c.take(c.quote(3))
+		refusal := wantRefusal(t, err, 402, "insufficient_funds")
+		var detail struct {
+			Required  int64 `json:"required_cents"`
+			Available int64 `json:"available_cents"`
+		}
+		if err := json.Unmarshal(refusal.Detail, &detail); err != nil || detail.Required != 3 || detail.Available != 2 {
+			t.Errorf("the detail is %s, want 3 required and 2 available (%v)", refusal.Detail, err)
+		}
+		h.wantMoney(c.workspace, 2, wallet.Credited)
+		if got, err := h.hand().lease(t.Context()); err != nil || len(got.Leases) != 0 {
+			t.Errorf("leased %+v, %v of a job that was not started", got.Leases, err)
+		}
+	})
+}
+
+// TestCancelAndClaimHaveOneWinner lets a caller cancel while a worker claims.
+func TestCancelAndClaimHaveOneWinner(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		const rounds = 40
+		h := start(t, config)
+		c := h.caller(credit)
+		w := h.hand()
+		upload := c.quote(1)
+		kinds := []wallet.Kind{wallet.Credited}
+		claims := 0
+		for range rounds {
+			q, err := c.Quote(patient(t), upload.UploadID, client.Range{Start: 1, End: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, err := c.take(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got farmapi.LeaseReply
+			var leaseErr, cancelErr error
+			var both sync.WaitGroup
+			both.Go(func() { got, leaseErr = w.lease(t.Context()) })
+			both.Go(func() { _, cancelErr = c.Cancel(patient(t), job.JobID) })
+			both.Wait()
+			switch {
+			case leaseErr != nil:
+				t.Fatal(leaseErr)
+			case len(got.Leases) == 1:
+				claims++
+				wantRefusal(t, cancelErr, 409, "render_not_cancellable")
+				if err := w.failFinally(t, got); err != nil {
+					t.Fatal(err)
+				}
+				c.await(job.JobID, client.StatusFailed)
+			case cancelErr != nil:
+				t.Fatalf("nobody won: %v", cancelErr)
+			default:
+				c.await(job.JobID, client.StatusCancelled)
+			}
+			kinds = append(kinds, wallet.Reserved, wallet.Released)
+		}
+		t.Logf("the worker won %d of %d rounds", claims, rounds)
+		h.wantMoney(c.workspace, credit, kinds...)
+	})
+}
+
+// failFinally reports a leased frame as one that nobody can render.
+func (w hand) failFinally(t *testing.T, got farmapi.LeaseReply) error {
+	return w.Fail(t.Context(), farmapi.FailRequest{
+		WorkerID: w.id, LeaseID: got.Leases[0].LeaseID, Attempt: got.Leases[0].Attempt, Code: blender.OutOfMemory, Message: "no memory", Final: true,
+	})
+}
+
+func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T) {
+	t.Parallel()
+	outOfMemory := &blender.Error{Code: blender.OutOfMemory, Message: "There is no memory left."}
+	hopeless := &blender.Error{Code: blender.Crashed, Message: "The file cannot be opened.", Final: true}
+	noDenoiser := &blender.Error{Code: blender.DenoiserUnavailable, Message: "The scene wants a denoiser.", Final: true}
+	for name, story := range map[string]struct {
+		opening, rendering *blender.Error // of frame 2
+		frames             int
+		tries              int64
+	}{
+		"three failures":  {rendering: outOfMemory, frames: 3, tries: 3},
+		"a final failure": {rendering: hopeless, frames: 3, tries: 1},
+		"no denoiser":     {opening: noDenoiser, frames: 1, tries: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, config app.Config) {
+				h := start(t, config)
+				c := h.caller(credit)
+				var tries atomic.Int64
+				p := &painter{before: func(_ context.Context, frame int) error {
+					if frame != 2 || story.rendering == nil {
+						return nil
+					}
+					tries.Add(1)
+					return story.rendering
+				}}
+				if story.opening != nil {
+					p.opens = func() error { tries.Add(1); return story.opening }
+				}
+				h.worker(p)
+				job := c.await(c.start(story.frames).JobID, client.StatusFailed)
+				want := story.rendering
+				if want == nil {
+					want = story.opening
+				}
+				if job.Failure == nil || job.Failure.Code != want.Code {
+					t.Errorf("the job failed with %+v, want %s", job.Failure, want.Code)
+				}
+				if got := tries.Load(); got != story.tries {
+					t.Errorf("the frame was tried %d times, want %d", got, story.tries)
+				}
+				_, err := c.Artifact(patient(t), job.JobID)
+				wantRefusal(t, err, 409, "render_not_completed")
+				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+			})
+		})
+	}
+}
+
+// hurried is a clock that, once hurried, is a minute later at every look.
+type hurried struct {
+	on    atomic.Bool
+	looks atomic.Int64
+}
+
+func (c *hurried) skew() time.Duration {
+	if c.on.Load() {
+		c.looks.Add(1)
+	}
+	return time.Duration(c.looks.Load()) * time.Minute
+}
+
+func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		clock := &hurried{}
+		config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
+		h := start(t, config)
+		c := h.caller(credit)
+		g := gateAt(2)
+		h.worker(&painter{before: g.pass})
+		job := c.start(2)
+		c.awaitFrames(job.JobID, 1)
+		spoil(t, filepath.Join(config.Data, "blobs", "frames", job.JobID))
+		clock.on.Store(true) // the pauses between tries to pack pass at once
+		g.open()
+		failed := c.await(job.JobID, client.StatusFailed)
+		if failed.Failure == nil || failed.Failure.Code != "packaging_failed" {
+			t.Errorf("the job failed with %+v, want packaging_failed", failed.Failure)
+		}
+		h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+	})
+}
+
+// spoil changes a byte in the one file of a folder.
+func spoil(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("there are %v in %s, want one file (%v)", files, folder, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	if err := os.WriteFile(files[0], content, 0o600); err != nil {
+		t.Fatal(fmt.Errorf("spoil a frame: %w", err))
+	}
+}
+
+func TestAServiceThatTakesNoJobsFinishesWhatRuns(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		job, priced := c.start(2), c.quote(3)
+		h.stop()
+		h.app.Config.Refuse = true
+		h.serve()
+		once, err := client.New(h.url, c.agent.Secret, client.WithAttempts(1)) // the answer says to come again in a minute
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = once.Start(patient(t), priced.UploadID, priced.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+		wantRefusal(t, err, 503, "not_accepting_jobs")
+		h.worker(&painter{})
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
+		h.settledOnce(c, 2)
+	})
+}

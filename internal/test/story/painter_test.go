@@ -1,0 +1,142 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
+)
+
+// painter is a Renderer that paints small pictures at once, but for what a
+// story has it do before.
+type painter struct {
+	opens  func() error                               // before a file is open
+	before func(ctx context.Context, frame int) error // before a picture is painted
+
+	mu      sync.Mutex
+	painted []int
+}
+
+// frames are the frames painted so far, in order.
+func (p *painter) frames() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(slices.Values(p.painted))
+}
+
+// progressKey is where before finds the function that is told the progress.
+type progressKey struct{}
+
+// Start implements worker.Renderer.
+func (p *painter) Start(_ context.Context, options blender.Options) (worker.Session, error) {
+	return &easel{painter: p, folder: options.Out}, nil
+}
+
+// easel is one process of a painter.
+type easel struct {
+	*painter
+	folder string
+}
+
+func (e *easel) Info() blender.Info {
+	return blender.Info{
+		Version: contract.BlenderVersion, BuildHash: "story", Denoiser: true,
+		Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Story GPU"}},
+	}
+}
+
+func (e *easel) Close() error { return nil }
+
+func (e *easel) Open(context.Context, string) (blender.Opened, error) {
+	if e.opens != nil {
+		if err := e.opens(); err != nil {
+			return blender.Opened{}, err
+		}
+	}
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}, nil
+}
+
+func (e *easel) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return e.Render(ctx, frame, progress)
+}
+
+func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	if e.before != nil {
+		if err := e.before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {
+			return blender.Frame{}, err
+		}
+	}
+	picture, err := paint(frame)
+	if err != nil {
+		return blender.Frame{}, err
+	}
+	path := filepath.Join(e.folder, fmt.Sprintf("frame_%04d.png", frame))
+	if err := os.WriteFile(path, picture, 0o600); err != nil {
+		return blender.Frame{}, err
+	}
+	progress(1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.painted = append(e.painted, frame)
+	return blender.Frame{
+		Number: frame, Path: path, Format: "PNG", Width: pictureWidth, Height: pictureHeight, Seconds: 0.01,
+		Device: "GPU", DeviceName: "Story GPU", Log: fmt.Sprintf("painted frame %d", frame),
+	}, nil
+}
+
+// The pictures have the size of the demo scene's.
+const pictureWidth, pictureHeight = 480, 270
+
+// paint is the picture of a frame, as PNG.
+func paint(frame int) ([]byte, error) {
+	return synthetic.Paint(frame, image.Pt(pictureWidth, pictureHeight))
+}
+
+// gate holds up the rendering of frames from one number on.
+type gate struct {
+	from    int
+	reached chan int // the frames that have come to it
+	opened  chan struct{}
+	open    func() // lets all through; may be called again
+}
+
+func gateAt(frame int) *gate {
+	g := &gate{from: frame, reached: make(chan int, 1000), opened: make(chan struct{})}
+	g.open = sync.OnceFunc(func() { close(g.opened) })
+	return g
+}
+
+// pass is a painter's before.
+func (g *gate) pass(ctx context.Context, frame int) error {
+	if frame < g.from {
+		return nil
+	}
+	select {
+	case g.reached <- frame:
+	default: // nobody waits for so many
+	}
+	select {
+	case <-g.opened:
+		return nil
+	case <-ctx.Done():
+		return &blender.Error{Code: blender.NoProgress, Message: "ended at the gate"}
+	}
+}
+
+// await waits until a frame has come to the gate.
+func (g *gate) await(ctx context.Context) (frame int, err error) {
+	select {
+	case frame = <-g.reached:
+		return frame, nil
+	case <-ctx.Done():
+		return 0, fmt.Errorf("no frame came to the gate: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,273 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"image"
+	"image/color"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/pixelstest"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// plant spoils a rendered frame, as a broken worker does.
+type plant func(f *blender.Frame) error
+
+// plants are all kinds of bad frames.
+func plants() map[string]plant {
+	repaint := func(colour func(x, y int) byte, colours color.Palette) plant {
+		return func(f *blender.Frame) error {
+			picture, err := synthetic.Draw(image.Pt(pictureWidth, pictureHeight), colour, colours)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(f.Path, picture, 0o600)
+		}
+	}
+	black, pink := color.NRGBA{A: 255}, color.NRGBA{R: 255, B: 255, A: 255}
+	checks := color.Palette{black, pink, color.NRGBA{R: 90, G: 120, B: 30, A: 255}}
+	return map[string]plant{
+		"black": repaint(func(int, int) byte { return 0 }, checks),
+		"half": repaint(func(x, y int) byte {
+			if y < pictureHeight/2 {
+				return byte(x%2) * 2
+			}
+			return 0
+		}, checks),
+		"pink": repaint(func(x, y int) byte {
+			if y%3 == 0 && x > 9 {
+				return 1
+			}
+			return byte(x%2) * 2
+		}, checks),
+		"cut":        func(f *blender.Frame) error { return os.Truncate(f.Path, 700) },
+		"no picture": func(f *blender.Frame) error { return os.Truncate(f.Path, 0) },
+		"wrong size": func(f *blender.Frame) error { f.Width, f.Height = f.Width/2, f.Height/2; return nil },
+		"CPU":        func(f *blender.Frame) error { f.Device = "CPU"; return nil },
+		"no numbers": func(f *blender.Frame) error {
+			f.Path = strings.TrimSuffix(f.Path, ".png") + ".exr"
+			return os.WriteFile(f.Path, notANumber(f.Width, f.Height), 0o600)
+		},
+		"out of GPU memory": func(f *blender.Frame) error {
+			f.Log += "\nCUDA error: Out of memory in cuMemAlloc(&device_pointer, size)"
+			return nil
+		},
+	}
+}
+
+// notANumber is an uncompressed OpenEXR picture that holds one NaN.
+func notANumber(width, height int) []byte {
+	var out bytes.Buffer
+	le := binary.LittleEndian
+	out.Write(pixelstest.EXRHeader(width, height, "G", pixelstest.Float, 0))
+	out.Write(make([]byte, 8*height))
+	for y := range height {
+		out.Write(le.AppendUint32(le.AppendUint32(nil, uint32(y)), uint32(4*width)))
+		row := make([]byte, 4*width)
+		for x := range width {
+			le.PutUint32(row[4*x:], math.Float32bits(float32(x)))
+		}
+		if y == height/2 {
+			le.PutUint32(row, math.Float32bits(float32(math.NaN())))
+		}
+		out.Write(row)
+	}
+	return out.Bytes()
+}
+
+// planter is a painter that spoils frames: those that chosen picks.
+type planter struct {
+	painter
+	plant  plant
+	chosen func(frame int) bool
+}
+
+func (p *planter) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
+	s, err := p.painter.Start(ctx, options)
+	return &plantedEasel{s, p}, err
+}
+
+type plantedEasel struct {
+	worker.Session
+	*planter
+}
+
+func (e *plantedEasel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return e.spoil(e.Session.Render(ctx, frame, progress))
+}
+
+func (e *plantedEasel) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return e.spoil(e.Session.RenderFresh(ctx, frame, progress))
+}
+
+func (e *plantedEasel) spoil(f blender.Frame, err error) (blender.Frame, error) {
+	if err != nil || !e.chosen(f.Number) {
+		return f, err
+	}
+	return f, e.plant(&f)
+}
+
+func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
+	t.Parallel()
+	for name, plant := range plants() {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, config app.Config) {
+				h := start(t, config)
+				c := h.caller(credit)
+				// The good worker is there, but holds back until the other has spoilt its
+				// first frame.
+				g := gateAt(1)
+				good := &painter{before: g.pass}
+				var once sync.Once
+				bad := &planter{plant: plant, chosen: func(int) (first bool) {
+					once.Do(func() { first = true })
+					if first {
+						g.open()
+					}
+					return first
+				}}
+				h.worker(good)
+				job := c.start(5)
+				if _, err := g.await(patient(t)); err != nil {
+					t.Fatal(err)
+				}
+				h.worker(bad)
+				c.fetch(c.await(job.JobID, client.StatusCompleted), 5) // every picture is a painter's
+				if failed := h.failedTries(job.JobID); failed != 1 {
+					t.Errorf("the log tells of %d failed tries, want the planted one", failed)
+				}
+				h.settledOnce(c, 5)
+			})
+		})
+	}
+}
+
+// failedTries counts the tries of a job that failed.
+func (h *house) failedTries(jobID string) (n int) {
+	h.t.Helper()
+	h.read(func(ctx context.Context, tx *db.Tx) error {
+		tries, err := tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: 100})
+		n = len(tries)
+		return err
+	})
+	return n
+}
+
+func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]string{
+		"pink": "frame_check_failed", "cut": "frame_check_failed", "no picture": "frame_check_failed", "wrong size": "frame_check_failed",
+		"no numbers": "frame_check_failed", "CPU": "gpu_unavailable", "out of GPU memory": "out_of_memory",
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, config app.Config) {
+				h := start(t, config)
+				c := h.caller(credit)
+				h.worker(&planter{plant: plants()[name], chosen: func(frame int) bool { return frame == 2 }})
+				job := c.await(c.start(3).JobID, client.StatusFailed)
+				if job.Failure == nil || job.Failure.Code != code {
+					t.Errorf("the job failed with %+v, want %s", job.Failure, code)
+				}
+				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+			})
+		})
+	}
+}
+
+// A picture of one colour may be what the scene shows. Where nobody else can tell,
+// it is delivered, and said wherever frames are listed.
+func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndSaid(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		p := &planter{plant: plants()["black"], chosen: func(frame int) bool { return frame == 2 }}
+		h.worker(p)
+		job := c.await(c.start(3).JobID, client.StatusCompleted)
+		receipt, err := c.Receipt(patient(t), job.JobID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, text := range map[string]string{
+			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": h.frames(job.JobID)[1].Finding,
+		} {
+			if !strings.Contains(text, render.FindingUniform) {
+				t.Errorf("%s does not say that a frame is of one colour:\n%s", where, text)
+			}
+		}
+		if got := len(p.frames()); got != 4 {
+			t.Errorf("%d frames were painted, want the black one twice", got)
+		}
+		h.settledOnce(c, 3)
+	})
+}
+
+// A worker may lie: what the service can see by itself it does not believe.
+func TestTheServiceChecksFramesByItself(t *testing.T) {
+	lies := map[string]func(r *farmapi.FrameResult, picture []byte) []byte{
+		"cut, rightly described": func(r *farmapi.FrameResult, picture []byte) []byte { return describe(r, picture[:len(picture)/2]) },
+		"other bytes":            func(_ *farmapi.FrameResult, picture []byte) []byte { picture[len(picture)-20] ^= 1; return picture },
+		"other pixels":           func(r *farmapi.FrameResult, picture []byte) []byte { r.PixelSHA256 = r.SHA256; return picture },
+		"half the size":          func(r *farmapi.FrameResult, picture []byte) []byte { r.Width /= 2; return picture },
+		"no picture":             func(r *farmapi.FrameResult, _ []byte) []byte { return describe(r, []byte("not a picture at all")) },
+		"another format": func(r *farmapi.FrameResult, _ []byte) []byte {
+			r.File = "frame_0001.tga"
+			return describe(r, []byte("what only Blender reads"))
+		},
+		"rendered on the CPU": func(r *farmapi.FrameResult, picture []byte) []byte { r.Device = "CPU"; return picture },
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		pass := moved(&config)
+		h := start(t, config)
+		honest := h.hand()
+		for name, lie := range lies {
+			c, liar := h.caller(credit), h.hand()
+			job := c.start(1)
+			got, err := liar.lease(t.Context())
+			if err != nil || len(got.Leases) != 1 {
+				t.Fatalf("%s: leased %+v, %v", name, got, err)
+			}
+			result, picture := liar.result(t, got)
+			picture = lie(&result, picture)
+			refusal, refused := errors.AsType[*farmapi.Error](liar.Deliver(t.Context(), result, bytes.NewReader(picture)))
+			if !refused || refusal.Code != "frame_rejected" {
+				t.Fatalf("%s was answered with %v, want frame_rejected", name, refusal)
+			}
+			pass(time.Minute) // longer than the pause before another try
+			again, err := honest.Lease(t.Context(), farmapi.LeaseRequest{WorkerID: honest.id, Max: 1, WaitSeconds: 20})
+			if err != nil || len(again.Leases) != 1 || again.Leases[0].Attempt != 2 {
+				t.Fatalf("%s: the other worker leased %+v, %v", name, again, err)
+			}
+			if err := honest.deliver(t, again); err != nil {
+				t.Fatal(err)
+			}
+			c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
+			h.settledOnce(c, 1)
+		}
+	})
+}
+
+// describe makes a result fit other bytes.
+func describe(r *farmapi.FrameResult, picture []byte) []byte {
+	sum := sha256.Sum256(picture)
+	r.SHA256, r.SizeBytes = hex.EncodeToString(sum[:]), int64(len(picture))
+	return picture
+}

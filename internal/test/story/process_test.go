@@ -1,0 +1,265 @@
+package story_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
+)
+
+// How this binary is told that it is a server or a worker of a story.
+const (
+	roleVariable   = "SVC_STORY_ROLE"
+	configVariable = "SVC_STORY_CONFIG"
+	serverRole     = "server"
+	workerRole     = "worker"
+)
+
+// serverConfig is what a server process is told.
+type serverConfig struct {
+	Listen, Data, Database string
+	LeaseLife              time.Duration
+	KillAfter              int64 // commits after which it kills itself; 0 = never
+	HoldFrom               int   // the first frame that its embedded worker never finishes; 0 = none
+	NoWorker               bool
+	WebhookCA              string // PEM of whom receivers on this machine have their certificates by
+	AllowSynthetic         bool
+	Skew                   time.Duration // of its clock; a line of another on its standard input changes it
+}
+
+// serverMain serves until SIGTERM. It prints the address, and the frames that
+// are held.
+func serverMain() int {
+	var told serverConfig
+	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &told); err != nil {
+		return exitWith(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var commits, skew atomic.Int64
+	skew.Store(int64(told.Skew))
+	go func() {
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			if d, err := time.ParseDuration(lines.Text()); err == nil {
+				skew.Store(int64(d))
+			}
+		}
+	}()
+	config := app.Config{
+		Listen: told.Listen, Data: told.Data, Database: told.Database, LeaseLife: told.LeaseLife, AllowSynthetic: told.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Announce: func(address string) { fmt.Println("listens", address) },
+		Skew:     func() time.Duration { return time.Duration(skew.Load()) },
+		AfterCommit: func() {
+			if commits.Add(1) == told.KillAfter {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // nothing more happens in this process
+			}
+		},
+	}
+	if told.WebhookCA != "" {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(told.WebhookCA))
+		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+	}
+	if !told.NoWorker {
+		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: announced(told.HoldFrom)}}
+	}
+	house, err := app.Open(ctx, config)
+	if err != nil {
+		return exitWith(err)
+	}
+	return exitWith(errors.Join(house.Serve(ctx), house.Close()))
+}
+
+// announced prints the frames from one number on and holds them.
+func announced(from int) func(context.Context, int) error {
+	if from == 0 {
+		return nil
+	}
+	g := gateAt(from)
+	return func(ctx context.Context, frame int) error {
+		if frame >= from {
+			fmt.Println("holds", frame)
+		}
+		return g.pass(ctx, frame)
+	}
+}
+
+func exitWith(err error) int {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// workerConfig is what a worker process is told.
+type workerConfig struct {
+	Server, Key, WorkDir string
+	HoldFrom             int
+	Synthetic            bool // renders by package synthetic, quickly and not always well
+}
+
+// workerMain works until SIGTERM. It prints the frames that it holds until a
+// line comes in, and what becomes of its deliveries.
+func workerMain() int {
+	var told workerConfig
+	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &told); err != nil {
+		return exitWith(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	g := gateAt(told.HoldFrom)
+	go func() {
+		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+		g.open()
+	}()
+	hold := func(ctx context.Context, frame int) error {
+		if frame >= told.HoldFrom {
+			fmt.Println("holds", frame)
+		}
+		return g.pass(ctx, frame)
+	}
+	tell := func(what string, err error) {
+		code := "ok"
+		if refusal, ok := errors.AsType[*farmapi.Error](err); ok {
+			code = refusal.Code
+		} else if err != nil {
+			code = "unknown"
+		}
+		fmt.Println(what, code)
+	}
+	var renderer worker.Renderer = &painter{before: hold}
+	if told.Synthetic {
+		renderer = synthetic.Renderer{
+			FrameTime: 30 * time.Millisecond, Jitter: 0.9, Faults: map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01},
+		}
+	}
+	return exitWith(worker.New(worker.Config{
+		Farm: overheard{farmapi.NewClient(told.Server, told.Key), tell}, Renderer: renderer, WorkDir: told.WorkDir, Name: "process",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Jitter: func() float64 { return 0 },
+	}).Run(ctx))
+}
+
+// overheard is a farm of which a story hears what becomes of deliveries, and of
+// leases that are lost.
+type overheard struct {
+	*farmapi.Client
+	hear func(what string, err error)
+}
+
+func (o overheard) Deliver(ctx context.Context, result farmapi.FrameResult, picture io.Reader) error {
+	err := o.Client.Deliver(ctx, result, picture)
+	o.hear("delivered", err)
+	return err
+}
+
+func (o overheard) Heartbeat(ctx context.Context, r farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error) {
+	reply, err := o.Client.Heartbeat(ctx, r)
+	if len(reply.Lost) > 0 {
+		o.hear("lost", err)
+	}
+	return reply, err
+}
+
+// process is a process of this binary in a role.
+type process struct {
+	*exec.Cmd
+	in    io.WriteCloser
+	lines chan string // of its standard output; closed at its end
+}
+
+// diesWithTheTest leaves no process behind a test binary that is killed.
+func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+
+// launch starts a process; it does not outlive the story.
+func launch(t *testing.T, role string, config any) *process {
+	t.Helper()
+	p, err := begin(role, config, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return p
+}
+
+// begin starts a process that logs to log. Whoever begins it ends it.
+func begin(role string, config any, log io.Writer) (*process, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{Cmd: exec.Command(os.Args[0]), lines: make(chan string, 1000)}
+	p.Env = append(os.Environ(), roleVariable+"="+role, configVariable+"="+string(text))
+	p.Stderr, p.SysProcAttr = log, diesWithTheTest()
+	if p.in, err = p.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.lines)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			p.lines <- lines.Text()
+		}
+	}()
+	return p, nil
+}
+
+// end waits for a process that ends by itself, and kills one that does not.
+func (p *process) end() error {
+	hangs := time.AfterFunc(await.Patience, func() { _ = p.Process.Kill() })
+	defer hangs.Stop()
+	return p.Wait()
+}
+
+// kill ends the process with SIGKILL and waits for it.
+func (p *process) kill() {
+	if p.ProcessState == nil {
+		_ = p.Process.Kill()
+		_ = p.Wait() // that it was killed is no news
+	}
+}
+
+// await reads lines until one begins with that word, and returns its rest; ok is
+// false when the process ends before.
+func (p *process) await(ctx context.Context, word string) (rest string, ok bool) {
+	for {
+		select {
+		case line, open := <-p.lines:
+			if !open {
+				return "", false
+			}
+			if rest, ok = strings.CutPrefix(line, word+" "); ok {
+				return rest, true
+			}
+		case <-ctx.Done():
+			return "", false
+		}
+	}
+}

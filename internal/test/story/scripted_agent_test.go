@@ -1,0 +1,258 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/worker"
+)
+
+// scripted is an agent that knows nothing of svc: it reads the names and schemas
+// of the tools, calls what each answer says to call next, and hands what it is
+// told in words to the person it works for.
+type scripted struct {
+	session
+	person
+	inputs map[string]map[string]any // schema of each tool's arguments
+	calls  []string                  // the tools it has called
+	zip    []byte
+	end    map[string]any // the last answer
+}
+
+// person is who the agent works for.
+type person interface {
+	// file is the file to render, as it is now.
+	file() []byte
+	// mend does to the file what somebody says should be done; false = cannot.
+	mend(action string) bool
+	// agrees to a price, in cents.
+	agrees(cents float64) bool
+}
+
+func newScripted(s session, p person) *scripted {
+	s.t.Helper()
+	a := &scripted{session: s, person: p, inputs: map[string]map[string]any{}}
+	for tool, err := range s.Tools(s.t.Context(), nil) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		a.inputs[tool.Name], _ = tool.InputSchema.(map[string]any)
+	}
+	return a
+}
+
+// first is the tool that can be called knowing nothing.
+func (a *scripted) first() string {
+	for name, schema := range a.inputs {
+		if required, _ := schema["required"].([]any); len(required) == 0 {
+			return name
+		}
+	}
+	a.t.Fatal("no tool can be called knowing nothing")
+	return ""
+}
+
+// run goes from step to step until there is none, or the person says no.
+func (a *scripted) run() {
+	a.t.Helper()
+	tool, with := a.first(), map[string]any{}
+	for range 1000 {
+		if !a.complete(tool, with) {
+			return
+		}
+		answer, refused := a.call(tool, with)
+		a.calls, a.end = append(a.calls, tool), answer
+		if refused {
+			e, _ := answer["error"].(map[string]any)
+			if fmt.Sprint(e["retryable"]) != "true" && !a.mend(fmt.Sprint(e["suggested_action"])) {
+				return
+			}
+		}
+		if link, ok := answer["upload"].(map[string]any); ok {
+			put(a.t, fmt.Sprint(link["url"]), a.file()) // what is wrong with it is told next
+		}
+		if address, ok := answer["url"].(string); ok {
+			a.zip = get(a.t, http.MethodGet, address, nil).body
+		}
+		if answer["next_tool"] == nil {
+			return
+		}
+		tool = fmt.Sprint(answer["next_tool"])
+		with, _ = answer["next_arguments"].(map[string]any)
+		if answer["poll_after_seconds"] != nil {
+			a.pause()
+		}
+	}
+	a.t.Fatalf("it goes in a circle: %v", a.calls[len(a.calls)-20:])
+}
+
+// pause is far shorter than the agent is told: this is a test.
+func (a *scripted) pause() {
+	select {
+	case <-time.After(20 * time.Millisecond):
+	case <-a.t.Context().Done():
+		a.t.Fatal("the story is over")
+	}
+}
+
+// complete fills required arguments that an answer left open, where the schema
+// says what they must be: consent is asked for then. false = no consent.
+func (a *scripted) complete(tool string, with map[string]any) bool {
+	a.t.Helper()
+	schema := a.inputs[tool]
+	required, _ := schema["required"].([]any)
+	properties, _ := schema["properties"].(map[string]any)
+	for _, name := range required {
+		if _, given := with[fmt.Sprint(name)]; given {
+			continue
+		}
+		property, _ := properties[fmt.Sprint(name)].(map[string]any)
+		value, fixed := property["const"]
+		if !fixed {
+			a.t.Fatalf("%s needs %v and nothing says what it is", tool, name)
+		}
+		quote, _ := a.end["quote"].(map[string]any)
+		cents, _ := quote["price_cents"].(float64)
+		if !a.agrees(cents) {
+			return false
+		}
+		with[fmt.Sprint(name)] = value
+	}
+	return true
+}
+
+// artist has a .blend and a Blender to mend it with.
+type artist struct {
+	t       *testing.T
+	blender string
+	path    string
+	budget  float64 // cents
+	said    []string
+}
+
+func (p *artist) file() []byte {
+	p.t.Helper()
+	file, err := os.ReadFile(p.path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return file
+}
+
+func (p *artist) mend(action string) bool {
+	p.said = append(p.said, action)
+	if !strings.Contains(action, "render engine") || !strings.Contains(action, "Cycles") {
+		return false
+	}
+	p.edit("s.render.engine = 'CYCLES'")
+	return true
+}
+
+func (p *artist) agrees(cents float64) bool { return cents > 0 && cents <= p.budget }
+
+// edit changes the file in Blender.
+func (p *artist) edit(code string) {
+	p.t.Helper()
+	code = "import bpy; s = bpy.context.scene; " + code + "; bpy.ops.wm.save_as_mainfile(filepath=" + fmt.Sprintf("%q", p.path) + ")"
+	command := exec.CommandContext(patient(p.t), p.blender, "--background", "--factory-startup", p.path, "--python-exit-code", "1", "--python-expr", code)
+	if said, err := command.CombinedOutput(); err != nil {
+		p.t.Fatalf("%s: %v\n%s", code, err, said)
+	}
+}
+
+// TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP has a real
+// Blender on both sides: one makes the file, for Eevee, and mends it as the
+// service says; the other renders it.
+func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) {
+	t.Parallel()
+	path := realBlender(t)
+	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := h.caller(credit)
+	h.worker(worker.Blender{Path: path}, onCPU)
+	p := &artist{t: t, blender: path, path: filepath.Join(t.TempDir(), demo.Filename), budget: 2}
+	if err := os.WriteFile(p.path, demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.edit("s.render.engine = 'BLENDER_EEVEE'; s.frame_end = 2; s.render.resolution_percentage = 20; s.cycles.samples = 2")
+
+	a := newScripted(h.connect(c.agent.Secret), p)
+	a.run()
+	if len(p.said) != 1 {
+		t.Errorf("the person was told %q", p.said)
+	}
+	want := []string{"svc_inspect", "svc_inspect", "svc_inspect", "svc_inspect", "svc_start", "svc_status", "svc_download", "svc_receipt"}
+	if got := slices.Compact(slices.Clone(a.calls)); !slices.Equal(got, slices.Compact(want)) {
+		t.Errorf("it called %v", a.calls)
+	}
+	if a.end["charged_cents"] != 2.0 || a.end["render_device"] != "CPU" {
+		t.Fatalf("it ended with %v", a.end)
+	}
+	wantPictures(t, a.zip, 2, 96, 54)
+	a.verifyOffline(a.end, a.zip)
+	h.settledOnce(c, 2)
+}
+
+// TestAnAgentStopsWhereItMayNotSpend has the same agent meet each bound: its
+// person's no, a price above the maximum, the key's limit, an empty wallet.
+func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		h.worker(&painter{})
+		rich, poor := h.caller(credit), h.caller(3)
+		var limited identity.NewKey
+		h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			limit := int64(5)
+			limited, err = identity.CreateAgentKey(ctx, tx, rich.workspace, "limited", &limit)
+			return err
+		})
+		folder := t.TempDir()
+		scene := filepath.Join(folder, demo.Filename) // 24 frames
+		if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for name, story := range map[string]struct {
+			key    string
+			budget float64
+			code   string // it is refused with at the end; "" where it never asks
+		}{
+			"the person says no": {rich.agent.Secret, 23, ""},
+			"above its limit":    {limited.Secret, 100, "spend_limit_reached"},
+			"too little money":   {poor.agent.Secret, 100, "insufficient_funds"},
+		} {
+			a := newScripted(h.connect(story.key), &artist{t: t, path: scene, budget: story.budget})
+			a.run()
+			if started := slices.Contains(a.calls, "svc_start"); started != (story.code != "") {
+				t.Errorf("%s: it called %v", name, a.calls)
+			}
+			if story.code != "" && codeOf(a.end) != story.code {
+				t.Errorf("%s: it ended with %v", name, a.end)
+			}
+		}
+		// Nor by calls of its own making.
+		s := h.connect(rich.agent.Secret)
+		q := rich.quote(4)
+		for name, with := range map[string]map[string]any{
+			"without a quote": {"upload_id": q.UploadID}, "above the maximum": {"upload_id": q.UploadID, "quote_id": q.QuoteID, "max_price_cents": 3},
+		} {
+			with["legal_acceptance"] = "SVC_LEGAL_V1"
+			if answer, refused := s.call("svc_start", with); !refused {
+				t.Errorf("%s: it started %v", name, answer)
+			}
+		}
+		h.wantMoney(rich.workspace, credit, "credit")
+		h.wantMoney(poor.workspace, 3, "credit")
+	})
+}

@@ -1,0 +1,122 @@
+package story_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/dbtest"
+)
+
+// npmFolder holds the pinned packages, and the Node that runs them.
+const npmFolder = "../../../.tools/npm/node_modules"
+
+// TestATypeScriptClientMadeFromTheDocumentRendersAJob has other people's tools
+// make a client from what the service says of itself, compile a program against
+// it as strictly as they can, and run it. The wire is the same on both
+// databases: one will do.
+func TestATypeScriptClientMadeFromTheDocumentRendersAJob(t *testing.T) {
+	t.Parallel()
+	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := h.caller(credit)
+	folder := h.typescript()
+	h.worker(&painter{})
+	scene := filepath.Join(folder, demo.Filename)
+	if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		JobID        string   `json:"job_id"`
+		Status       string   `json:"status"`
+		PriceCents   int      `json:"price_cents"`
+		ChargedCents int      `json:"charged_cents"`
+		FramesHeard  int      `json:"frames_heard"`
+		Downloaded   string   `json:"downloaded"`
+		Promised     []string `json:"promised"`
+		Frames       []int    `json:"frames"`
+		Refusals     []string `json:"refusals"`
+	}
+	text := node(t, folder, []string{"SVC_URL=" + h.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + scene}, "job.js")
+	if err := json.Unmarshal(text, &said); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if said.Status != "completed" || said.PriceCents != 2 || said.ChargedCents != 2 || said.FramesHeard != 2 || !slices.Equal(said.Frames, []int{1, 2}) {
+		t.Errorf("the program says %+v", said)
+	}
+	if !slices.Equal(said.Refusals, []string{"legal_acceptance_required", "render_not_found"}) {
+		t.Errorf("it was refused with %v", said.Refusals)
+	}
+	for _, promised := range said.Promised {
+		if promised != said.Downloaded || len(promised) != 64 {
+			t.Errorf("it downloaded %s and was promised %s", said.Downloaded, promised)
+		}
+	}
+	if len(h.frames(said.JobID)) != 2 {
+		t.Errorf("the job %q is not kept", said.JobID)
+	}
+	h.settledOnce(c, 2)
+}
+
+// typescript compiles testdata/typescript against the document that the house
+// serves, and returns the folder.
+func (h *house) typescript() (folder string) {
+	h.t.Helper()
+	folder = besidePackages(h.t, os.DirFS("testdata/typescript"))
+	document := get(h.t, http.MethodGet, h.url+"/openapi.json", nil).body
+	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), document, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	// What has a default may be left out of a request.
+	node(h.t, folder, nil, "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--default-non-nullable=false", "-o", "schema.d.ts")
+	node(h.t, folder, nil, "node_modules/typescript/bin/tsc", "-p", ".")
+	return folder
+}
+
+// besidePackages gives a folder of these files, from which the npm packages are
+// found.
+func besidePackages(t *testing.T, files fs.FS) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	packages, err := filepath.Abs(npmFolder)
+	for _, err := range []error{err, os.CopyFS(folder, files), os.Symlink(packages, filepath.Join(folder, "node_modules"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// pinnedNode is the path of the Node that the npm packages pin.
+func pinnedNode(t *testing.T) string {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join(npmFolder, ".bin", "node"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("the pinned npm packages are not there: run scripts/install-npm (%v)", err)
+	}
+	return program
+}
+
+// node runs a script with the pinned Node and returns what it prints.
+func node(t *testing.T, folder string, env []string, script string, arguments ...string) []byte {
+	t.Helper()
+	command := exec.CommandContext(patient(t), pinnedNode(t), append([]string{script}, arguments...)...)
+	command.Dir, command.Env = folder, append(os.Environ(), env...)
+	var said bytes.Buffer
+	command.Stderr = &said
+	text, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", script, err, text, &said)
+	}
+	return text
+}

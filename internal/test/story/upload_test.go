@@ -1,0 +1,260 @@
+package story_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+)
+
+// upload is a form that is sent byte by byte as the story says.
+type upload struct {
+	filename string
+	content  io.Reader
+	declared int64 // content bytes that Content-Length promises; below 0 none is sent
+	cutOff   bool  // the sender goes away behind the content, before the form ends
+	fields   map[string]string
+}
+
+func TestARefusedUploadLeavesNothing(t *testing.T) {
+	t.Parallel()
+	scene := demo.Scene()
+	tooLarge := int64(contract.MaxUploadBytes + 1)
+	for name, story := range map[string]struct {
+		upload func() upload
+		status int
+		code   string
+	}{
+		"it breaks off": {func() upload {
+			return upload{content: bytes.NewReader(scene[:len(scene)/2]), declared: int64(len(scene)), cutOff: true}
+		}, 400, "invalid_request"},
+		"it breaks off where the form ends early": {func() upload {
+			return upload{content: bytes.NewReader(scene[:len(scene)/2]), declared: int64(len(scene) / 2)}
+		}, 400, "file_damaged"},
+		"it is declared too large": {func() upload {
+			return upload{content: strings.NewReader(""), declared: 2 * tooLarge}
+		}, 413, "upload_too_large"},
+		"it is too large and does not say": {func() upload {
+			return upload{content: blendOf(tooLarge), declared: -1}
+		}, 413, "upload_too_large"},
+		"it is not a .blend": {func() upload {
+			return upload{content: strings.NewReader("%PDF-1.7"), declared: 8}
+		}, 400, "unsupported_file"},
+		"it is not called a .blend": {func() upload {
+			return upload{filename: "scene.pdf", content: bytes.NewReader(scene), declared: int64(len(scene))}
+		}, 400, "unsupported_file"},
+		"its frames are too many": {func() upload {
+			return upload{content: bytes.NewReader(scene), declared: int64(len(scene)), fields: map[string]string{"frame_start": "1", "frame_end": "10001"}}
+		}, 400, "frame_range_too_large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, config app.Config) {
+				h := start(t, config)
+				c := h.caller(0)
+				status, code := c.send(h.url, story.upload())
+				if status != story.status || code != story.code {
+					t.Errorf("answered %d %s, want %d %s", status, code, story.status, story.code)
+				}
+				h.wantNoUpload()
+			})
+		})
+	}
+}
+
+// TestTheLargestUploadPassesAndOneByteMoreLeavesNothing sends a real scene with
+// zeros behind its end, as many bytes as may come, and then one more.
+func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
+	padded := func(size int64) io.Reader {
+		scene := demo.Scene()
+		return io.MultiReader(bytes.NewReader(scene), io.LimitReader(zeros{}, size-int64(len(scene))))
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(0)
+		for name, declared := range map[string]int64{"declared": contract.MaxUploadBytes + 1, "not declared": -1} {
+			status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes + 1), declared: declared})
+			if status != 413 || code != "upload_too_large" {
+				t.Errorf("one byte more, %s: %d %s", name, status, code)
+			}
+			h.wantNoUpload()
+		}
+		status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes), declared: contract.MaxUploadBytes})
+		if status != 200 {
+			t.Fatalf("the largest: %d %s", status, code)
+		}
+		h.read(func(ctx context.Context, tx *db.Tx) error {
+			keys, err := tx.UploadBlobKeys(ctx)
+			if err != nil || len(keys) != 1 {
+				t.Fatalf("the uploads %v are kept, %v", keys, err)
+			}
+			kept, err := h.app.Blobs.Open(ctx, keys[0])
+			if err != nil {
+				return err
+			}
+			defer func() { _ = kept.Close() }()
+			if n, err := kept.Seek(0, io.SeekEnd); err != nil || n != contract.MaxUploadBytes {
+				t.Errorf("%d bytes are kept, %v", n, err)
+			}
+			return nil
+		})
+	})
+}
+
+// blendOf is a plain .blend of so many bytes: a header, and one block that goes
+// on to the end.
+func blendOf(size int64) io.Reader {
+	var head bytes.Buffer
+	head.WriteString("BLENDER-v401")
+	head.WriteString("DATA")
+	_ = binary.Write(&head, binary.LittleEndian, struct {
+		Size         int32
+		Pointer      uint64
+		Index, Count int32
+	}{Size: int32(size), Count: 1}) // a buffer takes everything
+	return io.MultiReader(&head, io.LimitReader(zeros{}, size-int64(head.Len())))
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// send speaks HTTP by hand, since clients keep what these forms break.
+func (c caller) send(url string, u upload) (status int, code string) {
+	c.t.Helper()
+	if u.filename == "" {
+		u.filename = demo.Filename
+	}
+	var form bytes.Buffer
+	parts := multipart.NewWriter(&form)
+	for name, value := range u.fields {
+		if err := parts.WriteField(name, value); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if _, err := parts.CreateFormFile("file", u.filename); err != nil {
+		c.t.Fatal(err)
+	}
+	head := form.String()
+	form.Reset()
+	if err := parts.Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	tail := form.String()
+
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	length := fmt.Sprintf("Content-Length: %d", int64(len(head)+len(tail))+u.declared)
+	out := bufio.NewWriterSize(conn, 1<<20)
+	if u.declared < 0 {
+		length = "Transfer-Encoding: chunked"
+	}
+	fmt.Fprintf(out, "POST /node/v1/uploads/inspect HTTP/1.1\r\nHost: story\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s\r\n\r\n",
+		c.agent.Secret, parts.FormDataContentType(), length)
+	var body io.WriteCloser = whole{out}
+	if u.declared < 0 {
+		body = chunked{out}
+	}
+	if u.cutOff {
+		tail = ""
+	}
+	_, err = io.Copy(body, io.MultiReader(strings.NewReader(head), u.content, strings.NewReader(tail)))
+	if err == nil && !u.cutOff {
+		err = body.Close()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err == nil && u.cutOff {
+		err = conn.(*net.TCPConn).CloseWrite()
+	}
+	if err != nil {
+		c.t.Fatalf("send the form: %v", err)
+	}
+	return readCode(c.t, conn)
+}
+
+// whole writes a body as it is.
+type whole struct{ io.Writer }
+
+func (whole) Close() error { return nil }
+
+// chunked writes a body whose length is not told beforehand.
+type chunked struct{ io.Writer }
+
+func (c chunked) Write(p []byte) (int, error) {
+	if _, err := fmt.Fprintf(c.Writer, "%x\r\n", len(p)); err != nil {
+		return 0, err
+	}
+	n, err := c.Writer.Write(p)
+	if err == nil {
+		_, err = io.WriteString(c.Writer, "\r\n")
+	}
+	return n, err
+}
+
+func (c chunked) Close() error {
+	_, err := io.WriteString(c.Writer, "0\r\n\r\n")
+	return err
+}
+
+func readCode(t *testing.T, conn net.Conn) (status int, code string) {
+	t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var answer struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, answer.Error.Code
+}
+
+// wantNoUpload checks that neither a file nor a row is kept.
+func (h *house) wantNoUpload() {
+	h.t.Helper()
+	for _, folder := range []string{"blobs", "incoming"} {
+		err := filepath.WalkDir(filepath.Join(h.config.Data, folder), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				h.t.Errorf("%s is left", path)
+			}
+			return err
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	h.read(func(ctx context.Context, tx *db.Tx) error {
+		keys, err := tx.UploadBlobKeys(ctx)
+		if len(keys) > 0 {
+			h.t.Errorf("the uploads %v are left", keys)
+		}
+		return err
+	})
+}

@@ -1,0 +1,297 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/render"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// settledOnce checks the money of a caller whose one job of so many frames has
+// completed.
+func (h *house) settledOnce(c caller, frames int64) {
+	h.t.Helper()
+	h.wantMoney(c.workspace, credit-frames, wallet.Credited, wallet.Reserved, wallet.Captured)
+}
+
+// workerProcess starts a worker that holds frames from one number on.
+func (h *house) workerProcess(holdFrom int) *process {
+	h.t.Helper()
+	return launch(h.t, workerRole, workerConfig{Server: h.url, Key: h.nodeKey().Secret, WorkDir: h.t.TempDir(), HoldFrom: holdFrom})
+}
+
+func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		// Longer than any beat is late: frame 1 must not lapse. Then time is made to pass.
+		config.LeaseLife = 5 * time.Second
+		pass := moved(&config)
+		h := start(t, config)
+		c := h.caller(credit)
+		doomed := h.workerProcess(2)
+		job := c.start(4)
+		if _, ok := doomed.await(patient(t), "holds"); !ok {
+			t.Fatal("the worker never came to frame 2")
+		}
+		c.awaitFrames(job.JobID, 1)
+		doomed.kill()
+		pass(time.Minute)
+		h.worker(&painter{})
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
+		frames := h.frames(job.JobID)
+		if frames[0].Attempt != 1 || frames[1].Attempt < 2 || frames[0].WorkerID == frames[1].WorkerID {
+			t.Errorf("frame 1 was attempt %d, frame 2 attempt %d of another worker: want 1 and more", frames[0].Attempt, frames[1].Attempt)
+		}
+		h.settledOnce(c, 4)
+	})
+}
+
+// A worker that is stopped in order is not waited for.
+func TestAStoppedWorkerIsOfflineAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		stop := h.worker(&painter{})
+		c.await(c.start(1).JobID, client.StatusCompleted)
+		stop()
+		job := c.start(1)
+		if job.WaitingReason != string(render.NoWorkerOnline) {
+			t.Errorf("with its only worker stopped a job waits because of %q, want %q", job.WaitingReason, render.NoWorkerOnline)
+		}
+	})
+}
+
+func TestAWorkerThatWasFrozenComesTooLate(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.LeaseLife = lapse
+		h := start(t, config)
+		c := h.caller(credit)
+		frozen := h.workerProcess(1)
+		job := c.start(2)
+		if _, ok := frozen.await(patient(t), "holds"); !ok {
+			t.Fatal("the worker never came to frame 1")
+		}
+		sendSignal(t, frozen, syscall.SIGSTOP)
+		h.worker(&painter{})
+		done := c.await(job.JobID, client.StatusCompleted)
+		winners := h.frames(job.JobID)
+
+		sendSignal(t, frozen, syscall.SIGCONT)
+		if _, err := frozen.in.Write([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		wantTooLate(t, frozen)
+		if after := h.frames(job.JobID); !slices.Equal(after, winners) {
+			t.Errorf("the frames were %+v and are %+v", winners, after)
+		}
+		c.fetch(done, 2)
+		h.settledOnce(c, 2)
+	})
+}
+
+func sendSignal(t *testing.T, p *process, s syscall.Signal) {
+	t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantTooLate waits until a worker is told that its frame is no longer its own:
+// by the answer to a heartbeat or to its delivery, whichever it sends first.
+func wantTooLate(t *testing.T, p *process) {
+	t.Helper()
+	late := patient(t).Done()
+	for {
+		select {
+		case line, open := <-p.lines:
+			switch line {
+			case "lost ok", "delivered lease_lost":
+				return
+			case "delivered ok":
+				t.Fatal("a frame that came too late was taken")
+			}
+			if !open {
+				t.Fatal("the worker ended and was told nothing")
+			}
+		case <-late:
+			t.Fatal("the worker was told nothing")
+		}
+	}
+}
+
+func TestALateDeliveryIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.LeaseLife = lapse
+		h := start(t, config)
+		c := h.caller(credit)
+		late := h.hand()
+		job := c.start(1)
+		got, err := late.lease(t.Context())
+		if err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		g := gateAt(1)
+		h.worker(&painter{before: g.pass})
+		if _, err := g.await(patient(t)); err != nil { // the lease has lapsed and is another's
+			t.Fatal(err)
+		}
+		wantLeaseLost(t, late.deliver(t, got))
+		wantLeaseLost(t, late.Fail(t.Context(), farmapi.FailRequest{
+			WorkerID: late.id, LeaseID: got.Leases[0].LeaseID, Attempt: got.Leases[0].Attempt, Code: "out_of_memory", Message: "late", Final: true,
+		}))
+		g.open()
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
+		wantLeaseLost(t, late.deliver(t, got)) // nor when all is over
+		h.settledOnce(c, 1)
+	})
+}
+
+// result is the painted picture of a leased frame, described.
+func (w hand) result(t *testing.T, got farmapi.LeaseReply) (farmapi.FrameResult, []byte) {
+	t.Helper()
+	l := got.Leases[0]
+	picture, err := paint(l.Frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := pixels.Read(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(picture)
+	return farmapi.FrameResult{
+		WorkerID: w.id, LeaseID: l.LeaseID, Attempt: l.Attempt, JobID: got.Job.JobID, Frame: l.Frame, File: "frame_0001.png",
+		SHA256: hex.EncodeToString(sum[:]), PixelSHA256: decoded.SHA256, SizeBytes: int64(len(picture)),
+		Width: decoded.Width, Height: decoded.Height, RenderSeconds: 0.01, Device: "GPU", DeviceName: "Story GPU", Switched: []string{},
+	}, picture
+}
+
+// deliver hands in the painted picture of a leased frame.
+func (w hand) deliver(t *testing.T, got farmapi.LeaseReply) error {
+	t.Helper()
+	result, picture := w.result(t, got)
+	return w.Deliver(t.Context(), result, bytes.NewReader(picture))
+}
+
+// What a worker says of a frame stands in the receipt: nonsense never gets there, and
+// the frame is still the worker's to hand in.
+func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
+	nonsense := map[string]func(r *farmapi.FrameResult){
+		"no hash of the file":   func(r *farmapi.FrameResult) { r.SHA256 = strings.ToUpper(r.SHA256) },
+		"no hash of the pixels": func(r *farmapi.FrameResult) { r.PixelSHA256 = "trust me" },
+		"time that went back":   func(r *farmapi.FrameResult) { r.RenderSeconds = -1 },
+		"an age":                func(r *farmapi.FrameResult) { r.RenderSeconds = 1e300 },
+		"a switch that is text": func(r *farmapi.FrameResult) { r.Switched = []string{"denoise_off,and more"} },
+		"switches without end":  func(r *farmapi.FrameResult) { r.Switched = slices.Repeat([]string{"denoise_off"}, 1000) },
+		"another frame's name":  func(r *farmapi.FrameResult) { r.File = "frame_0002.png" },
+		"another job's frame":   func(r *farmapi.FrameResult) { r.Frame = 2 },
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c, w := h.caller(credit), h.hand()
+		job := c.start(1)
+		got, err := w.lease(t.Context())
+		if err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		for name, tell := range nonsense {
+			result, picture := w.result(t, got)
+			tell(&result)
+			refusal, ok := errors.AsType[*farmapi.Error](w.Deliver(t.Context(), result, bytes.NewReader(picture)))
+			if !ok || refusal.Code != "invalid_request" {
+				t.Errorf("%s: %v, want invalid_request", name, refusal)
+			}
+		}
+		if err := w.deliver(t, got); err != nil {
+			t.Fatal(err)
+		}
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
+		h.settledOnce(c, 1)
+	})
+}
+
+func wantLeaseLost(t *testing.T, err error) {
+	t.Helper()
+	refusal, ok := errors.AsType[*farmapi.Error](err)
+	if !ok || refusal.Status != 409 || refusal.Code != "lease_lost" {
+		t.Errorf("got %v, want 409 lease_lost", err)
+	}
+}
+
+func TestTwoWorkersShareAJob(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		// Nobody finishes a first frame before the other has begun one.
+		var begun sync.WaitGroup
+		begun.Add(2)
+		both := make(chan struct{})
+		go func() { begun.Wait(); close(both) }()
+		painters := []*painter{{}, {}}
+		for _, p := range painters {
+			first := sync.OnceFunc(begun.Done)
+			p.before = func(ctx context.Context, _ int) error {
+				first()
+				select {
+				case <-both:
+					return nil
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			}
+			h.worker(p)
+		}
+		job := c.start(8)
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 8)
+		if one, other := painters[0].frames(), painters[1].frames(); len(one) == 0 || len(other) == 0 || len(one)+len(other) != 8 {
+			t.Errorf("one worker painted %v, the other %v", one, other)
+		}
+		h.settledOnce(c, 8)
+	})
+}
+
+func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(credit)
+		g := gateAt(2)
+		p := &painter{before: g.pass}
+		undelivered := make(chan struct{})
+		failed := sync.OnceFunc(func() { close(undelivered) })
+		h.worker(p, func(w *worker.Config) {
+			w.Farm = overheard{w.Farm.(*farmapi.Client), func(what string, err error) {
+				if what == "delivered" && err != nil {
+					failed()
+				}
+			}}
+		})
+		job := c.start(4)
+		if _, err := g.await(patient(t)); err != nil {
+			t.Fatal(err)
+		}
+		h.stop()
+		g.open()
+		await.Next(t, undelivered, "the worker's try to deliver")
+		h.restart()
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
+		if got := p.frames(); !slices.Equal(got, []int{1, 2, 3, 4}) {
+			t.Errorf("painted %v, want each frame once", got)
+		}
+		h.settledOnce(c, 4)
+	})
+}

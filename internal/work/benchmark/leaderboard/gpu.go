@@ -1,0 +1,194 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// Figures are what is known of a GPU under the current versions, or of all.
+type Figures struct {
+	GPUName              string     `json:"gpu_name"`
+	GPUSlug              string     `json:"gpu_slug"`
+	GPUVendor            string     `json:"gpu_vendor"`
+	VRAMGB               *int64     `json:"vram_gb"`
+	SampleCount          int64      `json:"sample_count"`
+	SyntheticCount       int64      `json:"synthetic_count" doc:"Results that nothing was rendered for."`
+	TopScore             *float64   `json:"top_score"`
+	MedianScore          *float64   `json:"median_score"`
+	AverageScore         *float64   `json:"average_score"`
+	AverageRenderSeconds *float64   `json:"average_render_seconds"`
+	MedianRenderSeconds  *float64   `json:"median_render_seconds"`
+	BestRenderSeconds    *float64   `json:"best_render_seconds"`
+	LastUpdated          *time.Time `json:"last_updated"`
+}
+
+// GPU is one GPU (spec 4.6).
+type GPU struct {
+	Figures
+	Percentiles       *Distribution `json:"percentile_distribution" doc:"How many of the GPU's results are in which part of all results; each counts once. Null under 3 results."`
+	LatestResults     []Row         `json:"latest_results" doc:"The newest first, at most 25."`
+	BenchmarkVersions []Versions    `json:"benchmark_versions" doc:"Under which versions there are results; the figures are of those of /stats."`
+}
+
+func average(sum, n int64) float64 { return float64(sum) / float64(n) / 1000 }
+
+// figuresOf computes what a group knows of all its results.
+func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures, error) {
+	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: known(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
+	if g.Results == 0 {
+		return f, nil
+	}
+	top, mean, time, best, updated := thousandths(g.ScoreTop), average(g.ScoreSum, g.Results), average(g.TimeSum, g.Results), thousandths(g.TimeBest), db.Time(g.UpdatedAt)
+	middle, err := median(ctx, tx, g.GroupID, byScore, g.Results)
+	if err != nil {
+		return f, err
+	}
+	middle /= 1000
+	f.TopScore, f.MedianScore, f.AverageScore, f.AverageRenderSeconds, f.BestRenderSeconds, f.LastUpdated = &top, &middle, &mean, &time, &best, &updated
+	if g.GpuSlug == "" {
+		return f, nil // times of all GPUs together are not tallied
+	}
+	took, err := median(ctx, tx, g.GroupID, byTime, g.Results)
+	took /= 1000
+	f.MedianRenderSeconds = &took
+	return f, err
+}
+
+// find reads a GPU's group under the current versions, and all its groups. A GPU
+// that has results only under other versions has a group without results. Error:
+// gpu_not_found.
+func find(ctx context.Context, tx *db.Tx, slug string) (current query.BenchmarkGroup, all []query.BenchmarkGroup, err error) {
+	if slug != "" {
+		if all, err = tx.BenchmarkGroupsOfSlug(ctx, slug); err != nil {
+			return current, nil, fmt.Errorf("find GPU %q: %w", slug, err)
+		}
+	}
+	if len(all) == 0 {
+		return current, nil, fault.New(fault.GPUNotFound, "There is no result of a GPU %q.", slug)
+	}
+	for _, g := range all {
+		if versionsOfGroup(g) == Current() {
+			return g, all, nil
+		}
+	}
+	g := all[0]
+	return query.BenchmarkGroup{GpuSlug: g.GpuSlug, GpuName: g.GpuName, GpuVendor: g.GpuVendor, VramGb: g.VramGb}, all, nil
+}
+
+func versionsOfGroup(g query.BenchmarkGroup) Versions {
+	return Versions{g.BenchmarkVersion, g.SceneVersion, g.ScoringVersion}
+}
+
+// gpuLatest is how many results a GPU shows.
+const gpuLatest = contract.LatestDefault
+
+// GPU reads one GPU. Error: gpu_not_found.
+func (b *Board) GPU(ctx context.Context, slug string) (g GPU, err error) {
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		g, err = b.gpu(ctx, tx, slug)
+		return err
+	})
+	return g, err
+}
+
+func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err error) {
+	group, all, err := find(ctx, tx, slug)
+	if err != nil {
+		return g, err
+	}
+	g = GPU{LatestResults: []Row{}, BenchmarkVersions: []Versions{}}
+	for _, one := range all {
+		g.BenchmarkVersions = append(g.BenchmarkVersions, versionsOfGroup(one))
+	}
+	if g.Figures, err = figuresOf(ctx, tx, group); err != nil || group.Results == 0 {
+		return g, err
+	}
+	board, err := groupOf(ctx, tx, Current(), "")
+	if err != nil {
+		return g, err
+	}
+	s, err := standingOf(ctx, tx, board)
+	if err != nil {
+		return g, err
+	}
+	if g.Percentiles, err = s.distribution(ctx, tx, group); err != nil {
+		return g, err
+	}
+	rows, err := tx.BenchmarkLatestOf(ctx, query.BenchmarkLatestOfParams{GroupID: group.GroupID, Most: gpuLatest})
+	if err != nil {
+		return g, fmt.Errorf("read the newest results: %w", err)
+	}
+	for _, row := range rows {
+		r := b.row(row, board)
+		r.GlobalPercentileLabel = s.label(row.Score)
+		g.LatestResults = append(g.LatestResults, r)
+	}
+	return g, nil
+}
+
+// Delta is how much more GPU A has than GPU B; null where either is unknown.
+type Delta struct {
+	Absolute *float64 `json:"absolute" doc:"Of A less that of B."`
+	Percent  *float64 `json:"percent" doc:"The same, in per cent of that of B."`
+}
+
+// Comparison is two GPUs side by side.
+type Comparison struct {
+	A      Figures `json:"gpu_a"`
+	B      Figures `json:"gpu_b"`
+	Deltas Deltas  `json:"deltas"`
+}
+
+// Deltas are by figure.
+type Deltas struct {
+	TopScore             Delta `json:"top_score"`
+	MedianScore          Delta `json:"median_score"`
+	AverageScore         Delta `json:"average_score"`
+	AverageRenderSeconds Delta `json:"average_render_seconds"`
+	MedianRenderSeconds  Delta `json:"median_render_seconds"`
+	BestRenderSeconds    Delta `json:"best_render_seconds"`
+}
+
+// Compare reads two GPUs. Error: gpu_not_found.
+func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison, err error) {
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		for slug, into := range map[string]*Figures{slugA: &c.A, slugB: &c.B} {
+			group, _, err := find(ctx, tx, slug)
+			if err != nil {
+				return err
+			}
+			if *into, err = figuresOf(ctx, tx, group); err != nil {
+				return err
+			}
+		}
+		if slugA == slugB {
+			c.A = c.B
+		}
+		return nil
+	})
+	c.Deltas = Deltas{
+		delta(c.A.TopScore, c.B.TopScore), delta(c.A.MedianScore, c.B.MedianScore), delta(c.A.AverageScore, c.B.AverageScore),
+		delta(c.A.AverageRenderSeconds, c.B.AverageRenderSeconds), delta(c.A.MedianRenderSeconds, c.B.MedianRenderSeconds),
+		delta(c.A.BestRenderSeconds, c.B.BestRenderSeconds),
+	}
+	return c, err
+}
+
+func delta(a, b *float64) (d Delta) {
+	if a == nil || b == nil {
+		return d
+	}
+	more := *a - *b
+	d.Absolute = &more
+	if *b != 0 {
+		percent := 100 * more / *b
+		d.Percent = &percent
+	}
+	return d
+}

@@ -1,0 +1,144 @@
+package leaderboard
+
+import (
+	"context"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Label says in which part of all results one is.
+type Label string
+
+// The labels. Each result has one: the narrowest that it is in.
+const (
+	Top1     Label = "top_1"
+	Top5     Label = "top_5"
+	Top10    Label = "top_10"
+	Top25    Label = "top_25"
+	Top50    Label = "top_50"
+	Bottom50 Label = "bottom_50"
+	NoLabel  Label = "unknown"
+)
+
+// part is one of the labels' parts; percent of all results are in it or better.
+type part struct {
+	label   Label
+	percent int64
+}
+
+func parts() []part {
+	return []part{{Top1, 1}, {Top5, 5}, {Top10, 10}, {Top25, 25}, {Top50, 50}}
+}
+
+// labelOf is the label of a rank among so many: top_5 is a rank within the first
+// five hundredths.
+func labelOf(rank, among int64) Label {
+	if !enough(among) {
+		return NoLabel
+	}
+	for _, p := range parts() {
+		if rank*100 <= p.percent*among {
+			return p.label
+		}
+	}
+	return Bottom50
+}
+
+// standing is a board with the least score of each label's part.
+type standing struct {
+	board query.BenchmarkGroup
+	least []int64 // by parts(); -1 where the part is too small to hold a rank
+}
+
+func standingOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*standing, error) {
+	s := &standing{board: board}
+	if !enough(board.Results) {
+		return s, nil
+	}
+	for _, p := range parts() {
+		last := p.percent * board.Results / 100 // the last rank of the part
+		score := int64(-1)
+		if last > 0 {
+			var err error
+			if score, err = greatest(ctx, tx, board.GroupID, byScore, last); err != nil {
+				return nil, err
+			}
+		}
+		s.least = append(s.least, score)
+	}
+	return s, nil
+}
+
+func (s *standing) label(score int64) Label {
+	for i, least := range s.least {
+		if least >= 0 && score >= least {
+			return parts()[i].label
+		}
+	}
+	if s.least == nil {
+		return NoLabel
+	}
+	return Bottom50
+}
+
+// Distribution counts a GPU's results by their label among all GPUs' results.
+// Each result is counted once.
+type Distribution struct {
+	Top1     int64 `json:"top_1"`
+	Top5     int64 `json:"top_5"`
+	Top10    int64 `json:"top_10"`
+	Top25    int64 `json:"top_25"`
+	Top50    int64 `json:"top_50"`
+	Bottom50 int64 `json:"bottom_50"`
+}
+
+// distribution is nil when there are too few results.
+func (s *standing) distribution(ctx context.Context, tx *db.Tx, gpu query.BenchmarkGroup) (*Distribution, error) {
+	if !enough(gpu.Results) {
+		return nil, nil
+	}
+	d := &Distribution{}
+	counted := int64(0)
+	for i, count := range []*int64{&d.Top1, &d.Top5, &d.Top10, &d.Top25, &d.Top50} {
+		if s.least[i] < 0 {
+			continue
+		}
+		within, err := above(ctx, tx, gpu.GroupID, byScore, s.least[i]-1)
+		if err != nil {
+			return nil, err
+		}
+		*count = within - counted
+		counted = within
+	}
+	d.Bottom50 = gpu.Results - counted
+	return d, nil
+}
+
+// Place is where a score stands among the results of a group.
+type Place struct {
+	Rank       *int64   `json:"rank" doc:"1 is the best; equal scores have equal ranks. Null of a CPU's result."`
+	Among      int64    `json:"among" doc:"Results that the rank is among."`
+	Percentile *float64 `json:"percentile" minimum:"0" maximum:"100" doc:"Per cent of these results that have a lower score; null under 3 results."`
+	Label      Label    `json:"label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown"`
+}
+
+func placeOf(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup, score int64) (Place, error) {
+	p := Place{Among: group.Results, Label: NoLabel}
+	better, err := above(ctx, tx, group.GroupID, byScore, score)
+	if err != nil {
+		return p, err
+	}
+	rank := better + 1
+	p.Rank, p.Label = &rank, labelOf(rank, group.Results)
+	if !enough(group.Results) {
+		return p, nil
+	}
+	reached, err := above(ctx, tx, group.GroupID, byScore, score-1)
+	if err != nil {
+		return p, err
+	}
+	percentile := 100 * float64(group.Results-reached) / float64(group.Results)
+	p.Percentile = &percentile
+	return p, nil
+}

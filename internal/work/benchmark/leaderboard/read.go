@@ -1,0 +1,235 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/benchmark"
+)
+
+// Row is a result among others (spec 4.6).
+type Row struct {
+	ResultID              string    `json:"result_id" doc:"Begins with BMR-."`
+	ReceiptID             string    `json:"receipt_id" doc:"Begins with RCT-."`
+	GPUName               string    `json:"gpu_name" doc:"unknown of a CPU's result."`
+	GPUSlug               string    `json:"gpu_slug" doc:"unknown of a CPU's result."`
+	DeviceName            string    `json:"device_name" doc:"What rendered, as the worker named it."`
+	VRAMGB                *int64    `json:"vram_gb"`
+	Score                 float64   `json:"score" doc:"Samples per minute, summed over the scenes; higher is better."`
+	RenderSeconds         float64   `json:"render_seconds" doc:"On the clock, summed over the scenes."`
+	RenderDevice          string    `json:"render_device" enum:"GPU,CPU"`
+	Synthetic             bool      `json:"synthetic" doc:"Nothing was rendered: a test of the service itself."`
+	CreatedAt             time.Time `json:"created_at"`
+	BenchmarkVersion      string    `json:"benchmark_version"`
+	SceneVersion          string    `json:"scene_version"`
+	ScoringVersion        string    `json:"scoring_version"`
+	GlobalPercentileLabel Label     `json:"global_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"Among all GPUs' results under equal versions; unknown of a CPU's result and under 3 results."`
+	PublicResultURL       string    `json:"public_result_url" format:"uri"`
+}
+
+// TopRow is a row with its place.
+type TopRow struct {
+	Rank int64 `json:"rank" doc:"1 is the best; equal scores have equal ranks."`
+	Row
+}
+
+// Top is the best results of all GPUs.
+type Top struct {
+	Rows        []TopRow `json:"rows" doc:"The best first; of equal scores the earlier."`
+	SampleCount int64    `json:"sample_count" doc:"Results that the ranks are among."`
+	Versions
+}
+
+// Top reads the n best results under the current versions.
+func (b *Board) Top(ctx context.Context, n int) (t Top, err error) {
+	t = Top{Rows: []TopRow{}, Versions: Current()}
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		board, err := groupOf(ctx, tx, t.Versions, "")
+		if err != nil || board.Results == 0 {
+			return err
+		}
+		t.SampleCount = board.Results
+		rows, err := tx.BenchmarkTop(ctx, query.BenchmarkTopParams{BoardID: board.GroupID, Most: int32(n)})
+		if err != nil {
+			return fmt.Errorf("read the best results: %w", err)
+		}
+		for i, row := range rows {
+			top := TopRow{Rank: int64(i + 1), Row: b.row(row, board)}
+			if i > 0 && row.Score == rows[i-1].Score {
+				top.Rank = t.Rows[i-1].Rank
+			}
+			top.GlobalPercentileLabel = labelOf(top.Rank, board.Results)
+			t.Rows = append(t.Rows, top)
+		}
+		return nil
+	})
+	return t, err
+}
+
+// Latest reads the n newest results, CPUs' and those under older versions too.
+func (b *Board) Latest(ctx context.Context, n int) (rows []Row, err error) {
+	rows = []Row{}
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		found, err := tx.BenchmarkLatest(ctx, int32(n))
+		if err != nil {
+			return fmt.Errorf("read the newest results: %w", err)
+		}
+		rows, err = b.rows(ctx, tx, found)
+		return err
+	})
+	return rows, err
+}
+
+// rows gives results their labels; what that takes is read once a board.
+func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResult) ([]Row, error) {
+	rows, boards := []Row{}, map[int64]*standing{}
+	for _, row := range found {
+		s := boards[row.BoardID]
+		if s == nil {
+			board, err := tx.BenchmarkGroupGet(ctx, row.BoardID)
+			if err != nil {
+				return nil, fmt.Errorf("read board: %w", err)
+			}
+			if s, err = standingOf(ctx, tx, board); err != nil {
+				return nil, err
+			}
+			boards[row.BoardID] = s
+		}
+		r := b.row(row, s.board)
+		if row.GroupID > 0 {
+			r.GlobalPercentileLabel = s.label(row.Score)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
+	r := Row{
+		ResultID: row.ResultID, ReceiptID: row.ReceiptID, GPUName: row.GpuName, GPUSlug: row.GpuSlug, DeviceName: row.DeviceName,
+		VRAMGB: known(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
+		Synthetic: row.Synthetic == 1, CreatedAt: db.Time(row.CreatedAt),
+		BenchmarkVersion: board.BenchmarkVersion, SceneVersion: board.SceneVersion, ScoringVersion: board.ScoringVersion,
+		GlobalPercentileLabel: NoLabel, PublicResultURL: b.PublicURL + ResultPage + row.ResultID,
+	}
+	if row.GroupID == 0 {
+		r.RenderDevice = benchmark.CPU
+	}
+	return r
+}
+
+// known is nil for 0, which stands for what is not known.
+func known(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// groupOf reads a group; the zero group, without results, when there is none.
+func groupOf(ctx context.Context, tx *db.Tx, v Versions, slug string) (query.BenchmarkGroup, error) {
+	g, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
+		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: slug,
+	})
+	if db.Missing(err) {
+		return query.BenchmarkGroup{}, nil
+	}
+	if err != nil {
+		return g, fmt.Errorf("read group %q: %w", slug, err)
+	}
+	return g, nil
+}
+
+// Stats is the leaderboard in short, under the current versions.
+type Stats struct {
+	TotalSubmissions     int64      `json:"total_submissions" doc:"GPUs' results that count."`
+	SyntheticSubmissions int64      `json:"synthetic_submissions" doc:"Of these, results that nothing was rendered for."`
+	GPUCount             int64      `json:"gpu_count"`
+	TopScore             *float64   `json:"top_score"`
+	MedianScore          *float64   `json:"median_score"`
+	AverageScore         *float64   `json:"average_score"`
+	CommonGPUs           []GPUShort `json:"common_gpus" doc:"Those with the most results, at most 10."`
+	ScoreFormula         string     `json:"score_formula" doc:"What scoring_version computes."`
+	LastUpdated          *time.Time `json:"last_updated"`
+	Versions             Versions   `json:"versions"`
+}
+
+// commonMost is how many GPUs the summary names.
+const commonMost = 10
+
+// ScoreFormula is contract.ScoringVersion in words.
+const ScoreFormula = "score = sum over the scenes of samples * 60 / render_seconds, each rounded to the thousandth"
+
+// Stats reads the summary.
+func (b *Board) Stats(ctx context.Context) (s Stats, err error) {
+	s = Stats{CommonGPUs: []GPUShort{}, ScoreFormula: ScoreFormula, Versions: Current()}
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		board, err := groupOf(ctx, tx, s.Versions, "")
+		if err != nil || board.Results == 0 {
+			return err
+		}
+		f, err := figuresOf(ctx, tx, board)
+		if err != nil {
+			return err
+		}
+		s.TotalSubmissions, s.SyntheticSubmissions = board.Results, board.Synthetic
+		s.TopScore, s.MedianScore, s.AverageScore, s.LastUpdated = f.TopScore, f.MedianScore, f.AverageScore, f.LastUpdated
+		s.GPUCount, err = tx.BenchmarkGroupsCount(ctx, query.BenchmarkGroupsCountParams{
+			BenchmarkVersion: s.Versions.Benchmark, SceneVersion: s.Versions.Scene, ScoringVersion: s.Versions.Scoring,
+		})
+		if err != nil {
+			return fmt.Errorf("count GPUs: %w", err)
+		}
+		s.CommonGPUs, err = common(ctx, tx, s.Versions, commonMost)
+		return err
+	})
+	return s, err
+}
+
+// GPUShort is a GPU among others.
+type GPUShort struct {
+	GPUName      string  `json:"gpu_name"`
+	GPUSlug      string  `json:"gpu_slug"`
+	GPUVendor    string  `json:"gpu_vendor"`
+	VRAMGB       *int64  `json:"vram_gb"`
+	SampleCount  int64   `json:"sample_count"`
+	AverageScore float64 `json:"average_score"`
+	TopScore     float64 `json:"top_score"`
+	Synthetic    bool    `json:"synthetic" doc:"Some of the results were not rendered."`
+}
+
+// gpusMost bounds the list of GPUs.
+const gpusMost = 500
+
+// GPUs lists the GPUs with the most results under the current versions.
+func (b *Board) GPUs(ctx context.Context) (all []GPUShort, err error) {
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		all, err = common(ctx, tx, Current(), gpusMost)
+		return err
+	})
+	return all, err
+}
+
+func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort, error) {
+	groups, err := tx.BenchmarkGroupsCommon(ctx, query.BenchmarkGroupsCommonParams{
+		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, Most: most,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list GPUs: %w", err)
+	}
+	all := []GPUShort{}
+	for _, g := range groups {
+		all = append(all, GPUShort{
+			GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: known(g.VramGb), SampleCount: g.Results,
+			AverageScore: average(g.ScoreSum, g.Results), TopScore: thousandths(g.ScoreTop), Synthetic: g.Synthetic > 0,
+		})
+	}
+	return all, nil
+}
+
+// enough tells whether there are percentiles of so many results.
+func enough(results int64) bool { return results >= contract.PercentileSamples }

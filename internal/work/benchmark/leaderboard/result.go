@@ -1,0 +1,95 @@
+package leaderboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/receipt/signing"
+)
+
+// Result is one result with all that its receipt says (spec 4.6).
+type Result struct {
+	Row
+	GPUVendor        string               `json:"gpu_vendor"`
+	GPUMemoryBytes   *int64               `json:"gpu_memory_bytes"`
+	GPUDriver        string               `json:"gpu_driver"`
+	CPUName          string               `json:"cpu_name"`
+	RAMBytes         *int64               `json:"ram_bytes"`
+	OS               string               `json:"os"`
+	BlenderVersion   string               `json:"blender_version"`
+	BlenderBuildHash string               `json:"blender_build_hash"`
+	Scenes           []benchmark.SceneRun `json:"scenes"`
+	StartedAt        time.Time            `json:"started_at" doc:"By the worker's clock."`
+	CompletedAt      time.Time            `json:"completed_at" doc:"By the worker's clock."`
+	Global           Place                `json:"global" doc:"Among all GPUs' results under equal versions."`
+	WithinGPU        Place                `json:"within_gpu" doc:"Among the results of the same GPU under equal versions."`
+	WorkerKeyID      string               `json:"worker_key_id" doc:"Of the key that signed the worker's receipt."`
+	LogIndex         int64                `json:"log_index" doc:"Leaf of the service's record in the log of receipts."`
+	Envelope         json.RawMessage      `json:"envelope" doc:"The service's record of the result, signed (DSSE, in-toto)."`
+	WorkerEnvelope   json.RawMessage      `json:"worker_envelope" doc:"The worker's receipt, signed (DSSE, in-toto)."`
+}
+
+// Result reads one result. A result whose signatures do not hold is not shown.
+// Error: result_not_found.
+func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.BenchmarkResultGet(ctx, resultID)
+		if db.Missing(err) {
+			return fault.New(fault.ResultNotFound, "There is no result %q.", resultID)
+		}
+		if err != nil {
+			return fmt.Errorf("read result: %w", err)
+		}
+		board, err := tx.BenchmarkGroupGet(ctx, row.BoardID)
+		if err != nil {
+			return fmt.Errorf("read board: %w", err)
+		}
+		if r, err = b.signed(ctx, tx, row, board); err != nil {
+			return err
+		}
+		if row.GroupID == 0 {
+			r.Global, r.WithinGPU = Place{Label: NoLabel}, Place{Label: NoLabel}
+			return nil
+		}
+		gpu, err := tx.BenchmarkGroupGet(ctx, row.GroupID)
+		if err != nil {
+			return fmt.Errorf("read group: %w", err)
+		}
+		if r.Global, err = placeOf(ctx, tx, board, row.Score); err != nil {
+			return err
+		}
+		r.GlobalPercentileLabel = r.Global.Label
+		r.WithinGPU, err = placeOf(ctx, tx, gpu, row.Score)
+		return err
+	})
+	return r, err
+}
+
+// signed reads what the signed record says.
+func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, err error) {
+	stored, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
+	if err != nil {
+		return r, fmt.Errorf("read benchmark receipt: %w", err)
+	}
+	keys, err := signing.PublicKeys(ctx, tx)
+	if err != nil {
+		return r, err
+	}
+	record, err := benchmark.OpenRecord([]byte(stored.Envelope), []byte(stored.WorkerEnvelope), keys)
+	if err != nil {
+		return r, fmt.Errorf("open benchmark record %s: %w", row.ResultID, err)
+	}
+	said := record.Receipt
+	return Result{
+		Row: b.row(row, board), GPUVendor: said.GPUVendor, GPUMemoryBytes: said.GPUMemoryBytes, GPUDriver: said.GPUDriver, CPUName: said.CPUName,
+		RAMBytes: said.RAMBytes, OS: said.OS, BlenderVersion: said.BlenderVersion, BlenderBuildHash: said.BlenderBuildHash, Scenes: said.Scenes,
+		StartedAt: said.StartedAt, CompletedAt: said.CompletedAt, WorkerKeyID: record.WorkerKeyID, LogIndex: record.LogIndex,
+		Envelope: json.RawMessage(stored.Envelope), WorkerEnvelope: json.RawMessage(stored.WorkerEnvelope),
+	}, nil
+}

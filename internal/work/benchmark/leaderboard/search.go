@@ -1,0 +1,157 @@
+package leaderboard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
+)
+
+// Hit is a GPU or a result that a search has found.
+type Hit struct {
+	Type        HitType `json:"type" enum:"gpu,result"`
+	Title       string  `json:"title"`
+	GPUSlug     string  `json:"gpu_slug"`
+	URL         string  `json:"url" format:"uri"`
+	SampleCount *int64  `json:"sample_count,omitempty" doc:"Of a GPU."`
+	ResultID    *string `json:"result_id,omitempty" doc:"Of a result."`
+}
+
+// HitType tells what was found.
+type HitType string
+
+// The types.
+const (
+	HitGPU    HitType = "gpu"
+	HitResult HitType = "result"
+)
+
+// Found is what a search gives.
+type Found struct {
+	Query       string `json:"query"`
+	ResultCount int    `json:"result_count"`
+	Results     []Hit  `json:"results" doc:"GPUs first, by their number of results; then results, the newest first."`
+}
+
+// Bounds of a search. Its words must all be in one value of a public member; the
+// values are few, however many results there are.
+const (
+	searchWords  = 4  // words behind these are left out
+	searchGPUs   = 25 // at most, so that results have room too
+	searchValues = 16 // values whose results are looked at, the newest first
+)
+
+// Search finds GPUs by their names under the current versions, and results by
+// their ids and by GPU, driver, CPU, system, Blender and device. An empty query
+// finds nothing.
+func (b *Board) Search(ctx context.Context, text string) (f Found, err error) {
+	f = Found{Query: text, Results: []Hit{}}
+	words := strings.Fields(strings.ToLower(text))
+	if len(words) == 0 {
+		return f, nil
+	}
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		f.Results = []Hit{}
+		if hit, err := b.byID(ctx, tx, strings.TrimSpace(text)); err != nil || hit != nil {
+			f.Results = append(f.Results, hit...)
+			return err
+		}
+		like := patterns(words)
+		if err := b.searchGPUs(ctx, tx, like, &f); err != nil {
+			return err
+		}
+		return b.searchResults(ctx, tx, like, &f)
+	})
+	f.ResultCount = len(f.Results)
+	return f, err
+}
+
+// patterns are the words for LIKE; where there are fewer, what any text is like.
+func patterns(words []string) (like [searchWords]string) {
+	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+	for i := range like {
+		like[i] = "%"
+		if i < len(words) {
+			like[i] = "%" + escape.Replace(words[i]) + "%"
+		}
+	}
+	return like
+}
+
+// byID finds a result by its own id or its receipt's.
+func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error) {
+	resultID := text
+	if id.Valid(id.Receipt, text) {
+		var err error
+		if resultID, err = tx.BenchmarkResultOfReceipt(ctx, text); err != nil && !db.Missing(err) {
+			return nil, fmt.Errorf("search a receipt: %w", err)
+		}
+	}
+	if !id.Valid(id.Benchmark, resultID) {
+		return nil, nil
+	}
+	row, err := tx.BenchmarkResultGet(ctx, resultID)
+	if db.Missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search a result: %w", err)
+	}
+	return []Hit{b.hit(row)}, nil
+}
+
+func (b *Board) hit(row query.BenchmarkResult) Hit {
+	return Hit{
+		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64),
+		GPUSlug: row.GpuSlug, URL: b.PublicURL + ResultPage + row.ResultID, ResultID: &row.ResultID,
+	}
+}
+
+func (b *Board) searchGPUs(ctx context.Context, tx *db.Tx, like [searchWords]string, f *Found) error {
+	v := Current()
+	groups, err := tx.BenchmarkGroupsLike(ctx, query.BenchmarkGroupsLikeParams{
+		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring,
+		Word1: like[0], Word2: like[1], Word3: like[2], Word4: like[3], Most: searchGPUs,
+	})
+	if err != nil {
+		return fmt.Errorf("search GPUs: %w", err)
+	}
+	for _, g := range groups {
+		f.Results = append(f.Results, Hit{Type: HitGPU, Title: g.GpuName, GPUSlug: g.GpuSlug, URL: b.PublicURL + GPUPage + g.GpuSlug, SampleCount: &g.Results})
+	}
+	return nil
+}
+
+func (b *Board) searchResults(ctx context.Context, tx *db.Tx, like [searchWords]string, f *Found) error {
+	values, err := tx.BenchmarkFacetsLike(ctx, query.BenchmarkFacetsLikeParams{
+		Word1: like[0], Word2: like[1], Word3: like[2], Word4: like[3], Most: searchValues,
+	})
+	if err != nil {
+		return fmt.Errorf("search values: %w", err)
+	}
+	room := contract.SearchMost - len(f.Results)
+	rows := map[int64]query.BenchmarkResult{}
+	for _, value := range values {
+		found, err := tx.BenchmarkPostings(ctx, query.BenchmarkPostingsParams{FacetID: value, Most: int32(room)})
+		if err != nil {
+			return fmt.Errorf("search results: %w", err)
+		}
+		for _, row := range found {
+			rows[row.Number] = row
+		}
+	}
+	newest := slices.Collect(maps.Values(rows))
+	slices.SortFunc(newest, func(a, b query.BenchmarkResult) int { return cmp.Compare(b.Number, a.Number) })
+	for _, row := range newest[:min(room, len(newest))] {
+		f.Results = append(f.Results, b.hit(row))
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
+)
+
+// Submission is a signed benchmark receipt as it comes in at the workers' door.
+type Submission struct {
+	NodeKeyID string // the credential it came with
+	WorkerID  string
+	Worker    benchmark.Worker // what that worker registered as
+	Envelope  []byte
+	PublicKey []byte // of the worker's signing key, PEM
+}
+
+// Submitted tells what became of a submission.
+type Submitted struct {
+	ResultID  string
+	ReceiptID string           // "" when rejected
+	Reason    benchmark.Reason // "" when accepted
+	Detail    string           // the reason in one line
+}
+
+// Submit takes a receipt: judges it, and when it counts countersigns, logs, ranks
+// and shows it, all in one transaction. The same receipt again gets the same
+// answer. Errors: benchmark_refused, node_key_bound.
+func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err error) {
+	key, err := receipt.ParsePublicPEM(s.PublicKey)
+	if err != nil {
+		return done, fault.New(fault.BenchmarkRefused, "public_key_pem is not an Ed25519 public key.").Because(err)
+	}
+	signed, err := benchmark.Open(s.Envelope, key)
+	if err != nil {
+		return done, fault.New(fault.BenchmarkRefused, "The receipt does not hold: %v.", err)
+	}
+	payload, err := benchmark.PayloadSHA256(s.Envelope)
+	if err != nil {
+		return done, err
+	}
+	err = b.DB.Write(ctx, func(tx *db.Tx) error {
+		if err := bind(ctx, tx, s.NodeKeyID, key); err != nil {
+			return err
+		}
+		// The lock comes first: of two equal receipts at once the second finds the first.
+		locked, err := lock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		known, err := tx.BenchmarkReceiptOf(ctx, payload)
+		if err == nil {
+			done = Submitted{known.ResultID, known.ReceiptID, benchmark.Reason(known.Reason), known.Detail}
+			return nil
+		}
+		if !db.Missing(err) {
+			return fmt.Errorf("look for the receipt: %w", err)
+		}
+		done = Submitted{ResultID: id.New(id.Benchmark)}
+		row := query.BenchmarkReceiptAddParams{
+			ResultID: done.ResultID, PayloadSha256: payload, NodeKeyID: s.NodeKeyID, WorkerID: s.WorkerID,
+			WorkerEnvelope: string(s.Envelope), Status: "accepted", CreatedAt: tx.Now,
+		}
+		if done.Reason, done.Detail = benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic); done.Reason != "" {
+			row.Status, row.Reason, row.Detail = "rejected", string(done.Reason), done.Detail
+			return keep(ctx, tx, row)
+		}
+		done.ReceiptID = id.New(id.Receipt)
+		return b.accept(ctx, tx, locked, row, signed, key.ID(), done)
+	})
+	return done, err
+}
+
+func keep(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddParams) error {
+	if err := tx.BenchmarkReceiptAdd(ctx, row); err != nil {
+		return fmt.Errorf("keep benchmark receipt: %w", err)
+	}
+	return nil
+}
+
+// bind holds a node key to the signing key that it first came with.
+func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKey) error {
+	shown, err := key.PEM()
+	if err != nil {
+		return err
+	}
+	err = tx.NodeSigningKeyBind(ctx, query.NodeSigningKeyBindParams{KeyID: nodeKeyID, PublicPem: string(shown), BoundAt: tx.Now})
+	if err != nil {
+		return fmt.Errorf("bind the worker's signing key: %w", err)
+	}
+	bound, err := tx.NodeSigningKeyGet(ctx, nodeKeyID)
+	if err != nil {
+		return fmt.Errorf("read the worker's signing key: %w", err)
+	}
+	if bound != string(shown) {
+		return fault.New(fault.NodeKeyBound, "This node key is bound to another signing key.")
+	}
+	return nil
+}
+
+// accept ranks, shows, countersigns and logs a receipt that counts. The leaf
+// comes last: the log stays locked until the commit.
+func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.BenchmarkReceiptAddParams, signed benchmark.Receipt, workerKey string, done Submitted) error {
+	key, err := b.Keys.Current(ctx, tx)
+	if err != nil {
+		return err
+	}
+	result := resultOf(signed, done, tx.Now)
+	if err := l.add(ctx, tx, signed, result); err != nil {
+		return err
+	}
+	_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+		record := benchmark.Record{
+			ResultID: done.ResultID, ReceiptID: done.ReceiptID, Receipt: signed, WorkerKeyID: workerKey, GPUSlug: result.GpuSlug,
+			Score: thousandths(result.Score), ReceivedAt: tx.Time(), LogIndex: index,
+		}
+		envelope, err := benchmark.SignRecord(record, []byte(row.WorkerEnvelope), key)
+		if err != nil {
+			return receipt.Entry{}, fmt.Errorf("countersign benchmark receipt: %w", err)
+		}
+		row.ReceiptID, row.Envelope = done.ReceiptID, string(envelope)
+		if err := keep(ctx, tx, row); err != nil {
+			return receipt.Entry{}, err
+		}
+		return receipt.EntryOf(envelope)
+	})
+	return err
+}
+
+// resultOf is what is shown of a receipt, without its place.
+func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkResultAddParams {
+	out := query.BenchmarkResultAddParams{
+		ResultID: done.ResultID, ReceiptID: done.ReceiptID, DeviceName: r.DeviceName(), GpuName: benchmark.Unknown, GpuSlug: benchmark.Unknown,
+		Score: r.Score(), TimeMs: int64(r.RenderSeconds*1000 + 0.5), CreatedAt: now,
+	}
+	if r.Synthetic {
+		out.Synthetic = 1
+	}
+	if r.RenderDevice == benchmark.GPU {
+		name := benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)
+		out.GpuName, out.GpuSlug = name.Name, name.Slug
+		if gb := benchmark.Gigabytes(r.GPUMemoryBytes); gb != nil {
+			out.VramGb = int64(*gb)
+		}
+	}
+	return out
+}
+
+// locked is the one right to add results; its numbers are the last ones given.
+type locked struct{ number, group, facet int64 }
+
+func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
+	row, err := tx.BenchmarkLock(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lock the leaderboard: %w", err)
+	}
+	return &locked{row.LastNumber, row.LastGroup, row.LastFacet}, nil
+}
+
+// add ranks and shows a result.
+func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result query.BenchmarkResultAddParams) (err error) {
+	l.number++
+	result.Number = l.number
+	v := versionsOf(r)
+	if result.BoardID, err = l.groupFor(ctx, tx, v, benchmark.Name{}); err != nil {
+		return err
+	}
+	if r.RenderDevice == benchmark.GPU {
+		if result.GroupID, err = l.groupFor(ctx, tx, v, benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)); err != nil {
+			return err
+		}
+		for _, group := range []int64{result.BoardID, result.GroupID} {
+			if err := count(ctx, tx, group, result); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.BenchmarkResultAdd(ctx, result); err != nil {
+		return fmt.Errorf("show benchmark result: %w", err)
+	}
+	for _, f := range facetsOf(r) {
+		if err := l.post(ctx, tx, f); err != nil {
+			return err
+		}
+	}
+	return tx.BenchmarkAdvance(ctx, query.BenchmarkAdvanceParams{LastNumber: l.number, LastGroup: l.group, LastFacet: l.facet})
+}
+
+// count adds a result to what a group knows of all its results.
+func count(ctx context.Context, tx *db.Tx, group int64, r query.BenchmarkResultAddParams) error {
+	err := tx.BenchmarkGroupCount(ctx, query.BenchmarkGroupCountParams{
+		Synthetic: r.Synthetic, Score: r.Score, TimeMs: r.TimeMs, VramGb: r.VramGb, Now: r.CreatedAt, GroupID: group,
+	})
+	if err != nil {
+		return fmt.Errorf("count benchmark result: %w", err)
+	}
+	if err := tally(ctx, tx, group, byScore, r.Score); err != nil {
+		return err
+	}
+	if group == r.BoardID {
+		return nil // nobody asks for the median time of all GPUs
+	}
+	return tally(ctx, tx, group, byTime, r.TimeMs)
+}
+
+// groupFor finds or makes the group of a GPU under these versions; of the zero
+// name, that of all GPUs.
+func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name benchmark.Name) (int64, error) {
+	row, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
+		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: name.Slug,
+	})
+	if err == nil {
+		return row.GroupID, nil
+	}
+	if !db.Missing(err) {
+		return 0, fmt.Errorf("find group %q: %w", name.Slug, err)
+	}
+	l.group++
+	err = tx.BenchmarkGroupAdd(ctx, query.BenchmarkGroupAddParams{
+		GroupID: l.group, BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring,
+		GpuSlug: name.Slug, GpuName: name.Name, GpuVendor: name.Vendor, Folded: strings.ToLower(name.Name + " " + name.Slug),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("make group %q: %w", name.Slug, err)
+	}
+	return l.group, nil
+}
+
+// facet is a public member that can be searched for.
+type facet struct{ field, value, also string }
+
+func facetsOf(r benchmark.Receipt) []facet {
+	all := []facet{
+		{"cpu", r.CPUName, ""}, {"os", r.OS, ""}, {"blender", r.BlenderVersion, "blender"},
+		{"device", r.RenderDevice, ""},
+	}
+	if r.RenderDevice == benchmark.GPU {
+		all = append(all, facet{"gpu", r.GPUName, benchmark.NameOf(r.GPUName, r.GPUMemoryBytes).Slug}, facet{"driver", r.GPUDriver, ""})
+	}
+	return slices.DeleteFunc(all, func(f facet) bool { return f.value == benchmark.Unknown })
+}
+
+// post lets the result just numbered be found by a facet.
+func (l *locked) post(ctx context.Context, tx *db.Tx, f facet) error {
+	known, err := tx.BenchmarkFacetFind(ctx, query.BenchmarkFacetFindParams{Field: f.field, Value: f.value})
+	if db.Missing(err) {
+		l.facet++
+		known = l.facet
+		err = tx.BenchmarkFacetAdd(ctx, query.BenchmarkFacetAddParams{
+			FacetID: known, Field: f.field, Value: f.value, Folded: strings.ToLower(strings.TrimSpace(f.value + " " + f.also)),
+		})
+	}
+	if err == nil {
+		err = tx.BenchmarkPostingAdd(ctx, query.BenchmarkPostingAddParams{FacetID: known, Number: l.number})
+	}
+	if err != nil {
+		return fmt.Errorf("let a result be found by its %s: %w", f.field, err)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// measure is what a tally counts results by.
+type measure int64
+
+const (
+	byScore measure = 0 // thousandths
+	byTime  measure = 1 // milliseconds on the clock
+)
+
+// A tally counts the results of a group in buckets of five sizes: of level l a
+// bucket holds 64^l neighbouring values. A value is so in one bucket of each
+// level, and what is asked of the order walks down the levels: at most 64 rows
+// each, however many results there are, however many are equal.
+const (
+	levels  = 5
+	fanBits = 6
+	most    = 1<<(levels*fanBits) - 1 // the greatest value that can be counted
+)
+
+func bucketOf(value int64, level int) int64 { return value >> (level * fanBits) }
+
+// tally counts one more result.
+func tally(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) error {
+	if value < 0 || value > most {
+		return fmt.Errorf("count a result: %d is not 0 to %d", value, int64(most))
+	}
+	for level := levels - 1; level >= 0; level-- {
+		err := tx.BenchmarkTallyAdd(ctx, query.BenchmarkTallyAddParams{
+			GroupID: group, Measure: int64(m), Level: int64(level), Bucket: bucketOf(value, level),
+		})
+		if err != nil {
+			return fmt.Errorf("count a result: %w", err)
+		}
+	}
+	return nil
+}
+
+// above is how many results of a group have a greater value.
+func above(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) (int64, error) {
+	n, err := tx.BenchmarkAbove(ctx, query.BenchmarkAboveParams{GroupID: group, Measure: int64(m), Value: value})
+	if err != nil {
+		return 0, fmt.Errorf("count the results above: %w", err)
+	}
+	return n, nil
+}
+
+// greatest is the k-th greatest value of a group, counted from 1; the group has k
+// results or more.
+func greatest(ctx context.Context, tx *db.Tx, group int64, m measure, k int64) (int64, error) {
+	first, behind := int64(0), int64(1)<<fanBits
+	for level := levels - 1; ; level-- {
+		rows, err := tx.BenchmarkBuckets(ctx, query.BenchmarkBucketsParams{GroupID: group, Measure: int64(m), Level: int64(level), First: first, Behind: behind})
+		if err != nil {
+			return 0, fmt.Errorf("read the tally: %w", err)
+		}
+		found := int64(-1)
+		for _, row := range rows {
+			if k <= row.Results {
+				found = row.Bucket
+				break
+			}
+			k -= row.Results
+		}
+		switch {
+		case found < 0:
+			return 0, fmt.Errorf("the tally of group %d has fewer results than the group", group)
+		case level == 0:
+			return found, nil
+		}
+		first, behind = found<<fanBits, (found+1)<<fanBits
+	}
+}
+
+// median of n results, the mean of the two in the middle of an even number, in
+// the measure's unit.
+func median(ctx context.Context, tx *db.Tx, group int64, m measure, n int64) (float64, error) {
+	upper, err := greatest(ctx, tx, group, m, (n+1)/2)
+	if err != nil || n%2 == 1 {
+		return float64(upper), err
+	}
+	lower, err := greatest(ctx, tx, group, m, n/2+1)
+	return (float64(upper) + float64(lower)) / 2, err
+}
+
+// thousandths is a stored score or time as it is told.
+func thousandths(n int64) float64 { return float64(n) / 1000 }

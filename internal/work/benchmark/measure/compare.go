@@ -1,0 +1,96 @@
+package measure
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/benchmark"
+)
+
+// block is the side of the squares that a picture is averaged over before it is
+// compared: the noise of a few samples is another one on each device and in each
+// Blender, what the scene looks like is not.
+const block = 30
+
+// comparison is what is stated about a scene's picture.
+type comparison struct {
+	pixels, reference string // SHA-256 of the decoded pixels
+	difference        float64
+}
+
+func (c comparison) matches() bool { return c.difference <= benchmark.Tolerance }
+
+// compare holds the picture in a file against the scene's reference.
+func compare(scene, path string) (comparison, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return comparison{}, fmt.Errorf("read the picture: %w", err)
+	}
+	found, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return comparison{}, fmt.Errorf("the picture: %w", err)
+	}
+	kept, err := scenes.ReadFile("scenes/" + scene + ".png")
+	if err != nil {
+		return comparison{}, fmt.Errorf("take the reference: %w", err)
+	}
+	wanted, err := png.Decode(bytes.NewReader(kept))
+	if err != nil {
+		return comparison{}, fmt.Errorf("the reference: %w", err)
+	}
+	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: difference(reduce(found), wanted)}, nil
+}
+
+// reduce averages over squares of block pixels; what is left of a row or column
+// at the end is dropped.
+func reduce(img image.Image) image.Image {
+	size := img.Bounds().Size().Div(block)
+	small := image.NewRGBA64(image.Rectangle{Max: size})
+	for y := range size.Y {
+		for x := range size.X {
+			small.SetRGBA64(x, y, average(img, img.Bounds().Min.Add(image.Pt(x, y).Mul(block))))
+		}
+	}
+	return small
+}
+
+func average(img image.Image, at image.Point) color.RGBA64 {
+	var sum [3]uint64
+	for y := range block {
+		for x := range block {
+			r, g, b, _ := img.At(at.X+x, at.Y+y).RGBA()
+			sum[0], sum[1], sum[2] = sum[0]+uint64(r), sum[1]+uint64(g), sum[2]+uint64(b)
+		}
+	}
+	for i := range sum {
+		sum[i] /= block * block
+	}
+	return color.RGBA64{R: uint16(sum[0]), G: uint16(sum[1]), B: uint16(sum[2]), A: math.MaxUint16}
+}
+
+// difference is the root mean square over all channels of all pixels, each from 0
+// to 1; 1 where the pictures are not of one size.
+func difference(a, b image.Image) float64 {
+	size := a.Bounds().Size()
+	if size != b.Bounds().Size() || size.X*size.Y == 0 {
+		return 1
+	}
+	sum := 0.0
+	for y := range size.Y {
+		for x := range size.X {
+			p, q := a.Bounds().Min.Add(image.Pt(x, y)), b.Bounds().Min.Add(image.Pt(x, y))
+			r1, g1, b1, _ := a.At(p.X, p.Y).RGBA()
+			r2, g2, b2, _ := b.At(q.X, q.Y).RGBA()
+			for _, d := range [3]float64{float64(r1) - float64(r2), float64(g1) - float64(g2), float64(b1) - float64(b2)} {
+				sum += d * d / (math.MaxUint16 * math.MaxUint16)
+			}
+		}
+	}
+	return math.Sqrt(sum / float64(3*size.X*size.Y))
+}

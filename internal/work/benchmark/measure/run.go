@@ -1,0 +1,173 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/benchmark"
+)
+
+// What bench-v1 is.
+const (
+	CheckSamples = 16 // of the warm-up, whose picture is compared
+	TimedSeconds = 20 // on the clock for each scene, at least
+	FrameSeconds = 4  // about what a timed frame takes
+	mostSamples  = 4096
+)
+
+// ErrOtherDevice says that another device rendered than the one that was chosen.
+var ErrOtherDevice = errors.New("another device rendered")
+
+// Config of a run.
+type Config struct {
+	// Blender says what to render with; Out and KeepData are set here.
+	Blender blender.Options
+	// Admit is shown what each scene's process found before it renders, and may
+	// refuse it; it may be nil.
+	Admit func(blender.Info) error
+	// Timed is the time on the clock for each scene; 0 means TimedSeconds. Another
+	// one is for tests.
+	Timed time.Duration
+	// Progress is told how far a scene is; it may be nil. All is the time that the
+	// clock of this scene will show, 0 during the warm-up.
+	Progress func(scene string, done, all time.Duration)
+	Now      func() time.Time
+}
+
+// Run renders all scenes and states what was measured, unsigned. The device and
+// its name are those that the first process found. Errors: *blender.Error,
+// ErrOtherDevice, what Admit refuses with, those of the file system, the end of ctx.
+func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
+	if c.Timed == 0 {
+		c.Timed = TimedSeconds * time.Second
+	}
+	if c.Progress == nil {
+		c.Progress = func(string, time.Duration, time.Duration) {}
+	}
+	r := benchmark.Receipt{
+		BenchmarkVersion: contract.BenchmarkVersion, SceneVersion: contract.SceneVersion, ScoringVersion: contract.ScoringVersion,
+		StartedAt: c.Now(),
+	}
+	for _, scene := range benchmark.SceneNames() {
+		run, info, err := c.scene(ctx, scene)
+		if err != nil {
+			return benchmark.Receipt{}, fmt.Errorf("scene %s: %w", scene, err)
+		}
+		r.Scenes = append(r.Scenes, run)
+		r.RenderSeconds += run.RenderSeconds
+		r.BlenderVersion, r.BlenderBuildHash = info.Version, info.BuildHash
+		if len(r.Scenes) == 1 {
+			c.describe(ctx, &r, info)
+		}
+	}
+	r.CompletedAt = c.Now()
+	return r, nil
+}
+
+// scene measures one scene in a Blender of its own.
+func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun, info blender.Info, err error) {
+	fail := func(err error) (benchmark.SceneRun, blender.Info, error) {
+		return benchmark.SceneRun{}, blender.Info{}, err
+	}
+	dir, err := os.MkdirTemp(c.Blender.Temp, "bench-")
+	if err != nil {
+		return fail(fmt.Errorf("make a folder: %w", err))
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	blend, err := blendOf(name)
+	if err != nil {
+		return fail(err)
+	}
+	file := filepath.Join(dir, name+".blend")
+	if err := os.WriteFile(file, blend, 0o600); err != nil {
+		return fail(fmt.Errorf("lay the scene down: %w", err))
+	}
+	opts := c.Blender
+	opts.Out, opts.KeepData = dir, true
+	p, err := blender.Start(ctx, opts)
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if c.Admit != nil {
+		if err := c.Admit(p.Info()); err != nil {
+			return fail(err)
+		}
+	}
+	if _, err := p.Open(ctx, file); err != nil {
+		return fail(err)
+	}
+	run, err = c.time(ctx, name, p)
+	return run, p.Info(), err
+}
+
+// time warms up, compares and counts.
+func (c Config) time(ctx context.Context, name string, p *blender.Process) (benchmark.SceneRun, error) {
+	c.Progress(name, 0, 0)
+	warm, err := p.Render(ctx, CheckSamples, nil)
+	if err != nil {
+		return benchmark.SceneRun{}, err
+	}
+	seen, err := compare(name, warm.Path)
+	if err != nil {
+		return benchmark.SceneRun{}, err
+	}
+	run := benchmark.SceneRun{
+		Scene: name, PixelSHA256: seen.pixels, ReferenceSHA256: seen.reference,
+		Difference: seen.difference, MatchesReference: seen.matches(),
+	}
+	each := warm.Seconds / CheckSamples // seconds a sample
+	timed := c.Timed.Seconds()
+	for run.RenderSeconds < timed {
+		samples := samplesOf(each)
+		expected, before := float64(samples)*each, run.RenderSeconds
+		frame, err := p.Render(ctx, samples, func(share float64) {
+			c.Progress(name, seconds(min(before+share*expected, timed)), c.Timed)
+		})
+		if err != nil {
+			return benchmark.SceneRun{}, err
+		}
+		if kind, _, _ := p.Info().Choose(c.Blender.Device); frame.Device != kind {
+			return benchmark.SceneRun{}, fmt.Errorf("%w: %s was chosen, %s rendered", ErrOtherDevice, kind, frame.Device)
+		}
+		run.Samples += int64(samples)
+		run.RenderSeconds += frame.Seconds
+		each = frame.Seconds / float64(samples)
+	}
+	c.Progress(name, c.Timed, c.Timed)
+	run.SamplesPerMinute = benchmark.Rate(run.Samples, run.RenderSeconds)
+	return run, nil
+}
+
+// samplesOf is how many samples a frame gets when one takes each seconds.
+func samplesOf(each float64) int {
+	return int(math.Min(math.Max(math.Round(FrameSeconds/each), 1), mostSamples))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// describe says what rendered and where.
+func (c Config) describe(ctx context.Context, r *benchmark.Receipt, info blender.Info) {
+	kind, name, _ := info.Choose(c.Blender.Device)
+	r.RenderDevice = kind
+	r.GPUName, r.GPUVendor, r.GPUDriver = benchmark.Unknown, benchmark.Unknown, benchmark.Unknown
+	here := look(ctx, os.DirFS("/"))
+	r.CPUName, r.RAMBytes, r.OS = here.cpu, here.ram, here.system
+	if kind != benchmark.GPU {
+		return
+	}
+	r.GPUName, r.GPUVendor = name, benchmark.NameOf(name, nil).Vendor
+	for _, gpu := range here.gpus {
+		if gpu.name == name {
+			r.GPUMemoryBytes, r.GPUDriver = gpu.memory, gpu.driver
+			return
+		}
+	}
+}

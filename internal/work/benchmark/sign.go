@@ -1,0 +1,212 @@
+package benchmark
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"svc.example/internal/work/receipt"
+)
+
+// The kinds of the two statements.
+const (
+	ReceiptType = "https://svc.example/benchmark/v1"
+	RecordType  = "https://svc.example/benchmark-result/v1"
+)
+
+// ErrMalformed says that a receipt contradicts itself or leaves out what it must
+// say.
+var ErrMalformed = errors.New("malformed benchmark receipt")
+
+// statement is the in-toto form of a receipt or a record.
+type statement[P any] struct {
+	Type          string    `json:"_type"`
+	Subject       []subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     P         `json:"predicate"`
+}
+
+type subject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"`
+}
+
+func named(name, sha256 string) subject {
+	return subject{name, map[string]string{"sha256": sha256}}
+}
+
+// A receipt's subjects are the pictures that were compared.
+func (r Receipt) statement() statement[Receipt] {
+	s := statement[Receipt]{receipt.StatementType, nil, ReceiptType, r}
+	for _, scene := range r.Scenes {
+		s.Subject = append(s.Subject, named(scene.Scene, scene.PixelSHA256))
+	}
+	return s
+}
+
+// Sign writes the receipt as a signed envelope. Times are written in UTC, to the
+// microsecond. Error: ErrMalformed.
+func Sign(r Receipt, key receipt.Key) (json.RawMessage, error) {
+	r = r.normal()
+	if err := r.consistent(); err != nil {
+		return nil, err
+	}
+	payload, err := json.Marshal(r.statement())
+	if err != nil {
+		return nil, fmt.Errorf("encode benchmark receipt: %w", err)
+	}
+	return receipt.Seal(payload, key)
+}
+
+// Open reads a signed receipt. Errors: receipt.ErrBadSignature, ErrMalformed.
+func Open(envelope []byte, key receipt.PublicKey) (Receipt, error) {
+	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key})
+	if err != nil {
+		return Receipt{}, err
+	}
+	var held statement[Receipt]
+	if err := json.Unmarshal(payload, &held); err != nil {
+		return Receipt{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	canonical, err := json.Marshal(held.Predicate.normal().statement())
+	if err != nil || !bytes.Equal(canonical, payload) {
+		return Receipt{}, fmt.Errorf("%w: it is not a benchmark receipt of version 1 in the form that is written", ErrMalformed)
+	}
+	return held.Predicate, held.Predicate.consistent()
+}
+
+// SignRecord writes the service's statement about the receipt in envelope.
+func SignRecord(r Record, envelope []byte, key receipt.Key) (json.RawMessage, error) {
+	subject, err := PayloadSHA256(envelope)
+	if err != nil {
+		return nil, err
+	}
+	r.Receipt, r.ReceivedAt = r.Receipt.normal(), r.ReceivedAt.UTC().Truncate(time.Microsecond)
+	payload, err := json.Marshal(r.statement(subject))
+	if err != nil {
+		return nil, fmt.Errorf("encode benchmark record %s: %w", r.ResultID, err)
+	}
+	return receipt.Seal(payload, key)
+}
+
+// A record's subject is the worker's signed receipt.
+func (r Record) statement(receiptSHA256 string) statement[Record] {
+	return statement[Record]{receipt.StatementType, []subject{named("benchmark-receipt", receiptSHA256)}, RecordType, r}
+}
+
+// OpenRecord reads the service's statement and holds it to the worker's envelope
+// that it speaks of. Error: receipt.ErrBadSignature.
+func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, error) {
+	payload, err := receipt.Unseal(record, keys)
+	if err != nil {
+		return Record{}, err
+	}
+	var held statement[Record]
+	if err := json.Unmarshal(payload, &held); err != nil {
+		return Record{}, fmt.Errorf("%w: %w", receipt.ErrBadSignature, err)
+	}
+	subject, err := PayloadSHA256(envelope)
+	if err != nil {
+		return Record{}, fmt.Errorf("%w: %w", receipt.ErrBadSignature, err)
+	}
+	canonical, err := json.Marshal(held.Predicate.statement(subject))
+	if err != nil || !bytes.Equal(canonical, payload) {
+		return Record{}, fmt.Errorf("%w: it is not a benchmark record of version 1, or speaks of another receipt", receipt.ErrBadSignature)
+	}
+	return held.Predicate, nil
+}
+
+// PayloadSHA256 names a signed document by its content, in hex: the same however
+// the JSON around it is written.
+func PayloadSHA256(envelope []byte) (string, error) {
+	entry, err := receipt.EntryOf(envelope)
+	return hex.EncodeToString(entry[:]), err
+}
+
+func (r Receipt) normal() Receipt {
+	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
+	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
+	return r
+}
+
+// maxText bounds each text of a receipt, in bytes.
+const maxText = 200
+
+// consistent tells whether the members agree with each other.
+func (r Receipt) consistent() error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
+	}
+	for name, text := range map[string]string{
+		"benchmark_version": r.BenchmarkVersion, "scene_version": r.SceneVersion, "scoring_version": r.ScoringVersion,
+		"gpu_name": r.GPUName, "gpu_vendor": r.GPUVendor, "gpu_driver": r.GPUDriver, "cpu_name": r.CPUName, "os": r.OS,
+		"blender_version": r.BlenderVersion, "blender_build_hash": r.BlenderBuildHash,
+	} {
+		if text == "" || len(text) > maxText || !plain(text) {
+			return wrong("%s must be plain text of 1 to %d bytes, or %q", name, maxText, Unknown)
+		}
+	}
+	for name, size := range map[string]*int64{"gpu_memory_bytes": r.GPUMemoryBytes, "ram_bytes": r.RAMBytes} {
+		if size != nil && *size <= 0 {
+			return wrong("%s must be above 0, or null", name)
+		}
+	}
+	if r.RenderDevice != GPU && r.RenderDevice != CPU {
+		return wrong("render_device must be GPU or CPU")
+	}
+	if len(r.Scenes) == 0 || len(r.Scenes) > 16 {
+		return wrong("it has %d scenes", len(r.Scenes))
+	}
+	total, seen := 0.0, map[string]bool{}
+	for _, s := range r.Scenes {
+		if err := s.consistent(); err != nil {
+			return wrong("scene %q: %w", s.Scene, err)
+		}
+		if seen[s.Scene] {
+			return wrong("scene %q stands twice", s.Scene)
+		}
+		seen[s.Scene] = true
+		total += s.RenderSeconds
+	}
+	if !(math.Abs(total-r.RenderSeconds) < 1e-3) {
+		return wrong("render_seconds is %v, the scenes' sum is %v", r.RenderSeconds, total)
+	}
+	if took := r.CompletedAt.Sub(r.StartedAt).Seconds(); took < total-1e-3 || r.StartedAt.Unix() <= 0 {
+		return wrong("%v seconds on the clock within a run of %v", total, took)
+	}
+	return nil
+}
+
+func (s SceneRun) consistent() error {
+	switch {
+	case s.Scene == "" || len(s.Scene) > maxText || !plain(s.Scene):
+		return errors.New("it has no proper name")
+	case s.Samples < 1 || s.Samples > 1<<40:
+		return fmt.Errorf("samples is %d", s.Samples)
+	case !(s.RenderSeconds > 0 && s.RenderSeconds < 86400):
+		return fmt.Errorf("render_seconds is %v", s.RenderSeconds)
+	case s.SamplesPerMinute != Rate(s.Samples, s.RenderSeconds):
+		return fmt.Errorf("samples_per_minute is %v, %d samples in %v s are %v", s.SamplesPerMinute, s.Samples, s.RenderSeconds, Rate(s.Samples, s.RenderSeconds))
+	case !isHash(s.PixelSHA256) || !isHash(s.ReferenceSHA256):
+		return errors.New("it has no proper hashes")
+	case !(s.Difference >= 0 && s.Difference <= 1):
+		return fmt.Errorf("difference is %v", s.Difference)
+	}
+	return nil
+}
+
+func isHash(text string) bool {
+	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// plain refuses text that a page, a log or a database could stumble over.
+func plain(text string) bool {
+	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }) < 0
+}

@@ -1,0 +1,296 @@
+// Package identity knows workspaces, people and their credentials.
+//
+// Three kinds of key live in three stores and are three types here: AccountKey,
+// AgentKey and NodeKey. None can stand in for another (spec 5). A person's
+// Session is the fourth credential; it is for browsers.
+//
+// What always holds: a secret has 256 random bits or more and is stored only as
+// its SHA-256; it is returned once, by the call that makes it; a revoked or
+// unknown secret is unauthenticated from the next call on, in every process,
+// because nothing is cached.
+//
+// What a credential may do is left to the doors. Start reading at Agent.
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// AccountKey is for the public API's render and workspace routes.
+type AccountKey struct {
+	KeyID       string
+	WorkspaceID string
+}
+
+// AgentKey is for inspect, quote, start and the agent tools.
+type AgentKey struct {
+	KeyID       string
+	WorkspaceID string
+}
+
+// NodeKey is for the workers' door; it belongs to the operator, not to a
+// workspace.
+type NodeKey struct {
+	KeyID string
+	Name  string
+}
+
+// NewKey is a key that was just made. Secret is not kept anywhere.
+type NewKey struct {
+	KeyID        string
+	Name         string
+	Secret       string
+	MaskedPrefix string
+	CreatedAt    time.Time
+}
+
+// secretLength in base62 characters carries 256 bits: 62^43 > 2^256.
+const secretLength = 43
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// newSecret draws a secret behind prefix, every character evenly.
+func newSecret(prefix string) (string, error) {
+	var b strings.Builder
+	b.WriteString(prefix)
+	for range secretLength {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
+		if err != nil {
+			return "", fmt.Errorf("draw a secret: %w", err)
+		}
+		b.WriteByte(base62[n.Int64()])
+	}
+	return b.String(), nil
+}
+
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
+		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
+	}
+	secret, err := newSecret(prefix)
+	if err != nil {
+		return NewKey{}, err
+	}
+	return NewKey{
+		KeyID: id.New(id.Key), Name: name, Secret: secret,
+		MaskedPrefix: secret[:len(prefix)+8] + "…", CreatedAt: tx.Time(),
+	}, nil
+}
+
+// limitKeys refuses an eleventh active key of a kind.
+func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(context.Context, string) (int64, error)) error {
+	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	active, err := count(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("count keys: %w", err)
+	}
+	if active >= contract.MaxActiveKeys {
+		return fault.New(fault.KeyLimitReached, "The workspace already has %d active keys of this kind, the most it may have.", active)
+	}
+	return nil
+}
+
+// CreateAccountKey makes a key of a workspace. Errors: invalid_key_name,
+// key_limit_reached.
+func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
+	k, err := newKey(tx, contract.AccountKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	if err := limitKeys(ctx, tx, workspaceID, tx.AccountKeyActive); err != nil {
+		return NewKey{}, err
+	}
+	err = tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams{
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create account key: %w", err)
+	}
+	return k, nil
+}
+
+// CreateAgentKey makes a key of a workspace; limit nil means no spend limit.
+// Errors: invalid_key_name, key_limit_reached.
+func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, limit *int64) (NewKey, error) {
+	k, err := newKey(tx, contract.AgentKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	if err := limitKeys(ctx, tx, workspaceID, tx.AgentKeyActive); err != nil {
+		return NewKey{}, err
+	}
+	spend := int64(noLimit)
+	if limit != nil {
+		spend = *limit
+	}
+	err = tx.AgentKeyCreate(ctx, query.AgentKeyCreateParams{
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
+		SpendLimitCents: spend, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create agent key: %w", err)
+	}
+	return k, nil
+}
+
+// noLimit is how a key without spend limit is stored.
+const noLimit = -1
+
+// CreateNodeKey makes a worker's key.
+func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
+	k, err := newKey(tx, contract.NodeKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	err = tx.NodeKeyCreate(ctx, query.NodeKeyCreateParams{
+		KeyID: k.KeyID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create node key: %w", err)
+	}
+	return k, nil
+}
+
+// ReplaceNodeKey revokes the node keys of that name and makes a new one: for a
+// worker that is given its key anew at every start.
+func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
+	if _, err := tx.NodeKeyRevokeNamed(ctx, query.NodeKeyRevokeNamedParams{Now: tx.Now, Name: name}); err != nil {
+		return NewKey{}, fmt.Errorf("revoke node keys named %s: %w", name, err)
+	}
+	return CreateNodeKey(ctx, tx, name)
+}
+
+// Revoke ends a key of any kind; key_not_found when there is no active one.
+func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
+	for _, revoke := range []func() (int64, error){
+		func() (int64, error) {
+			return tx.AccountKeyRevoke(ctx, query.AccountKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+		func() (int64, error) {
+			return tx.AgentKeyRevoke(ctx, query.AgentKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+		func() (int64, error) {
+			return tx.NodeKeyRevoke(ctx, query.NodeKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+	} {
+		n, err := revoke()
+		if err != nil {
+			return fmt.Errorf("revoke key %s: %w", keyID, err)
+		}
+		if n == 1 {
+			return nil
+		}
+	}
+	return fault.New(fault.KeyNotFound, "There is no active key %s.", keyID)
+}
+
+// bearer takes the secret out of an Authorization header and checks its kind by
+// prefix, so that a key of another kind is refused without a look-up.
+func bearer(header, prefix string) (string, error) {
+	scheme, secret, _ := strings.Cut(header, " ")
+	secret = strings.TrimSpace(secret)
+	if header == "" {
+		return "", fault.New(fault.Unauthenticated, "This route needs a key that begins with %s.", prefix)
+	}
+	if !strings.EqualFold(scheme, "Bearer") || len(secret) != len(prefix)+secretLength || !strings.HasPrefix(secret, prefix) {
+		return "", fault.New(fault.Unauthenticated, "This is not a key of the kind that this route takes: it begins with %s.", prefix)
+	}
+	return secret, nil
+}
+
+// touchEvery is how exact a key's last-used time is; it spares a write a
+// request.
+const touchEvery = time.Minute
+
+// state is what every kind of key's row tells about its use.
+type state struct{ revokedAt, lastUsedAt int64 }
+
+// authenticate finds the key of the header's secret and notes that it was used.
+func authenticate(ctx context.Context, d *db.DB, header, prefix string,
+	find func(ctx context.Context, tx *db.Tx, secretHash string) (state, error), touch func(tx *db.Tx) error,
+) error {
+	secret, err := bearer(header, prefix)
+	if err != nil {
+		return err
+	}
+	var stale bool
+	err = d.Look(ctx, func(ctx context.Context, tx *db.Tx) error {
+		s, err := find(ctx, tx, hash(secret))
+		if db.Missing(err) || (err == nil && s.revokedAt != 0) {
+			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")
+		}
+		if err != nil {
+			return fmt.Errorf("look up key: %w", err)
+		}
+		stale = tx.Now-s.lastUsedAt > touchEvery.Microseconds()
+		return nil
+	})
+	if err != nil || !stale {
+		return err
+	}
+	if err := d.Write(ctx, touch); err != nil {
+		return fmt.Errorf("note the key's use: %w", err)
+	}
+	return nil
+}
+
+// Agent authenticates an Authorization header as an agent key, or fails with
+// unauthenticated.
+func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err error) {
+	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+		row, err := tx.AgentKeyBySecret(ctx, secret)
+		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
+		return state{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+	})
+	return key, err
+}
+
+// Account authenticates an Authorization header as an account key, or fails
+// with unauthenticated.
+func Account(ctx context.Context, d *db.DB, header string) (key AccountKey, err error) {
+	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+		row, err := tx.AccountKeyBySecret(ctx, secret)
+		key = AccountKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
+		return state{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+	})
+	return key, err
+}
+
+// Node authenticates an Authorization header as a worker's key, or fails with
+// unauthenticated.
+func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error) {
+	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+		row, err := tx.NodeKeyBySecret(ctx, secret)
+		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
+		return state{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+	})
+	return key, err
+}

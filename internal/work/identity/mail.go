@@ -1,0 +1,160 @@
+package identity
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/smtp"
+	"net/url"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/contract"
+)
+
+// Mail sends letters through an SMTP server. Nothing but a server on this machine
+// is spoken to without TLS.
+type Mail struct {
+	host, port string
+	implicit   bool // TLS from the first byte, not by STARTTLS
+	auth       smtp.Auth
+	from       mail.Address
+	// Roots are the authorities that the server's certificate is checked
+	// against; nil = the system's.
+	Roots *x509.CertPool
+	// Now dates the letters.
+	Now func() time.Time
+}
+
+// mailTimeout bounds one letter, from dialling to the server's receipt.
+const mailTimeout = 30 * time.Second
+
+// NewMail reads the server from smtp://[user:password@]host[:587], which must
+// offer STARTTLS, or smtps://…[:465]; from is the sender's address, with or
+// without a name.
+func NewMail(server, from string) (*Mail, error) {
+	u, err := url.Parse(server)
+	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" {
+		return nil, errors.New("the mail server must be smtp://host:port or smtps://host:port") // not err: it holds the password
+	}
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("the sender of mail %q is no address: %w", from, err)
+	}
+	m := &Mail{host: u.Hostname(), port: u.Port(), implicit: u.Scheme == "smtps", from: *sender, Now: time.Now}
+	if m.port == "" && m.implicit {
+		m.port = "465"
+	} else if m.port == "" {
+		m.port = "587"
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		m.auth = smtp.PlainAuth("", u.User.Username(), password, m.host)
+	}
+	return m, nil
+}
+
+// Deliver sends a one-time link; it returns when the server has taken the
+// letter.
+func (m *Mail) Deliver(ctx context.Context, email, link string) error {
+	return m.Send(ctx, email, "Sign in to "+contract.Service, fmt.Sprintf(
+		"Open this link to sign in. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this letter: nobody gets in without the link.\n",
+		int(contract.SignInLinkLife.Minutes()), link))
+}
+
+// Send sends a letter; it returns when the server has taken it. text is plain,
+// with short lines, as every reader shows it.
+func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	c, err := m.connect(ctx)
+	if err != nil {
+		return fmt.Errorf("reach mail server %s: %w", m.host, err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := m.hand(c, to, m.letter(to, subject, text)); err != nil {
+		return fmt.Errorf("hand a letter to mail server %s: %w", m.host, err)
+	}
+	return nil
+}
+
+// connect opens a conversation that ends with ctx, under TLS.
+func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
+	if err != nil {
+		return nil, err
+	}
+	local := conn.RemoteAddr().(*net.TCPAddr).IP.IsLoopback()
+	raw := conn
+	context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) }) // whatever it waits for
+	secure := &tls.Config{ServerName: m.host, RootCAs: m.Roots, MinVersion: tls.VersionTLS12}
+	if m.implicit {
+		conn = tls.Client(conn, secure)
+	}
+	c, err := smtp.NewClient(conn, m.host)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if m.implicit {
+		return c, nil
+	}
+	if offered, _ := c.Extension("STARTTLS"); offered {
+		err = c.StartTLS(secure)
+	} else if !local {
+		err = errors.New("it offers no STARTTLS, and is not on this machine")
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// hand gives one letter to the server.
+func (m *Mail) hand(c *smtp.Client, to string, letter []byte) error {
+	if m.auth != nil {
+		if err := c.Auth(m.auth); err != nil {
+			return err
+		}
+	}
+	if err := c.Mail(m.from.Address); err != nil {
+		return err
+	}
+	if err := c.Rcpt(to); err != nil {
+		return err
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(letter); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil { // the server's receipt
+		return err
+	}
+	_ = c.Quit() // the letter is the server's already
+	return nil
+}
+
+// letter puts the headers before a text.
+func (m *Mail) letter(to, subject, text string) []byte {
+	var b bytes.Buffer
+	for _, header := range [][2]string{
+		{"From", m.from.String()},
+		{"To", (&mail.Address{Address: to}).String()},
+		{"Subject", subject},
+		{"Date", m.Now().UTC().Format(time.RFC1123Z)},
+		{"MIME-Version", "1.0"},
+		{"Content-Type", "text/plain; charset=utf-8"},
+		{"Auto-Submitted", "auto-generated"}, // no out-of-office answers
+	} {
+		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
+	}
+	b.WriteString("\r\n" + strings.ReplaceAll(text, "\n", "\r\n"))
+	return b.Bytes()
+}

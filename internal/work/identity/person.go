@@ -1,0 +1,66 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/wallet"
+)
+
+// Person is somebody who signs in.
+type Person struct {
+	PersonID    string
+	Email       string
+	WorkspaceID string
+}
+
+// address is the one spelling of an e-mail address under which somebody is
+// known; invalid_request for what is none.
+func address(email string) (string, error) {
+	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
+	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
+	if err != nil || parsed.Name != "" || len(parsed.Address) > longest {
+		return "", fault.Field("email", "is not an e-mail address").Because(err)
+	}
+	spelling := strings.ToLower(parsed.Address)
+	// A spelling that only quotes hold together is one no mail server likes.
+	if again, err := mail.ParseAddress(spelling); err != nil || again.Address != spelling {
+		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not taken")
+	}
+	return spelling, nil
+}
+
+// CreateWorkspace makes a person of that address with a workspace and an empty
+// wallet. Somebody who already has one keeps it.
+func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, error) {
+	email, err := address(email)
+	if err != nil {
+		return Person{}, err
+	}
+	known, err := tx.PersonByEmail(ctx, email)
+	if err == nil {
+		return Person{known.PersonID, known.Email, known.WorkspaceID}, nil
+	}
+	if !db.Missing(err) {
+		return Person{}, fmt.Errorf("look up person: %w", err)
+	}
+	p := Person{PersonID: id.New(id.Person), Email: email, WorkspaceID: id.New(id.Workspace)}
+	err = tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: p.WorkspaceID, Name: email, CreatedAt: tx.Now})
+	if err != nil {
+		return Person{}, fmt.Errorf("create workspace: %w", err)
+	}
+	made, err := tx.PersonCreate(ctx, query.PersonCreateParams{PersonID: p.PersonID, Email: email, WorkspaceID: p.WorkspaceID, CreatedAt: tx.Now})
+	if err != nil {
+		return Person{}, fmt.Errorf("create person: %w", err)
+	}
+	if made == 0 {
+		return Person{}, fault.New(fault.Unavailable, "Somebody is signing in with this address right now.")
+	}
+	return p, wallet.Open(ctx, tx, p.WorkspaceID)
+}

@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// Opened is a session that was just opened. Token is not kept anywhere.
+type Opened struct {
+	Person  Person
+	Token   string
+	Expires time.Time
+}
+
+// SignIn takes the token of a link, once, and opens a session; a first sign-in
+// makes the person and a workspace. The session that the browser had before,
+// "" when none, ends. Errors: link_invalid.
+func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
+	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
+	if db.Missing(err) {
+		return Opened{}, fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
+	}
+	if err != nil {
+		return Opened{}, fmt.Errorf("use sign-in link: %w", err)
+	}
+	p, err := CreateWorkspace(ctx, tx, link.Email)
+	if err != nil {
+		return Opened{}, err
+	}
+	return open(ctx, tx, p, before)
+}
+
+// open makes a new session, so that one known from before is worth nothing, and
+// clears away what has ended: here, because signing in is what makes them.
+func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, error) {
+	for _, clear := range []func() error{
+		func() error { return tx.SessionDelete(ctx, hash(before)) },
+		func() error { return tx.SessionsEnd(ctx, tx.Now) },
+		func() error { return tx.SignInLinksEnd(ctx, tx.Now) },
+	} {
+		if err := clear(); err != nil {
+			return Opened{}, fmt.Errorf("clear ended sessions and links: %w", err)
+		}
+	}
+	token, err := newSecret("")
+	if err != nil {
+		return Opened{}, err
+	}
+	o := Opened{p, token, tx.Time().Add(contract.SessionLife)}
+	err = tx.SessionCreate(ctx, query.SessionCreateParams{
+		TokenSha256: hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires),
+	})
+	if err != nil {
+		return Opened{}, fmt.Errorf("create session: %w", err)
+	}
+	return o, nil
+}
+
+// SignInAgain is what helps who has no session.
+const SignInAgain = "Sign in on the service's own pages, then call again."
+
+// Session authenticates a session cookie's value, or fails with
+// unauthenticated.
+func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) {
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.SessionGet(ctx, hash(token))
+		if db.Missing(err) || (err == nil && row.ExpiresAt <= tx.Now) {
+			return fault.New(fault.Unauthenticated, "The session has ended.").Do(SignInAgain)
+		}
+		if err != nil {
+			return fmt.Errorf("look up session: %w", err)
+		}
+		p = Person{row.PersonID, row.Email, row.WorkspaceID}
+		return nil
+	})
+	return p, err
+}
+
+// SignOut ends a session.
+func SignOut(ctx context.Context, tx *db.Tx, token string) error {
+	if err := tx.SessionDelete(ctx, hash(token)); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}

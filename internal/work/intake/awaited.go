@@ -1,0 +1,197 @@
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/quote"
+)
+
+// Awaited is an upload whose id is known before its file is here.
+type Awaited struct {
+	UploadID string
+	// Source is the address that the file is fetched from; "" = its owner sends
+	// it by a link.
+	Source string
+	// ExpiresAt is when a link ends; a file that is fetched has its own time.
+	ExpiresAt time.Time
+	// Refused is what was wrong with the file that came last; nil = none came.
+	Refused *fault.Error
+}
+
+// mostFetches bounds what a workspace may have fetched at once.
+const mostFetches = 4
+
+// Await promises an upload: by a link, or, from a source, fetched as the work of
+// FetchQueue. Errors: rate_limited when too many are being fetched.
+func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awaited, err error) {
+	err = in.DB.Write(ctx, func(tx *db.Tx) error {
+		a = Awaited{UploadID: id.New(id.Upload), Source: source, ExpiresAt: tx.Time().Add(contract.UploadLinkLife)}
+		if source != "" {
+			n, err := tx.AwaitedFetching(ctx, workspaceID)
+			if err != nil {
+				return fmt.Errorf("count fetches: %w", err)
+			}
+			if n >= mostFetches {
+				return fault.New(fault.RateLimited, "%d files are being fetched for this workspace, the most at once.", n).After(10 * time.Second)
+			}
+			if err := lease.Add(ctx, tx, FetchQueue, a.UploadID, 0, time.Time{}); err != nil {
+				return err
+			}
+		}
+		err := tx.AwaitedCreate(ctx, query.AwaitedCreateParams{
+			UploadID: a.UploadID, WorkspaceID: workspaceID, Source: source, CreatedAt: tx.Now, ExpiresAt: db.Micros(a.ExpiresAt),
+		})
+		if err != nil {
+			return fmt.Errorf("await an upload: %w", err)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// Awaited reads an awaited upload of a workspace; upload_not_found when it has
+// none. Once its file is here, Inspected tells of it.
+func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a Awaited, err error) {
+	err = in.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := awaited(ctx, tx, uploadID)
+		if err == nil && row.WorkspaceID != workspaceID {
+			err = noAwaited(uploadID)
+		}
+		a = Awaited{UploadID: uploadID, Source: row.Source, ExpiresAt: db.Time(row.ExpiresAt), Refused: refusedAs(row)}
+		return err
+	})
+	return a, err
+}
+
+func awaited(ctx context.Context, tx *db.Tx, uploadID string) (query.AwaitedUpload, error) {
+	row, err := tx.AwaitedGet(ctx, uploadID)
+	if db.Missing(err) {
+		return row, noAwaited(uploadID)
+	}
+	if err != nil {
+		return row, fmt.Errorf("read awaited upload: %w", err)
+	}
+	return row, nil
+}
+
+func noAwaited(uploadID string) error {
+	return fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
+}
+
+func refusedAs(row query.AwaitedUpload) *fault.Error {
+	if row.FaultCode == "" {
+		return nil
+	}
+	e := fault.New(fault.Code(row.FaultCode), "%s", row.FaultText).Do(row.FaultAction)
+	if row.FaultDetail != "null" {
+		e = e.With(json.RawMessage(row.FaultDetail))
+	}
+	return e
+}
+
+// ReceiveAwaited takes the file of an upload that is awaited by link. A file
+// that is refused leaves the link open for a better one; one that is taken ends
+// it. Errors: upload_not_found, link_invalid, and those of Receive and Quote.
+func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string, body io.Reader) (Inspection, error) {
+	var row query.AwaitedUpload
+	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if row, err = awaited(ctx, tx, uploadID); err != nil {
+			return err
+		}
+		if row.Source != "" || tx.Now >= row.ExpiresAt {
+			return fault.New(fault.LinkInvalid, "The upload link has expired.")
+		}
+		if _, err = tx.UploadByID(ctx, uploadID); db.Missing(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read upload: %w", err)
+		}
+		return linkUsed()
+	})
+	if err != nil {
+		return Inspection{}, err
+	}
+	i, err := in.take(ctx, row, filename, body, func(*db.Tx, quote.Quote) error { return nil })
+	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
+		err = errors.Join(err, in.noteRefused(ctx, uploadID, err, nil))
+	}
+	return i, err
+}
+
+func linkUsed() error {
+	return fault.New(fault.LinkInvalid, "The upload link has taken its file already.")
+}
+
+// take receives the file of an awaited upload and prices it as the scene stands.
+func (in *Intake) take(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
+	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, filename, body)
+	if err != nil {
+		return Inspection{}, err
+	}
+	i, err := r.QuoteAnd(ctx, quote.Asked{}, and)
+	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
+		// Here nobody can be asked for another range.
+		return i, e.Do(fmt.Sprintf("Set the scene's frame range to at most %d frames from 1 on, save, and upload again.", contract.MaxFrames))
+	}
+	return i, err
+}
+
+// noteRefused keeps what was wrong with a file, for whoever asks about it, and
+// ends the fetch that brought it.
+func (in *Intake) noteRefused(ctx context.Context, uploadID string, refused error, fetch *lease.Ref) error {
+	_, body := fault.Envelope(refused, "")
+	detail, err := json.Marshal(body.Error.Detail)
+	if err != nil {
+		return fmt.Errorf("note a refusal: %w", err)
+	}
+	// The sender may be gone; what it sent was wrong all the same.
+	ctx = context.WithoutCancel(ctx)
+	return in.DB.Write(ctx, func(tx *db.Tx) error {
+		err := tx.AwaitedRefused(ctx, query.AwaitedRefusedParams{
+			Code: string(body.Error.Code), Text: body.Error.Message, Action: body.Error.SuggestedAction, Detail: string(detail), UploadID: uploadID,
+		})
+		if err != nil {
+			return fmt.Errorf("note a refusal: %w", err)
+		}
+		tx.Announce(topic(uploadID))
+		if fetch == nil {
+			return nil
+		}
+		return lease.Finish(ctx, tx, *fetch)
+	})
+}
+
+// topic is announced when the file of an upload is here, or refused.
+func topic(uploadID string) string { return "upload:" + uploadID }
+
+// Arrivals wakes whoever waits for the file of an awaited upload: when it is
+// here, or refused. End it with stop.
+func (in *Intake) Arrivals(uploadID string) (wake <-chan struct{}, stop func()) {
+	return in.DB.Listen(topic(uploadID))
+}
+
+// keepAwaited is how long after its end an awaited upload can still be asked
+// about.
+const keepAwaited = 24 * time.Hour
+
+// Forget removes awaited uploads that nobody can want any more and returns how
+// many.
+func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
+	err = d.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.AwaitedForget(ctx, tx.Now-keepAwaited.Microseconds())
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,147 @@
+package intake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+)
+
+// house is an intake with a store and one workspace.
+type house struct {
+	*intake.Intake
+	t *testing.T
+}
+
+const workspace = "WSP-1"
+
+func newHouse(t *testing.T, d *db.DB) house {
+	t.Helper()
+	blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := house{&intake.Intake{DB: d, Blobs: blobs, Envelope: contract.QualifiedPixelSamples}, t}
+	h.must(func(tx *db.Tx) error {
+		return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: workspace, CreatedAt: tx.Now})
+	})
+	return h
+}
+
+func (h house) must(do func(tx *db.Tx) error) {
+	h.t.Helper()
+	if err := h.DB.Write(h.t.Context(), do); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// upload receives a real file.
+func (h house) upload() intake.Inspection {
+	h.t.Helper()
+	file, err := os.Open("../../ground/blendfile/testdata/settings.blend")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	received, err := h.Receive(h.t.Context(), workspace, "settings.blend", file)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	frame := 1
+	i, err := received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return i
+}
+
+// start is what a start does with an upload: take its quote, make the job.
+func (h house) start(i intake.Inspection) error {
+	return h.DB.Write(context.Background(), func(tx *db.Tx) error {
+		q, err := quote.Take(context.Background(), tx, workspace, i.UploadID, i.Quote.QuoteID)
+		if err != nil {
+			return err
+		}
+		jobID := id.New(id.Job)
+		err = tx.JobCreate(context.Background(), query.JobCreateParams{
+			JobID: jobID, WorkspaceID: workspace, Flow: "job_api", Status: "queued", UploadID: q.UploadID, QuoteID: q.QuoteID,
+			InputKey: q.InputKey, FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: q.PriceCents, CreatedAt: tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+		return quote.Accept(context.Background(), tx, q.QuoteID, jobID)
+	})
+}
+
+// expire does the work of the lease that ends an upload's time.
+func (h house) expire(uploadID string) error {
+	ctx := context.Background()
+	var held []lease.Lease
+	err := h.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		held, err = lease.ClaimOne(ctx, tx, lease.ID(lease.ExpireQueue, "upload/"+uploadID, 0), "test", time.Minute)
+		return err
+	})
+	if err != nil || len(held) != 1 {
+		return errors.Join(err, fmt.Errorf("claimed %d leases", len(held)))
+	}
+	return h.Expire(ctx, held[0], uploadID)
+}
+
+func (h house) hasFile(i intake.Inspection) bool {
+	h.t.Helper()
+	r, err := h.Blobs.Open(h.t.Context(), i.Quote.InputKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return false
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_ = r.Close()
+	return true
+}
+
+// Whichever comes first: a job has its file, or there is no job.
+func TestAnUploadIsStartedOrRemovedNeverBoth(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		uploads := make([]intake.Inspection, 30)
+		for i := range uploads {
+			uploads[i] = h.upload()
+		}
+		skew.Store(int64(contract.UploadRetention + time.Minute))
+		for _, i := range uploads {
+			var started, expired error
+			var both sync.WaitGroup
+			both.Go(func() { started = h.start(i) })
+			both.Go(func() { expired = h.expire(i.UploadID) })
+			both.Wait()
+			if expired != nil {
+				t.Fatal(expired)
+			}
+			if started != nil && !fault.Is(started, fault.UploadNotFound) {
+				t.Fatal(started)
+			}
+			if got, want := h.hasFile(i), started == nil; got != want {
+				t.Fatalf("the upload was started: %v, its file is there: %v", want, got)
+			}
+		}
+	})
+}

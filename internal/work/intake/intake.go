@@ -1,0 +1,356 @@
+// Package intake receives a .blend: it caps, hashes, stores and inspects it in
+// one pass over the wire, and answers with a locked quote.
+//
+// What always holds: the file is never in memory; an upload that is refused or
+// breaks off leaves nothing behind; an upload that is acknowledged is durable
+// and its quote is locked, in one transaction; nothing is spent.
+//
+// Reading the format is left to blendfile, the price to quote, starting to
+// render. Start reading at Intake.Receive.
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/work/quote"
+)
+
+// Intake receives uploads.
+type Intake struct {
+	DB       *db.DB
+	Blobs    blob.Store
+	Envelope quote.Envelope // bound on a frame's work
+	// Guard says which addresses files may be fetched from, Fetcher asks them
+	// within FetchLimits; both are for awaited uploads alone.
+	Guard   *outbound.Guard
+	Fetcher *http.Client
+}
+
+// Received is a file that has arrived whole and can be rendered. End it with
+// Quote or Abort.
+type Received struct {
+	intake      *Intake
+	workspaceID string
+	uploadID    string
+	filename    string
+	key         string
+	blob        blob.Writer
+	sha256      string
+	size        int64
+	scene       quote.Scene
+}
+
+// Inspection is what inspect answers with.
+type Inspection struct {
+	UploadID string
+	Quote    quote.Quote
+	Scene    quote.Scene
+}
+
+// Receive takes the bytes of one file and inspects them on the way. Errors:
+// upload_too_large, unsupported_file, file_damaged, file_too_new, no_scene,
+// engine_not_supported, no_camera, invalid_request when the body breaks off.
+func (in *Intake) Receive(ctx context.Context, workspaceID, filename string, body io.Reader) (*Received, error) {
+	return in.receive(ctx, workspaceID, id.New(id.Upload), filename, body)
+}
+
+// receive is Receive for an id that was told before. Of several files that come
+// for one id at once each has a blob of its own, and one gets the id.
+func (in *Intake) receive(ctx context.Context, workspaceID, uploadID, filename string, body io.Reader) (*Received, error) {
+	name, err := CleanName(filename)
+	if err != nil {
+		return nil, err
+	}
+	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name}
+	r.key = "uploads/" + id.New(id.Upload)
+	if r.blob, err = in.Blobs.Create(ctx, r.key); err != nil {
+		return nil, fmt.Errorf("store upload: %w", err)
+	}
+	if err := r.read(body); err != nil {
+		r.Abort()
+		return nil, err
+	}
+	return r, nil
+}
+
+// read makes the one pass: body -> cap -> hash and blob -> blendfile.
+func (r *Received) read(body io.Reader) error {
+	source := &capped{body: body, left: contract.MaxUploadBytes, sum: sha256.New(), blob: r.blob}
+	facts, err := blendfile.Inspect(source, blendfile.Options{})
+	if err == nil {
+		// The facts may be complete before the file is.
+		_, err = io.Copy(io.Discard, source)
+	}
+	if source.err != nil {
+		return source.err // why reading stopped, whatever the reader made of it
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	r.size, r.sha256 = source.size, hex.EncodeToString(source.sum.Sum(nil))
+	if err := Renderable(facts); err != nil {
+		return err
+	}
+	r.scene = sceneOf(facts)
+	return nil
+}
+
+// Filename is the file's name as it is kept.
+func (r *Received) Filename() string { return r.filename }
+
+// SHA256 is the lower-case hex hash of the file's bytes.
+func (r *Received) SHA256() string { return r.sha256 }
+
+// Size is the number of the file's bytes.
+func (r *Received) Size() int64 { return r.size }
+
+// Abort forgets the file. After Quote it does nothing.
+func (r *Received) Abort() { r.blob.Abort() }
+
+// Quote makes the upload durable and locks a price for the frames asked for.
+// Errors: those of quote.Asked.Resolve; then nothing is kept.
+func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, error) {
+	return r.QuoteAnd(ctx, asked, func(*db.Tx, quote.Quote) error { return nil })
+}
+
+// QuoteAnd is Quote, with what follows from the quote in the same transaction:
+// when and fails, nothing is kept.
+func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
+	defer r.Abort()
+	if _, _, err := asked.Resolve(r.scene.Frames()); err != nil {
+		return Inspection{}, err // before the cost of making it durable
+	}
+	scene, err := json.Marshal(r.scene)
+	if err != nil {
+		return Inspection{}, fmt.Errorf("write scene: %w", err)
+	}
+	if err := r.blob.Commit(); err != nil {
+		return Inspection{}, fmt.Errorf("store upload: %w", err)
+	}
+	out := Inspection{UploadID: r.uploadID, Scene: r.scene}
+	err = r.intake.DB.Write(ctx, func(tx *db.Tx) error {
+		upload := query.UploadCreateParams{
+			UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
+			BlobKey: r.key, Scene: string(scene), CreatedAt: tx.Now,
+		}
+		n, err := tx.UploadCreate(ctx, upload)
+		if err != nil {
+			return fmt.Errorf("store upload: %w", err)
+		}
+		if n == 0 {
+			return linkUsed() // another file for this id was faster
+		}
+		tx.Announce(topic(r.uploadID))
+		row, err := tx.UploadByID(ctx, r.uploadID)
+		if err != nil {
+			return fmt.Errorf("store upload: %w", err)
+		}
+		if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), asked); err != nil {
+			return err
+		}
+		if err := lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
+			return err
+		}
+		return and(tx, out.Quote)
+	})
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
+		// Not a promise to anyone yet; the sweep finds it if this fails.
+		_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
+	}
+	if err != nil {
+		return Inspection{}, err
+	}
+	return out, nil
+}
+
+// OpenQuote is the quote of an upload that a job can take, in the caller's
+// transaction: the newest one while it is open, else one like it at the price of
+// today. Errors: upload_not_found.
+func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
+	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+	if err != nil {
+		return quote.Quote{}, err
+	}
+	q, err := newest(ctx, tx, workspaceID, uploadID)
+	if err != nil || q.Status == quote.Open {
+		return q, err
+	}
+	return in.lockAgain(ctx, tx, upload, q)
+}
+
+// newest is the quote of an upload that was made last.
+func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
+	quoteID, err := tx.QuoteLatest(ctx, query.QuoteLatestParams{UploadID: uploadID, WorkspaceID: workspaceID})
+	if err != nil {
+		return quote.Quote{}, fmt.Errorf("find the quote of %s: %w", uploadID, err)
+	}
+	return quote.Take(ctx, tx, workspaceID, uploadID, quoteID)
+}
+
+// lockAgain locks today's price for the frames of an older quote.
+func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, q quote.Quote) (quote.Quote, error) {
+	if upload.RemovedAt != 0 {
+		return q, fault.New(fault.UploadNotFound, "The upload is gone: its time was over.")
+	}
+	scene, err := readScene(upload.Scene)
+	if err != nil {
+		return q, err
+	}
+	return in.Envelope.Lock(ctx, tx, upload, scene, fileWarnings(scene), quote.Asked{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
+}
+
+// Inspected is what an upload was found to be, with its newest quote: that one
+// itself while it is open or a job has taken it, else one like it at the price of
+// today. Errors: upload_not_found.
+func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (out Inspection, err error) {
+	err = in.DB.Write(ctx, func(tx *db.Tx) error {
+		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+		if err != nil {
+			return err
+		}
+		out = Inspection{UploadID: uploadID}
+		if out.Scene, err = readScene(upload.Scene); err != nil {
+			return err
+		}
+		if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err != nil || out.Quote.Status != quote.Expired {
+			return err
+		}
+		out.Quote, err = in.lockAgain(ctx, tx, upload, out.Quote)
+		return err
+	})
+	return out, err
+}
+
+// Requote locks a price for other frames of an upload. Errors: upload_not_found
+// and those of quote.Asked.Resolve.
+func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, asked quote.Asked) (out Inspection, err error) {
+	err = in.DB.Write(ctx, func(tx *db.Tx) error {
+		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+		if err != nil {
+			return err
+		}
+		if upload.RemovedAt != 0 {
+			return fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+		}
+		kept, err := readScene(upload.Scene)
+		if err != nil {
+			return err
+		}
+		out = Inspection{UploadID: uploadID, Scene: kept}
+		out.Quote, err = in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), asked)
+		return err
+	})
+	return out, err
+}
+
+// Expire removes an upload that no job can want any more. It is the work of a
+// lease of lease.ExpireQueue whose subject is "upload/<upload_id>".
+func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
+	var key string
+	err := in.DB.Write(ctx, func(tx *db.Tx) error {
+		upload, err := tx.UploadLock(ctx, uploadID)
+		if err != nil {
+			return fmt.Errorf("expire upload %s: %w", uploadID, err)
+		}
+		live, err := tx.UploadLiveJobs(ctx, uploadID)
+		if err != nil {
+			return fmt.Errorf("expire upload %s: %w", uploadID, err)
+		}
+		if live > 0 { // look again later
+			_, err := lease.Fail(ctx, tx, l.Ref(), "", "still in use", time.Hour)
+			return err
+		}
+		key = upload.BlobKey
+		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
+			return fmt.Errorf("expire upload %s: %w", uploadID, err)
+		}
+		return lease.Finish(ctx, tx, l.Ref())
+	})
+	if err != nil || key == "" {
+		return err
+	}
+	// After the row: a blob without a row is found by the sweep.
+	return in.Blobs.Delete(ctx, key)
+}
+
+// capped hands on at most left bytes, and hashes and stores what passes.
+type capped struct {
+	body io.Reader
+	left int64
+	size int64
+	sum  hash.Hash
+	blob io.Writer
+	err  error // why reading stopped, other than at the end
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.body.Read(p)
+	if int64(n) > c.left {
+		c.err = TooLarge()
+		return 0, c.err
+	}
+	c.left -= int64(n)
+	c.size += int64(n)
+	c.sum.Write(p[:n]) // never fails
+	if _, werr := c.blob.Write(p[:n]); werr != nil {
+		c.err = fmt.Errorf("store upload: %w", werr)
+		return 0, c.err
+	}
+	if err != nil && err != io.EOF {
+		c.err = fault.New(fault.InvalidRequest, "The upload broke off after %d bytes.", c.size).Because(err)
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			c.err = f
+		}
+		return n, c.err
+	}
+	return n, err
+}
+
+// TooLarge is the refusal of a file above the cap (spec 4.1 rule 3).
+func TooLarge() error {
+	return fault.New(fault.UploadTooLarge, "The file is larger than %d bytes.", contract.MaxUploadBytes)
+}
+
+// maxNameBytes is what file systems commonly take.
+const maxNameBytes = 255
+
+// CleanName keeps the last element of what the caller called the file. Errors:
+// unsupported_file.
+func CleanName(filename string) (string, error) {
+	name := path.Base(strings.ReplaceAll(filename, `\`, "/"))
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, name))
+	if !strings.HasSuffix(strings.ToLower(name), contract.InputExtension) || len(name) == len(contract.InputExtension) || len(name) > maxNameBytes {
+		return "", fault.New(fault.UnsupportedFile, "The file's name must end with %s and have at most %d bytes; it is %q.",
+			contract.InputExtension, maxNameBytes, name)
+	}
+	return name, nil
+}

@@ -1,0 +1,146 @@
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/quote"
+)
+
+// rendererVersion is the contract's Blender as files count versions: 4.1 = 401.
+const rendererVersion = 401
+
+// refusal translates what the reader found into the wire's words.
+func refusal(err error) error {
+	if errors.Is(err, blendfile.ErrNotBlend) {
+		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
+	}
+	if e, ok := errors.AsType[*blendfile.UnsupportedError](err); ok {
+		return fault.New(fault.UnsupportedFile, "%s", sentence(e))
+	}
+	if e, ok := errors.AsType[*blendfile.TruncatedError](err); ok {
+		return fault.New(fault.FileDamaged, "%s", sentence(e)).Because(err)
+	}
+	if e, ok := errors.AsType[*blendfile.DamagedError](err); ok {
+		return fault.New(fault.FileDamaged, "%s", sentence(e)).Because(err)
+	}
+	if e, ok := errors.AsType[*blendfile.TooLargeError](err); ok {
+		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Because(err)
+	}
+	return fmt.Errorf("inspect upload: %w", err)
+}
+
+// sentence writes an error as one.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// Renderable refuses what this renderer cannot render (decisions on inspect).
+// Errors: file_too_new, no_scene, engine_not_supported, no_camera.
+func Renderable(f *blendfile.Facts) error {
+	if f.FileVersion/100 > rendererVersion/100 {
+		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
+			version(f.FileVersion), contract.BlenderVersion)
+	}
+	s := f.Scene
+	if s == nil {
+		return fault.New(fault.NoScene, "The file holds no scene.")
+	}
+	if s.Engine != contract.Engine {
+		engine := s.Engine
+		if engine == "" {
+			engine = "Blender Internal"
+		}
+		return fault.New(fault.EngineNotSupported, "The scene %q renders with %s; this service renders with Cycles only.", s.Name, engine).
+			With(map[string]string{"engine": engine, "required": contract.Engine})
+	}
+	if s.Camera == "" {
+		return fault.New(fault.NoCamera, "The scene %q has no camera.", s.Name)
+	}
+	return nil
+}
+
+func version(file int) string { return fmt.Sprintf("%d.%d", file/100, file%100) }
+
+func sceneOf(f *blendfile.Facts) quote.Scene {
+	s := f.Scene
+	out := quote.Scene{
+		Name: s.Name, Engine: s.Engine,
+		ResolutionX: s.ResolutionX, ResolutionY: s.ResolutionY, ResolutionPercentage: s.ResolutionPercentage,
+		Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
+		FileVersion: version(f.FileVersion), DrivenSamples: s.SamplesDriven,
+		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
+		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
+		UsesAutorunScripts: f.PythonDrivers > 0,
+	}
+	out.FrameWidth, out.FrameHeight = pictureSize(s)
+	for _, m := range f.MissingFiles {
+		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: m.Path, Owner: m.Owner})
+	}
+	for _, l := range f.LinkedLibraries {
+		if !l.Packed {
+			out.LinkedLibraries = append(out.LinkedLibraries, l.Path)
+		}
+	}
+	for _, t := range f.Texts {
+		out.Scripts = append(out.Scripts, t.Name)
+		out.UsesAutorunScripts = out.UsesAutorunScripts || t.Registers
+	}
+	for _, n := range s.FileOutputNodes {
+		if !n.Muted {
+			out.FileOutputNodes = append(out.FileOutputNodes, n.Path)
+		}
+	}
+	return out
+}
+
+// pictureSize is the size of a scene's pictures in pixels, by the same truncations
+// that Blender uses.
+func pictureSize(s *blendfile.Scene) (width, height int) {
+	width, height = s.ResolutionX*s.ResolutionPercentage/100, s.ResolutionY*s.ResolutionPercentage/100
+	if b := s.Border; b != nil && b.Crop {
+		x, y := float64(width), float64(height)
+		return int(b.MaxX*x) - int(b.MinX*x), int(b.MaxY*y) - int(b.MinY*y)
+	}
+	return width, height
+}
+
+// fileWarnings tells what the render will do otherwise than the file may
+// expect, whatever frames are asked for.
+func fileWarnings(s quote.Scene) []quote.Warning {
+	out := []quote.Warning{}
+	warn := func(condition bool, code, text string, detail any) {
+		if condition {
+			out = append(out, quote.Warning{Code: code, Message: text, Detail: detail})
+		}
+	}
+	missing, libraries := len(s.MissingFiles), len(s.LinkedLibraries)
+	warn(missing > 0, quote.WarnMissingFiles,
+		fmt.Sprintf("%d file(s) that the scene wants are not packed into it; what needs them renders as in Blender without them.", missing),
+		map[string]int{"count": missing})
+	warn(libraries > 0, quote.WarnLinkedLibraries,
+		fmt.Sprintf("%d linked .blend file(s) are not part of the upload; data from them is missing.", libraries),
+		map[string]int{"count": libraries})
+	warn(s.UsesAutorunScripts, quote.WarnScriptsDisabled, "The file carries Python that would run on load or in drivers; it is not run.", nil)
+	warn(len(s.FileOutputNodes) > 0, quote.WarnFileOutput, "Compositor File Output nodes are muted; only the render result is delivered.", nil)
+	warn(s.MovieOutput, quote.WarnMovieAsPNG, fmt.Sprintf("The scene's output is a film (%s); frames are delivered as PNG.", s.OutputFormat), nil)
+	var major, minor int
+	if _, err := fmt.Sscanf(s.FileVersion, "%d.%d", &major, &minor); err == nil {
+		warn(major*100+minor > rendererVersion, quote.WarnNewerFile,
+			fmt.Sprintf("The file was saved by Blender %s, newer than the renderer's %s; what is new there is not rendered.", s.FileVersion, contract.BlenderVersion), nil)
+	}
+	return out
+}
+
+func readScene(text string) (s quote.Scene, err error) {
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return s, fmt.Errorf("read kept scene: %w", err)
+	}
+	return s, nil
+}

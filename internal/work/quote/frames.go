@@ -1,0 +1,99 @@
+package quote
+
+import (
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+)
+
+// Frames is a range of frames: Start, Start+Step, ... up to End.
+type Frames struct {
+	Start int `json:"frame_start"`
+	End   int `json:"frame_end"`
+	Step  int `json:"frame_step"`
+}
+
+// Count is how many frames the range holds; 0 when it is empty.
+func (f Frames) Count() int {
+	if f.Step < 1 || f.End < f.Start {
+		return 0
+	}
+	return (f.End-f.Start)/f.Step + 1
+}
+
+// Asked is the part of a range that a caller named; nil members are left to the
+// scene.
+type Asked struct {
+	Start *int
+	End   *int
+	Step  *int
+}
+
+// Resolve fills what the caller left open from the scene's own range and checks
+// the outcome. A scene's frames 0 and below are left out, since frames begin at
+// 1 (spec 2.4); skipped then is how many. Errors: invalid_frame_range,
+// frame_range_too_large.
+func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
+	f = scene
+	if a.Step != nil {
+		f.Step = *a.Step
+	}
+	if a.End != nil {
+		f.End = *a.End
+	}
+	if a.Start != nil {
+		f.Start = *a.Start
+	}
+	if f.Step < 1 || f.Step > contract.MaxFrameNumber {
+		return f, 0, fault.New(fault.InvalidFrameRange, "frame_step is %d; it must be 1 to %d.", f.Step, contract.MaxFrameNumber)
+	}
+	if f.Start > contract.MaxFrameNumber || f.End > contract.MaxFrameNumber {
+		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d goes beyond %d, the last frame that Blender knows.",
+			f.Start, f.End, contract.MaxFrameNumber)
+	}
+	if a.Start != nil && f.Start < contract.MinFrames {
+		return f, 0, fault.New(fault.InvalidFrameRange, "frame_start is %d; frames begin at 1.", f.Start)
+	}
+	if f.Start < contract.MinFrames && f.End >= contract.MinFrames {
+		skipped = (contract.MinFrames - f.Start + f.Step - 1) / f.Step
+		f.Start += skipped * f.Step
+	}
+	if f.End < f.Start || f.Start < contract.MinFrames {
+		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d holds no frame of 1 or above.", f.Start, f.End).
+			With(rangeDetail{scene, f})
+	}
+	if n := f.Count(); n > contract.MaxFrames {
+		return f, 0, fault.New(fault.FrameRangeTooLarge, "The range %d to %d holds %d frames; a job has at most %d. Send frame_start and frame_end.",
+			f.Start, f.End, n, contract.MaxFrames).With(rangeDetail{scene, f})
+	}
+	// The last frame is the last one rendered, so that equal ranges look equal.
+	f.End = f.Start + (f.Count()-1)*f.Step
+	return f, skipped, nil
+}
+
+// rangeDetail helps a caller choose a range.
+type rangeDetail struct {
+	Scene Frames `json:"scene"`
+	Asked Frames `json:"asked"`
+}
+
+// Span is the range of the older flow: from start (1 when absent) to end, or
+// count frames; both must agree when both are there, and without both it is one
+// frame. Errors: invalid_frame_range, frame_range_too_large.
+func Span(start, end, count *int) (Frames, error) {
+	f := Frames{Start: contract.MinFrames, Step: 1}
+	if start != nil {
+		f.Start = *start
+	}
+	f.End = f.Start
+	switch {
+	case end != nil:
+		f.End = *end
+	case count != nil:
+		f.End = f.Start + *count - 1
+	}
+	if count != nil && f.End-f.Start+1 != *count {
+		return f, fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames %d to %d are %d.", *count, f.Start, f.End, f.End-f.Start+1)
+	}
+	f, _, err := Asked{Start: &f.Start, End: &f.End}.Resolve(Frames{Step: 1})
+	return f, err
+}

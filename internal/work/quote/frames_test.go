@@ -1,0 +1,91 @@
+package quote_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/quote"
+)
+
+// The oracle counts frame by frame, as Blender walks a range.
+func walk(f quote.Frames) (frames []int) {
+	for n := f.Start; n <= f.End; n += f.Step {
+		if n >= 1 {
+			frames = append(frames, n)
+		}
+	}
+	return frames
+}
+
+func TestResolvedRangeIsTheScenesFramesFromOneOn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		scene := quote.Frames{
+			Start: rapid.IntRange(-30, 60).Draw(rt, "start"),
+			End:   rapid.IntRange(-30, 90).Draw(rt, "end"),
+			Step:  rapid.IntRange(1, 9).Draw(rt, "step"),
+		}
+		want := walk(scene)
+		got, skipped, err := quote.Asked{}.Resolve(scene)
+		if len(want) == 0 {
+			if !fault.Is(err, fault.InvalidFrameRange) {
+				rt.Fatalf("empty range: got %+v, %v", got, err)
+			}
+			return
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got.Start != want[0] || got.End != want[len(want)-1] || got.Count() != len(want) {
+			rt.Fatalf("scene %+v: got %+v (%d), want %v", scene, got, got.Count(), want)
+		}
+		if all := (scene.End-scene.Start)/scene.Step + 1; skipped != all-len(want) {
+			rt.Fatalf("scene %+v: skipped %d of %d", scene, skipped, all)
+		}
+	})
+}
+
+func TestAskedRangeIsChecked(t *testing.T) {
+	t.Parallel()
+	n := func(i int) *int { return &i }
+	scene := quote.Frames{Start: 0, End: 250, Step: 1}
+	for name, c := range map[string]struct {
+		asked quote.Asked
+		want  quote.Frames
+		code  fault.Code
+	}{
+		"end alone":      {quote.Asked{End: n(3)}, quote.Frames{Start: 1, End: 3, Step: 1}, ""},
+		"start alone":    {quote.Asked{Start: n(249)}, quote.Frames{Start: 249, End: 250, Step: 1}, ""},
+		"one frame":      {quote.Asked{Start: n(7), End: n(7)}, quote.Frames{Start: 7, End: 7, Step: 1}, ""},
+		"step":           {quote.Asked{Start: n(1), End: n(10), Step: n(4)}, quote.Frames{Start: 1, End: 9, Step: 4}, ""},
+		"beyond scene":   {quote.Asked{Start: n(1), End: n(400)}, quote.Frames{Start: 1, End: 400, Step: 1}, ""},
+		"start 0":        {quote.Asked{Start: n(0), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
+		"backwards":      {quote.Asked{Start: n(9), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
+		"step 0":         {quote.Asked{Step: n(0)}, quote.Frames{}, fault.InvalidFrameRange},
+		"exactly 10000":  {quote.Asked{Start: n(1), End: n(10000)}, quote.Frames{Start: 1, End: 10000, Step: 1}, ""},
+		"one too many":   {quote.Asked{Start: n(1), End: n(10001)}, quote.Frames{}, fault.FrameRangeTooLarge},
+		"beyond Blender": {quote.Asked{Start: n(1048570), End: n(1048575)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge step":      {quote.Asked{Step: n(1 << 62)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge end":       {quote.Asked{End: n(1<<63 - 1)}, quote.Frames{}, fault.InvalidFrameRange},
+		"many but steps": {quote.Asked{Start: n(1), End: n(100000), Step: n(10)}, quote.Frames{Start: 1, End: 99991, Step: 10}, ""},
+	} {
+		got, _, err := c.asked.Resolve(scene)
+		if fault.Of(err) != c.code || (c.code == "" && got != c.want) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestWorkOfAHostileSceneIsNeverSmall(t *testing.T) {
+	t.Parallel()
+	scene := quote.Scene{ResolutionX: 1 << 31, ResolutionY: 1 << 31, ResolutionPercentage: 32767, Samples: 1 << 24}
+	if got := scene.PixelSamples(); got != 1<<63-1 {
+		t.Fatalf("got %d", got)
+	}
+	plain := quote.Scene{ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 50, Samples: 128}
+	if got := plain.PixelSamples(); got != 960*540*128 {
+		t.Fatalf("got %d", got)
+	}
+}

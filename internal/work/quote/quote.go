@@ -1,0 +1,191 @@
+// Package quote prices a scene and a range of frames, locks that price, and
+// lets it be taken once.
+//
+// What always holds: a quote's price never changes; it is taken by at most one
+// job, and taking it again names that job; quoting spends nothing.
+//
+// Receiving files is left to intake, spending to render. Start reading at Lock
+// and Take.
+package quote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// Status of a quote.
+type Status string
+
+// Statuses of a quote.
+const (
+	Open     Status = "open"
+	Accepted Status = "accepted"
+	Expired  Status = "expired"
+)
+
+// Quote is a locked price (spec 2.11).
+type Quote struct {
+	QuoteID        string    `json:"quote_id" doc:"Begins with QTE-."`
+	UploadID       string    `json:"upload_id"`
+	Status         Status    `json:"status" enum:"open,accepted,expired"`
+	FrameStart     int       `json:"frame_start"`
+	FrameEnd       int       `json:"frame_end"`
+	FrameStep      int       `json:"frame_step"`
+	FrameCount     int       `json:"frame_count"`
+	PriceCents     int64     `json:"price_cents" doc:"Locked price in cents."`
+	Currency       string    `json:"currency"`
+	PricingVersion string    `json:"pricing_version"`
+	Qualified1C    bool      `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
+	CreatedAt      time.Time `json:"created_at"`
+	ExpiresAt      time.Time `json:"expires_at"`
+	InputSHA256    string    `json:"input_sha256"`
+	InputSizeBytes int64     `json:"input_size_bytes"`
+	Filename       string    `json:"filename"`
+	Warnings       []Warning `json:"warnings"`
+
+	// JobID is the job that took the quote; "" while it is open.
+	JobID string `json:"-"`
+	// InputKey is the blob of the upload.
+	InputKey string `json:"-"`
+}
+
+// Envelope is the operator's bound on one frame's work, in pixels x samples.
+type Envelope int64
+
+// heavyPart of the envelope is where a scene is called heavy.
+const heavyPart = 4
+
+// Lock prices frames of an upload and keeps the price for 24 hours. warnings
+// are those of the file; those of the range are added here.
+func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, warnings []Warning, asked Asked) (Quote, error) {
+	frames, skipped, err := asked.Resolve(scene.Frames())
+	if err != nil {
+		return Quote{}, err
+	}
+	warnings = append([]Warning{}, warnings...)
+	if skipped > 0 {
+		warnings = append(warnings, Warning{WarnFrameZeroSkipped,
+			fmt.Sprintf("The scene begins at frame %d; frames below 1 are left out.", scene.FrameStart), map[string]int{"skipped": skipped}})
+	}
+	work := scene.PixelSamples()
+	if work > int64(e)/heavyPart {
+		warnings = append(warnings, Warning{WarnHeavyScene, "Each frame is a lot of work and will take long.",
+			map[string]int64{"pixel_samples": work, "limit": int64(e)}})
+	}
+	text, err := json.Marshal(warnings)
+	if err != nil {
+		return Quote{}, fmt.Errorf("write warnings: %w", err)
+	}
+	row := query.Quote{
+		QuoteID: id.New(id.Quote), UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID,
+		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(frames.Count()),
+		PriceCents: int64(frames.Count()) * contract.CentsPerFrame, PricingVersion: contract.PricingVersion,
+		Qualified: bit(work <= int64(e)), Warnings: string(text),
+		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.QuoteLifetime.Microseconds(),
+	}
+	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
+		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,
+		FrameStart: row.FrameStart, FrameEnd: row.FrameEnd, FrameStep: row.FrameStep, FrameCount: row.FrameCount,
+		PriceCents: row.PriceCents, PricingVersion: row.PricingVersion, Qualified: row.Qualified, Warnings: row.Warnings,
+		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
+	})
+	if err != nil {
+		return Quote{}, fmt.Errorf("lock quote: %w", err)
+	}
+	return of(row, upload, tx.Now)
+}
+
+// Take locks a quote for the job that is being started. A quote that a job has
+// taken comes back with that JobID. Errors: upload_not_found, quote_not_found.
+// Whether it may be started is told by Startable.
+func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string) (Quote, error) {
+	upload, err := Upload(ctx, tx, workspaceID, uploadID)
+	if err != nil {
+		return Quote{}, err
+	}
+	row, err := tx.QuoteLock(ctx, query.QuoteLockParams{QuoteID: quoteID, WorkspaceID: workspaceID})
+	if db.Missing(err) || (err == nil && row.UploadID != uploadID) {
+		return Quote{}, fault.New(fault.QuoteNotFound, "There is no quote %s of this upload.", quoteID)
+	}
+	if err != nil {
+		return Quote{}, fmt.Errorf("take quote: %w", err)
+	}
+	q, err := of(row, upload, tx.Now)
+	if err == nil && q.JobID == "" && upload.RemovedAt != 0 {
+		err = fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+	}
+	return q, err
+}
+
+// Startable refuses a quote that is too old or outside the envelope. Errors:
+// quote_expired, quote_not_qualified.
+func (q Quote) Startable() error {
+	if q.Status == Expired {
+		return fault.New(fault.QuoteExpired, "The quote expired at %s.", q.ExpiresAt.Format(time.RFC3339))
+	}
+	if !q.Qualified1C {
+		return fault.New(fault.QuoteNotQualified, "A frame of this scene is more work than the price per frame covers.")
+	}
+	return nil
+}
+
+// Accept marks the quote as taken by jobID.
+func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
+	n, err := tx.QuoteAccept(ctx, query.QuoteAcceptParams{Now: tx.Now, JobID: jobID, QuoteID: quoteID})
+	if err != nil {
+		return fmt.Errorf("accept quote: %w", err)
+	}
+	if n != 1 {
+		return fmt.Errorf("accept quote %s: it is taken", quoteID)
+	}
+	return nil
+}
+
+// Upload locks an upload of a workspace, so that it stays what it is until tx
+// ends; upload_not_found when the workspace has none.
+func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
+	upload, err := tx.UploadLock(ctx, uploadID)
+	if db.Missing(err) || (err == nil && upload.WorkspaceID != workspaceID) {
+		return upload, fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
+	}
+	if err != nil {
+		return upload, fmt.Errorf("read upload: %w", err)
+	}
+	return upload, nil
+}
+
+func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
+	q := Quote{
+		QuoteID: row.QuoteID, UploadID: row.UploadID, Status: Open,
+		FrameStart: int(row.FrameStart), FrameEnd: int(row.FrameEnd), FrameStep: int(row.FrameStep), FrameCount: int(row.FrameCount),
+		PriceCents: row.PriceCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
+		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt),
+		InputSHA256: upload.Sha256, InputSizeBytes: upload.SizeBytes, Filename: upload.Filename,
+		JobID: row.JobID, InputKey: upload.BlobKey,
+	}
+	switch {
+	case row.JobID != "":
+		q.Status = Accepted
+	case row.ExpiresAt <= now:
+		q.Status = Expired
+	}
+	if err := json.Unmarshal([]byte(row.Warnings), &q.Warnings); err != nil {
+		return Quote{}, fmt.Errorf("read warnings of %s: %w", row.QuoteID, err)
+	}
+	return q, nil
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

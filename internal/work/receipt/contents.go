@@ -1,0 +1,215 @@
+package receipt
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"svc.example/internal/ground/pixels"
+)
+
+const (
+	maxManifest = 16 << 20 // bytes; 10000 frames need about 4 MiB
+	maxNamed    = 5        // frames that a failed check names
+)
+
+// checkContents looks inside the ZIP even where its hash is already wrong, to
+// tell what was changed.
+func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
+	archive, err := zip.NewReader(artifact, artifact.Size())
+	if err != nil {
+		r.add("contents", Failed, "it cannot be read as a ZIP: %v", err)
+		return
+	}
+	entries, err := listEntries(receipt, archive.File)
+	if err != nil {
+		r.add("contents", Failed, "%v", err)
+		return
+	}
+	r.add("contents", OK, "%s, %s, %s and nothing else", counted(int64(receipt.FrameCount), "frame"), ManifestEntry, RenderLogEntry)
+	pictures := readPictures(receipt.Frames, entries)
+	r.checkFrames(pictures)
+	r.checkPixels(receipt.Frames, pictures)
+	if err := compareManifest(receipt, entries[ManifestEntry], pictures); err != nil {
+		r.add("manifest", Failed, "%v", err)
+		return
+	}
+	r.add("manifest", OK, "%s agrees with the receipt", ManifestEntry)
+}
+
+// listEntries gives the ZIP's entries by name, when they are just those that the
+// receipt asks for.
+func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, error) {
+	entries := map[string]*zip.File{ManifestEntry: nil, RenderLogEntry: nil}
+	for _, frame := range receipt.Frames {
+		entries[FrameEntry(frame.File)] = nil
+	}
+	for _, file := range files {
+		known, wanted := entries[file.Name]
+		switch {
+		case !wanted:
+			return nil, fmt.Errorf("it holds %q, which the receipt does not name", file.Name)
+		case known != nil:
+			return nil, fmt.Errorf("it holds %q twice", file.Name)
+		case file.Method != zip.Store:
+			return nil, fmt.Errorf("%q is not stored, but packed by method %d", file.Name, file.Method)
+		}
+		entries[file.Name] = file
+	}
+	for name, file := range entries {
+		if file == nil {
+			return nil, fmt.Errorf("%q is missing", name)
+		}
+	}
+	return entries, nil
+}
+
+// picture is a frame as the ZIP has it.
+type picture struct {
+	name       string
+	wrong      error // its bytes are not the receipt's
+	found      pixels.Picture
+	unreadable error // its bytes are no picture that Go can decode
+}
+
+// readPictures reads every frame once, as many at a time as there are processors.
+func readPictures(frames []Frame, entries map[string]*zip.File) []picture {
+	pictures := make([]picture, len(frames))
+	var readers errgroup.Group
+	readers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, frame := range frames {
+		readers.Go(func() error {
+			pictures[i] = readPicture(frame, entries[FrameEntry(frame.File)])
+			return nil
+		})
+	}
+	_ = readers.Wait() // what is wrong stands in the pictures
+	return pictures
+}
+
+func readPicture(frame Frame, entry *zip.File) picture {
+	p := picture{name: entry.Name}
+	if size := int64(entry.UncompressedSize64); size != frame.SizeBytes {
+		p.wrong = fmt.Errorf("it has %d bytes, not %d", size, frame.SizeBytes)
+		return p
+	}
+	raw, err := entry.OpenRaw()
+	if err != nil {
+		p.wrong = err
+		return p
+	}
+	hash := sha256.New()
+	hashed := io.TeeReader(raw, hash)
+	p.found, p.unreadable = pixels.Read(hashed)
+	if _, err := io.Copy(io.Discard, hashed); err != nil {
+		p.wrong = err
+	} else if sum := hex.EncodeToString(hash.Sum(nil)); sum != frame.SHA256 {
+		p.wrong = errors.New("its SHA-256 is " + sum)
+	}
+	return p
+}
+
+func (r *Report) checkFrames(pictures []picture) {
+	var wrong []string
+	for _, p := range pictures {
+		if p.wrong != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: %v", p.name, p.wrong))
+		}
+	}
+	if len(wrong) > 0 {
+		r.add("frames", Failed, "%d of %d differ from the receipt: %s", len(wrong), len(pictures), someOf(wrong))
+		return
+	}
+	r.add("frames", OK, "%d of %d have the receipt's size and SHA-256", len(pictures), len(pictures))
+}
+
+// checkPixels compares the pictures that have the one form of hash that does not
+// depend on Blender; the others are counted as not checked.
+func (r *Report) checkPixels(frames []Frame, pictures []picture) {
+	var wrong []string
+	same, foreign := 0, 0
+	for i, p := range pictures {
+		switch {
+		case p.wrong != nil:
+			continue // told by the check of the frames
+		case errors.Is(p.unreadable, pixels.ErrUnsupported) || p.found.Format == "exr":
+			foreign++
+		case p.unreadable != nil:
+			wrong = append(wrong, fmt.Sprintf("%s: %v", p.name, p.unreadable))
+		case p.found.SHA256 != frames[i].PixelSHA256:
+			wrong = append(wrong, p.name)
+		default:
+			same++
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		r.add("pixels", Failed, "%d of %d differ from the receipt: %s", len(wrong), len(pictures), someOf(wrong))
+	case same == 0:
+		r.add("pixels", Skipped, "no frame could be compared: %d are in a format that only Blender decodes", foreign)
+	case foreign > 0:
+		r.add("pixels", OK, "%d of %d decode to the receipt's pixel hash; %d are in a format that only Blender decodes", same, len(pictures), foreign)
+	default:
+		r.add("pixels", OK, "%d of %d decode to the receipt's pixel hash", same, len(pictures))
+	}
+}
+
+func someOf(names []string) string {
+	if len(names) > maxNamed {
+		return strings.Join(names[:maxNamed], "; ") + "; …"
+	}
+	return strings.Join(names, "; ")
+}
+
+// compareManifest holds the manifest to the receipt, and its picture sizes to the
+// pictures that were decoded.
+func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error {
+	raw, err := entry.OpenRaw()
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", ManifestEntry, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(raw, maxManifest))
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", ManifestEntry, err)
+	}
+	var told Manifest
+	if err := decodeStrict(text, &told); err != nil {
+		return fmt.Errorf("%s is not of the known form: %w", ManifestEntry, err)
+	}
+	want := manifestOf(receipt)
+	if len(told.Frames) != len(want.Frames) {
+		return fmt.Errorf("%s lists %d frames, the receipt %d", ManifestEntry, len(told.Frames), len(want.Frames))
+	}
+	for i, p := range pictures {
+		want.Frames[i].Width, want.Frames[i].Height = told.Frames[i].Width, told.Frames[i].Height
+		if p.found.Width > 0 { // else the size is known to the manifest only
+			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
+		}
+		if told.Frames[i] != want.Frames[i] {
+			return fmt.Errorf("%s says something else of frame %d than the receipt and its picture", ManifestEntry, want.Frames[i].Frame)
+		}
+	}
+	if !reflect.DeepEqual(told, want) {
+		return fmt.Errorf("%s says something else of the job than the receipt", ManifestEntry)
+	}
+	return nil
+}
+
+// manifestOf is the manifest that fits a receipt, without the sizes in pixels.
+func manifestOf(r Receipt) Manifest {
+	m := Manifest{JobID: r.JobID, FrameStart: r.FrameStart, FrameEnd: r.FrameEnd, FrameStep: r.FrameStep,
+		FrameCount: r.FrameCount, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input}
+	for i, f := range r.Frames {
+		m.Frames[i] = ManifestFrame{Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256,
+			SizeBytes: f.SizeBytes, RenderSeconds: f.RenderSeconds}
+	}
+	return m
+}

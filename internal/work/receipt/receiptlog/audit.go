@@ -1,0 +1,110 @@
+package receiptlog
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/receipt"
+)
+
+// auditPage is how many leaves an audit holds at once.
+const auditPage = 4096
+
+// Audit reads the whole log in one transaction, builds the tree anew and gives
+// what is not as it should be, one line each. Each is told every entry with its
+// index, in order.
+func Audit(ctx context.Context, tx *db.Tx, each func(index int64, entry receipt.Entry)) (breaches []string, err error) {
+	head, err := tx.LogHead(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the log's row: %w", err)
+	}
+	counts, err := tx.LogCounts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the leaves: %w", err)
+	}
+	a := auditor{each: each}
+	if counts.Leaves != head.Size {
+		a.breach("%d leaves are kept, the log's row says %d", counts.Leaves, head.Size)
+	}
+	if err := a.leaves(ctx, tx, head.Size); err != nil || len(a.breaches) > 0 {
+		return a.breaches, err // without all leaves there is no tree to compare
+	}
+	if kept := int64(a.nodes); counts.Nodes != kept {
+		a.breach("%d hashes of full tiles are kept, %d leaves have %d", counts.Nodes, head.Size, kept)
+	}
+	if a.edge.text() != head.Peaks {
+		a.breach("the leaves give another root than the log's row")
+	}
+	return a.breaches, nil
+}
+
+type auditor struct {
+	breaches []string
+	each     func(int64, receipt.Entry)
+	edge     edge
+	nodes    int // full tiles met
+}
+
+func (a *auditor) breach(format string, args ...any) {
+	a.breaches = append(a.breaches, fmt.Sprintf(format, args...))
+}
+
+// leaves walks all leaves in order, stops at a hole, and compares the kept hash
+// of each tile as the tile fills.
+func (a *auditor) leaves(ctx context.Context, tx *db.Tx, size int64) error {
+	for a.edge.size < size {
+		rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: a.edge.size, Behind: a.edge.size + auditPage})
+		if err != nil {
+			return fmt.Errorf("read leaves from %d: %w", a.edge.size, err)
+		}
+		if len(rows) == 0 {
+			a.breach("leaf %d is missing", a.edge.size)
+			return nil
+		}
+		for _, row := range rows {
+			if row.LogIndex != a.edge.size {
+				a.breach("leaf %d is missing", a.edge.size)
+				return nil
+			}
+			if err := a.leaf(ctx, tx, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *auditor) leaf(ctx context.Context, tx *db.Tx, row query.ReceiptLogLeaf) error {
+	entry, err := entryOf(row)
+	if err != nil {
+		a.breach("%v", err)
+		return nil // its hash cannot be right either, which is told at the end
+	}
+	a.each(row.LogIndex, entry)
+	completed, err := a.edge.add(entry.LeafHash())
+	if err != nil {
+		return err
+	}
+	for level := tileHeight; level < len(completed); level += tileHeight {
+		if err := a.node(ctx, tx, level, row.LogIndex>>level, completed[level]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *auditor) node(ctx context.Context, tx *db.Tx, level int, number int64, want tlog.Hash) error {
+	a.nodes++
+	rows, err := tx.LogNodes(ctx, query.LogNodesParams{TileLevel: int64(level / tileHeight), First: number, Behind: number + 1})
+	if err != nil {
+		return fmt.Errorf("read hash %d of level %d: %w", number, level, err)
+	}
+	if len(rows) == 0 || rows[0].Hash != hexOf(want) {
+		a.breach("a leaf from %d to %d was changed: the kept hash over them is another", number<<level, (number+1)<<level-1)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package receiptlog
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/receipt"
+)
+
+// ErrNoTile says that the log is not long enough to have the tile.
+var ErrNoTile = errors.New("the log has no such tile")
+
+// Head reads what the log holds at the transaction's moment.
+func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
+	head, err := tx.LogHead(ctx)
+	if err != nil {
+		return receipt.Checkpoint{}, fmt.Errorf("read the log's row: %w", err)
+	}
+	e, err := parseEdge(head.Size, head.Peaks)
+	if err != nil {
+		return receipt.Checkpoint{}, err
+	}
+	root, err := e.root()
+	if err != nil {
+		return receipt.Checkpoint{}, fmt.Errorf("compute the log's root: %w", err)
+	}
+	return receipt.Checkpoint{Origin: head.Origin, Size: head.Size, Root: root}, nil
+}
+
+// Prove gives the proof that leaf index is in the log as it is now, against a
+// checkpoint signed with key. Every hash it is made of has been held to the root.
+func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receipt.Inclusion, error) {
+	head, err := Head(ctx, tx)
+	if err != nil {
+		return receipt.Inclusion{}, err
+	}
+	checkpoint, err := receipt.SignCheckpoint(head, key)
+	if err != nil {
+		return receipt.Inclusion{}, err
+	}
+	hashes := tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, tiles{ctx, tx})
+	path, err := tlog.ProveRecord(head.Size, index, hashes)
+	if err != nil {
+		return receipt.Inclusion{}, fmt.Errorf("prove leaf %d of %d: %w", index, head.Size, err)
+	}
+	return receipt.NewInclusion(index, path, checkpoint), nil
+}
+
+// tiles reads tiles out of a transaction.
+type tiles struct {
+	ctx context.Context
+	tx  *db.Tx
+}
+
+func (tiles) Height() int { return tileHeight }
+
+func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(wanted))
+	for i, tile := range wanted {
+		var err error
+		if data[i], err = Tile(t.ctx, t.tx, tile); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
+
+// Tile reads the hashes of a tile, one behind the other (C2SP tlog-tiles); of
+// level -1, its entries, each behind its length in two bytes. Error: ErrNoTile.
+func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
+	first := t.N * tileWidth
+	behind := first + int64(t.W)
+	if t.H != tileHeight || t.W < 1 || t.N < 0 || t.N > 1<<40 {
+		return nil, ErrNoTile
+	}
+	var data []byte
+	var err error
+	switch t.L {
+	case -1:
+		data, err = leaves(ctx, tx, first, behind, func(data []byte, e receipt.Entry) []byte {
+			return append(binary.BigEndian.AppendUint16(data, uint16(len(e))), e[:]...)
+		})
+	case 0:
+		data, err = leaves(ctx, tx, first, behind, func(data []byte, e receipt.Entry) []byte {
+			hash := e.LeafHash()
+			return append(data, hash[:]...)
+		})
+	default:
+		data, err = nodes(ctx, tx, int64(t.L), first, behind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tile %s: %w", t.Path(), err)
+	}
+	return data, nil
+}
+
+func leaves(ctx context.Context, tx *db.Tx, first, behind int64, add func([]byte, receipt.Entry) []byte) ([]byte, error) {
+	rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: first, Behind: behind})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(rows)) < behind-first {
+		return nil, ErrNoTile
+	}
+	var data []byte
+	for _, row := range rows {
+		entry, err := entryOf(row)
+		if err != nil {
+			return nil, err
+		}
+		data = add(data, entry)
+	}
+	return data, nil
+}
+
+func entryOf(row query.ReceiptLogLeaf) (e receipt.Entry, err error) {
+	if len(row.Entry) != 2*len(e) {
+		return e, fmt.Errorf("leaf %d is damaged: %q", row.LogIndex, row.Entry)
+	}
+	_, err = hex.Decode(e[:], []byte(row.Entry))
+	return e, err
+}
+
+func nodes(ctx context.Context, tx *db.Tx, level, first, behind int64) ([]byte, error) {
+	rows, err := tx.LogNodes(ctx, query.LogNodesParams{TileLevel: level, First: first, Behind: behind})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(rows)) < behind-first {
+		return nil, ErrNoTile
+	}
+	var data []byte
+	for _, row := range rows {
+		hash, err := parseHash(row.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("hash %d is damaged: %w", row.Number, err)
+		}
+		data = append(data, hash[:]...)
+	}
+	return data, nil
+}

@@ -1,0 +1,253 @@
+// Package signing decides which key signs receipts and checkpoints now, and
+// publishes every key that ever did.
+//
+// What always holds: a key's public half is in the database before the key signs
+// anything, and stays there; a key is used only while it is valid, by the
+// transaction's clock; of the valid keys whose private half is at hand the
+// newest signs. Private halves are in files of mode 0600 or given by the
+// operator, never in the database.
+//
+// Rotation overlaps: the new key signs at once, the old ones stay valid for
+// processes that do not have the new one yet.
+//
+// It leaves the form of keys and signatures to receipt. Start reading at Ring.
+package signing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/receipt"
+)
+
+// firstFile is the name of the key that a new folder gets.
+const firstFile = "signing.pem"
+
+// ErrNoKey says that no private half at hand belongs to a valid key.
+var ErrNoKey = errors.New("no signing key that is valid now is at hand")
+
+// Ring is the private halves at hand. It is safe for concurrent use.
+type Ring struct {
+	folder string // where keys are made and looked for; "" when the key is given
+	mu     sync.Mutex
+	held   map[string]receipt.Key // by key id
+}
+
+// Open reads the keys in folder, which must exist, and makes the first where
+// none is.
+func Open(folder string, entropy io.Reader) (*Ring, error) {
+	first, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy)
+	if err != nil {
+		return nil, err
+	}
+	r := Given(first)
+	r.folder = folder
+	later, err := filepath.Glob(filepath.Join(folder, "signing-*.pem"))
+	if err != nil {
+		return nil, fmt.Errorf("list the signing keys: %w", err)
+	}
+	for _, path := range later {
+		key, err := receipt.LoadKey(path)
+		if err != nil {
+			return nil, err
+		}
+		r.held[key.Public().ID()] = key
+	}
+	return r, nil
+}
+
+// Given is the ring of one key that the operator brings.
+func Given(key receipt.Key) *Ring {
+	return &Ring{held: map[string]receipt.Key{key.Public().ID(): key}}
+}
+
+// Register publishes the keys at hand that are not published yet, valid from
+// now. A service does so before it signs.
+func (r *Ring) Register(ctx context.Context, tx *db.Tx) error {
+	for _, key := range r.keys() {
+		if err := publish(ctx, tx, key.Public()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
+	text, err := key.PEM()
+	if err != nil {
+		return err
+	}
+	err = tx.SigningKeyAdd(ctx, query.SigningKeyAddParams{KeyID: key.ID(), PublicPem: string(text), ValidFrom: tx.Now})
+	if err != nil {
+		return fmt.Errorf("publish signing key %s: %w", key.ID(), err)
+	}
+	return nil
+}
+
+// Current is the key to sign with in this transaction. Error: ErrNoKey.
+func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return receipt.Key{}, fmt.Errorf("read the signing keys: %w", err)
+	}
+	for _, row := range rows {
+		// A published key is valid since then, whatever a clock that was set back
+		// says.
+		if row.ValidTo != 0 && row.ValidTo <= tx.Now {
+			continue
+		}
+		key, err := r.find(row.KeyID)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return key, err
+		}
+	}
+	return receipt.Key{}, ErrNoKey
+}
+
+// find gives a key that is at hand. One that another process has made in the
+// folder since is read from there.
+func (r *Ring) find(id string) (receipt.Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key, ok := r.held[id]
+	if ok {
+		return key, nil
+	}
+	if r.folder == "" {
+		return key, fs.ErrNotExist
+	}
+	key, err := receipt.LoadKey(filepath.Join(r.folder, fileName(id)))
+	if err != nil {
+		return key, err
+	}
+	if key.Public().ID() != id {
+		return key, fmt.Errorf("%s holds key %s, not the one it is named for", fileName(id), key.Public().ID())
+	}
+	r.held[id] = key
+	return key, nil
+}
+
+// fileName is that of a key made by rotation.
+func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
+
+func (r *Ring) keys() []receipt.Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]receipt.Key, 0, len(r.held))
+	for _, key := range r.held {
+		all = append(all, key)
+	}
+	return all
+}
+
+// Make makes a key in the folder, for Rotate.
+func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
+	if r.folder == "" {
+		return receipt.Key{}, errors.New("the signing key is given, not made here: start the services with another one, then retire the old")
+	}
+	key, err := receipt.NewKey(entropy)
+	if err != nil {
+		return key, err
+	}
+	return key, receipt.CreateKey(filepath.Join(r.folder, fileName(key.Public().ID())), key)
+}
+
+// ErrForeign says that the keys at hand are not the service's.
+var ErrForeign = errors.New("none of the keys at hand is this service's: give the folder (--data) that it keeps its keys in")
+
+// Rotate publishes next, which signs from now on, and ends the keys at hand
+// after the overlap. Error: ErrForeign when the service has keys, and none of
+// them is at hand: it would not find the next one either.
+func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration) error {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("read the signing keys: %w", err)
+	}
+	ours := func(row query.SigningKey) bool {
+		return slices.ContainsFunc(r.keys(), func(key receipt.Key) bool { return key.Public().ID() == row.KeyID })
+	}
+	if len(rows) > 0 && !slices.ContainsFunc(rows, ours) {
+		return ErrForeign
+	}
+	if err := publish(ctx, tx, next.Public()); err != nil {
+		return err
+	}
+	for _, key := range r.keys() {
+		if key.Public().ID() == next.Public().ID() {
+			continue
+		}
+		if err := Retire(ctx, tx, key.Public().ID(), overlap); err != nil && !errors.Is(err, errNotEnded) {
+			return err
+		}
+	}
+	return nil
+}
+
+var errNotEnded = errors.New("it is not published, or ends earlier")
+
+// ErrLastKey says that no other key would be left to sign with.
+var ErrLastKey = errors.New("it is the last key without an end, and jobs could not be completed without it; make another first: svc admin signing-key rotate")
+
+// Retire ends a published key after the delay. What it has signed stays good.
+// Error: ErrLastKey when no other key is published that stays.
+func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("read the signing keys: %w", err)
+	}
+	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
+	if !slices.ContainsFunc(rows, stays) {
+		return fmt.Errorf("signing key %s is not ended: %w", keyID, ErrLastKey)
+	}
+	n, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
+	if err == nil && n == 0 {
+		err = errNotEnded
+	}
+	if err != nil {
+		return fmt.Errorf("end signing key %s: %w", keyID, err)
+	}
+	return nil
+}
+
+// Published is a key's public half with its time.
+type Published struct {
+	Key       receipt.PublicKey
+	ValidFrom time.Time
+	ValidTo   time.Time // zero: no end is set
+}
+
+// All reads every key that was ever published, the newest first.
+func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the signing keys: %w", err)
+	}
+	all := make([]Published, len(rows))
+	for i, row := range rows {
+		key, err := receipt.ParsePublicPEM([]byte(row.PublicPem))
+		if err != nil || key.ID() != row.KeyID {
+			return nil, errors.Join(fmt.Errorf("signing key %s is damaged in the database", row.KeyID), err)
+		}
+		all[i] = Published{key, db.Time(row.ValidFrom), db.Time(row.ValidTo)}
+	}
+	return all, nil
+}
+
+// PublicKeys are the keys that receipts and checkpoints are checked against.
+func PublicKeys(ctx context.Context, tx *db.Tx) ([]receipt.PublicKey, error) {
+	all, err := All(ctx, tx)
+	keys := make([]receipt.PublicKey, len(all))
+	for i, p := range all {
+		keys[i] = p.Key
+	}
+	return keys, err
+}

@@ -1,0 +1,161 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+)
+
+// ErrBadArtifact says that the ZIP is not the one that the receipt describes.
+var ErrBadArtifact = errors.New("bad artifact")
+
+// Artifact is a ZIP that can be read anywhere. *io.SectionReader and
+// *bytes.Reader are ones.
+type Artifact interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// Status is how a check ended.
+type Status string
+
+// Skipped is for what could not be looked at; the check's text says why.
+const (
+	OK      Status = "ok"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Text   string `json:"text"` // what was found, in one line
+	kind   error  // of a failure
+}
+
+// Report is what a verification found. Receipt is nil unless signature and
+// statement hold; KeyID names the key whose signature held.
+type Report struct {
+	Receipt *Receipt
+	KeyID   string
+	Checks  []Check
+	entry   Entry // of the receipt, for the log
+}
+
+// Err is nil when nothing failed; else it tells the first failure and is an
+// [ErrBadSignature], an [ErrBadArtifact] or an [ErrNotInLog].
+func (r Report) Err() error {
+	for _, c := range r.Checks {
+		if c.Status == Failed {
+			return fmt.Errorf("%w: %s: %s", c.kind, c.Name, c.Text)
+		}
+	}
+	return nil
+}
+
+func (r *Report) add(name string, status Status, text string, args ...any) {
+	r.Checks = append(r.Checks, Check{Name: name, Status: status, Text: fmt.Sprintf(text, args...), kind: ErrBadArtifact})
+}
+
+// distrust is a failure of the receipt itself.
+func (r *Report) distrust(name string, err error) error {
+	text := strings.TrimPrefix(err.Error(), ErrBadSignature.Error()+": ")
+	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrBadSignature})
+	return err
+}
+
+// Verify checks a receipt against the keys, and the artifact, which may be nil,
+// against the receipt. The document is a bare envelope, or the body of a receipt
+// answer, which holds the envelope and the same members in plain. It uses no
+// network and no clock. These are its checks, in order; without a good receipt
+// there is nothing to check the artifact against, and without an artifact the
+// report ends with "artifact":
+//
+//	signature  the envelope is unchanged and signed by one of the keys
+//	statement  the signed content is a receipt that agrees with itself
+//	members    only in an answer's body: the plain members are the signed ones
+//	artifact   the ZIP's size and SHA-256
+//	contents   the ZIP holds each frame once, its two descriptions, nothing else
+//	frames     each frame's size and SHA-256
+//	pixels     each PNG and JPEG frame decodes to its pixel hash
+//	manifest   manifest.json agrees with the receipt
+//
+// [Report.InLog] adds the check that the receipt is in the log.
+func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
+	var report Report
+	receipt, err := report.checkReceipt(document, keys)
+	if err != nil {
+		return report
+	}
+	report.Receipt = &receipt
+	if artifact == nil {
+		report.add("artifact", Skipped, "no ZIP was given: what was delivered is not checked")
+		return report
+	}
+	report.checkArtifact(receipt.Artifact, artifact)
+	report.checkContents(receipt, artifact)
+	return report
+}
+
+// checkReceipt makes the checks that need no artifact. Its error is in the report
+// already.
+func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error) {
+	envelope, members, err := unwrap(document)
+	if err != nil {
+		return Receipt{}, r.distrust("signature", err)
+	}
+	signed, err := openSigned(envelope, keys)
+	if err != nil {
+		return Receipt{}, r.distrust("signature", err)
+	}
+	r.KeyID, r.entry = signed.keyID, sha256.Sum256(signed.payload)
+	r.add("signature", OK, "Ed25519, key %s", signed.keyID)
+	receipt, err := signed.statement()
+	if err != nil {
+		return Receipt{}, r.distrust("statement", err)
+	}
+	frames := counted(int64(receipt.FrameCount), "frame")
+	if receipt.Renderer.ID == contract.SyntheticRenderer {
+		frames += ", NOT rendered but painted by a " + contract.SyntheticApplication
+	}
+	r.add("statement", OK, "receipt %s of job %s: %s, %s %s",
+		receipt.ReceiptID, receipt.JobID, frames, counted(receipt.ChargedCents, "cent"), receipt.Currency)
+	if members == nil {
+		return receipt, nil
+	}
+	if err := sameMembers(members, receipt); err != nil {
+		return Receipt{}, r.distrust("members", err)
+	}
+	r.add("members", OK, "the plain members are the signed ones")
+	return receipt, nil
+}
+
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func (r *Report) checkArtifact(want File, artifact Artifact) {
+	if artifact.Size() != want.SizeBytes {
+		r.add("artifact", Failed, "it has %d bytes, the receipt says %d", artifact.Size(), want.SizeBytes)
+		return
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(artifact, 0, artifact.Size())); err != nil {
+		r.add("artifact", Failed, "it cannot be read: %v", err)
+		return
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != want.SHA256 {
+		r.add("artifact", Failed, "its SHA-256 is %s, the receipt says %s", sum, want.SHA256)
+		return
+	}
+	r.add("artifact", OK, "%s, %d bytes, SHA-256 %s", want.Filename, want.SizeBytes, want.SHA256)
+}

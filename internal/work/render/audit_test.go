@@ -1,0 +1,85 @@
+package render_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/render"
+)
+
+// TestAuditMissesFilesOfAJobThatGoesOn: such as after a restore of a database
+// without the files of its time. A job that has ended needs them no more.
+func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring, err := signing.Open(t.TempDir(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := seal.Generate(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := seal.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(when string, files ...string) {
+			t.Helper()
+			found, err := render.Audit(t.Context(), w.DB, blobs, ring, sealed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var missing []string
+			for _, b := range found.Breaches {
+				if b.Rule == "a job that goes on has its files" {
+					missing = append(missing, b.Detail)
+				}
+			}
+			slices.Sort(missing)
+			for i, file := range files {
+				files[i] = file + " is not there"
+			}
+			if !slices.Equal(missing, files) {
+				t.Errorf("%s: the audit misses %q, want %q", when, missing, files)
+			}
+		}
+		put := func(key string) {
+			t.Helper()
+			file, err := blobs.Create(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := file.Write([]byte("x")); errors.Join(err, file.Commit()) != nil {
+				t.Fatal(err)
+			}
+		}
+		worker := w.worker(t)
+		job := w.job(t, w.workspace(t), 2)
+		w.deliver(t, w.take(worker), time.Second)
+		frame := "frames/" + job + "/1"
+		put("uploads/a")
+		put(frame)
+		want("with all files")
+		for _, key := range []string{"uploads/a", frame} {
+			if err := blobs.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want("without", frame, "uploads/a")
+		for range 3 {
+			w.fail(w.take(worker), "blender_crashed")
+		}
+		w.wantStatus(job, render.Failed, "blender_crashed")
+		want("once the job has failed")
+	})
+}

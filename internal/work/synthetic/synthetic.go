@@ -1,0 +1,194 @@
+// Package synthetic is a renderer without Blender: it paints pictures of the
+// scene's size in the time that it is told to take. With it a whole farm fits on
+// one machine, to measure the service and to break it.
+//
+// What always holds: a picture is a whole PNG of the scene's size, and the same
+// for the same frame; no two frames of a job look alike; a session says of
+// itself that it is synthetic (blender.Info), so that registration, job, receipt,
+// log and manifest say so; faults are only those that were asked for.
+//
+// Whether a service lets such a worker in is left to the workers' door. Start
+// reading at Renderer.
+package synthetic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/worker"
+)
+
+// DeviceName is what a synthetic renderer calls its device.
+const DeviceName = contract.SyntheticApplication
+
+// version stands where a Blender would tell its own.
+const version = "none"
+
+// Renderer makes synthetic sessions. The zero value paints at once.
+type Renderer struct {
+	// FrameTime is how long a frame takes, and Jitter the share, 0 to 1, by
+	// which it may take less or more.
+	FrameTime time.Duration
+	Jitter    float64
+	// Faults gives some frames a fault, each kind with its share of all frames.
+	Faults map[Fault]float64
+	// Random returns a number in [0, 1); truly random when nil.
+	Random func() float64
+}
+
+// Fault is something that can be wrong with a frame.
+type Fault string
+
+// Faults.
+const (
+	Crash Fault = "crash" // the frame fails as when Blender crashes
+	Hang  Fault = "hang"  // the frame never ends
+	Black Fault = "black" // the picture is all black
+	Half  Fault = "half"  // the file lacks its second half
+	Small Fault = "small" // the picture has half the width and height
+)
+
+// faults lists all kinds, in the order in which they are drawn.
+var faults = [...]Fault{Crash, Hang, Black, Half, Small}
+
+// Check reports what is wrong with the settings.
+func (r Renderer) Check() error {
+	if r.FrameTime < 0 || r.Jitter < 0 || r.Jitter > 1 {
+		return errors.New("a frame takes no negative time, and its jitter is 0 to 1")
+	}
+	sum := 0.0
+	known := map[Fault]bool{}
+	for _, f := range faults {
+		known[f] = true
+	}
+	for f, share := range r.Faults {
+		if !known[f] || share < 0 {
+			return fmt.Errorf("there is no fault %q with a share of %g; there are %v", f, share, faults)
+		}
+		sum += share
+	}
+	if sum > 1 {
+		return errors.New("the shares of the faults are more than 1")
+	}
+	return nil
+}
+
+func (r Renderer) random() float64 {
+	if r.Random != nil {
+		return r.Random()
+	}
+	return rand.Float64()
+}
+
+// draw decides what is wrong with the next frame; "" is nothing.
+func (r Renderer) draw() Fault {
+	at := r.random()
+	for _, f := range faults {
+		if at < r.Faults[f] {
+			return f
+		}
+		at -= r.Faults[f]
+	}
+	return ""
+}
+
+// Start implements worker.Renderer.
+func (r Renderer) Start(_ context.Context, options blender.Options) (worker.Session, error) {
+	return &session{Renderer: r, out: options.Out}, nil
+}
+
+// session is one synthetic process.
+type session struct {
+	Renderer
+	out  string
+	size image.Point // of the pictures of the open file
+}
+
+func (s *session) Info() blender.Info {
+	return blender.Info{
+		Synthetic: true, Version: version, BuildHash: version, Denoiser: true,
+		Devices: []blender.DeviceInfo{{Type: "CPU", Name: DeviceName}},
+	}
+}
+
+func (s *session) Close() error { return nil }
+
+// Open reads the scene's picture size.
+func (s *session) Open(_ context.Context, file string) (blender.Opened, error) {
+	content, err := os.Open(file)
+	if err != nil {
+		return blender.Opened{}, fmt.Errorf("open the job's file: %w", err)
+	}
+	defer func() { _ = content.Close() }()
+	facts, err := blendfile.Inspect(content, blendfile.Options{})
+	if err != nil || facts.Scene == nil {
+		return blender.Opened{}, &blender.Error{Code: blender.Crashed, Message: "the file has no scene that can be read", Final: true}
+	}
+	scene := facts.Scene
+	s.size = image.Pt(scene.ResolutionX, scene.ResolutionY).Mul(scene.ResolutionPercentage).Div(100)
+	return blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}, nil
+}
+
+// RenderFresh is Render: nothing is kept from frame to frame.
+func (s *session) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	return s.Render(ctx, frame, progress)
+}
+
+// Render paints a frame.
+func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	began := time.Now()
+	fault := s.draw()
+	if err := s.wait(ctx, fault, progress); err != nil {
+		return blender.Frame{}, &blender.Error{Code: blender.NoProgress, Message: "the frame was ended: " + err.Error()}
+	}
+	if fault == Crash {
+		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was told to crash"}
+	}
+	picture, err := paintFaulty(frame, s.size, fault)
+	if err != nil {
+		return blender.Frame{}, fmt.Errorf("paint frame %d: %w", frame, err)
+	}
+	path := filepath.Join(s.out, fmt.Sprintf("frame_%04d.png", frame))
+	if err := os.WriteFile(path, picture, 0o600); err != nil {
+		return blender.Frame{}, fmt.Errorf("write frame %d: %w", frame, err)
+	}
+	return blender.Frame{
+		Number: frame, Path: path, Format: "PNG", Width: s.size.X, Height: s.size.Y, Seconds: time.Since(began).Seconds(),
+		Device: "CPU", DeviceName: DeviceName, Log: fmt.Sprintf("synthetic renderer: frame %d was painted, no Blender ran", frame),
+	}, nil
+}
+
+// steps is how often progress is told in a frame.
+const steps = 10
+
+// wait lets the frame's time pass.
+func (s *session) wait(ctx context.Context, fault Fault, progress func(float64)) error {
+	if fault == Hang {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	takes := time.Duration(float64(s.FrameTime) * (1 + s.Jitter*(2*s.random()-1)))
+	step := time.NewTimer(takes / steps)
+	defer step.Stop()
+	for i := range steps {
+		select {
+		case <-step.C:
+			step.Reset(takes / steps)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if progress != nil {
+			progress(float64(i+1) / steps)
+		}
+	}
+	return nil
+}

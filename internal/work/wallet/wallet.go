@@ -1,0 +1,284 @@
+// Package wallet is the money of a workspace: a double-entry, append-only
+// ledger and the balance it adds up to.
+//
+// What always holds: a balance is never negative; the postings of every ledger
+// transaction add up to zero; a transaction happens once by its kind and
+// reference, however often it is asked for; for every job reserved = captured +
+// released when it has ended, and captured is never above reserved.
+//
+// All amounts are cents (USD), 1 to MaxCents. Every function works in the caller's
+// transaction, so money moves together with what it is for. Prices and jobs
+// are left to others. Start reading at Reserve.
+package wallet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// Kind says what a ledger transaction does.
+type Kind string
+
+// Kinds of ledger transactions.
+const (
+	Credited Kind = "credit"  // money comes in
+	Reserved Kind = "reserve" // set aside for a job
+	Captured Kind = "capture" // earned by a completed job
+	Released Kind = "release" // given back by a failed or cancelled job
+	Refunded Kind = "refund"  // earned money given back
+)
+
+// The house's own sides of the ledger. A workspace has "<id>:available" and
+// "<id>:reserved".
+const (
+	accountFunding = "house:funding"
+	accountRevenue = "house:revenue"
+)
+
+// MaxCents is the most that one entry may move: ten billion USD. What is above is
+// a slip of the keyboard, and sums of less stay far from the largest number that
+// a row can hold.
+const MaxCents = 1_000_000_000_000
+
+// Balance of a workspace, in cents.
+type Balance struct {
+	AvailableCents int64
+	ReservedCents  int64
+}
+
+// Open gives a new workspace an empty wallet.
+func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.WalletCreate(ctx, workspaceID); err != nil {
+		return fmt.Errorf("open wallet: %w", err)
+	}
+	return nil
+}
+
+// Get reads the balance. Unknown workspaces are workspace_not_found.
+func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
+	w, err := tx.WalletGet(ctx, workspaceID)
+	if db.Missing(err) {
+		return Balance{}, fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
+	}
+	if err != nil {
+		return Balance{}, fmt.Errorf("read wallet: %w", err)
+	}
+	return Balance{AvailableCents: w.AvailableCents, ReservedCents: w.ReservedCents}, nil
+}
+
+// Credit adds money from outside. The same reference credits once.
+func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error {
+	if _, err := Get(ctx, tx, workspaceID); err != nil {
+		return err
+	}
+	return move(ctx, tx, entry{
+		kind: Credited, reference: reference, workspace: workspaceID, cents: cents,
+		from: accountFunding, to: workspaceID + ":available", available: cents,
+	})
+}
+
+// Reserve sets cents aside for a job; insufficient_funds when the wallet has
+// less, and then nothing has changed.
+func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
+	return move(ctx, tx, entry{
+		kind: Reserved, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
+		from: workspaceID + ":available", to: workspaceID + ":reserved", available: -cents, reserved: cents,
+	})
+}
+
+// Capture earns a job's whole reservation.
+func Capture(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
+	return move(ctx, tx, entry{
+		kind: Captured, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
+		from: workspaceID + ":reserved", to: accountRevenue, reserved: -cents, settles: true,
+	})
+}
+
+// Release gives a job's whole reservation back.
+func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
+	return move(ctx, tx, entry{
+		kind: Released, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
+		from: workspaceID + ":reserved", to: workspaceID + ":available", available: cents, reserved: -cents, settles: true,
+	})
+}
+
+// Refund gives captured money of a job back to the workspace that paid it, at
+// most what was captured, once a reference.
+func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
+	// Locked, so that two refunds of one job see each other's sum.
+	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
+	if db.Missing(err) {
+		return "", fmt.Errorf("refund %s: no job of this id has paid", jobID)
+	}
+	if err != nil {
+		return "", fmt.Errorf("refund %s: %w", jobID, err)
+	}
+	refunded, err := tx.LedgerRefunded(ctx, jobID)
+	if err != nil {
+		return "", fmt.Errorf("refund %s: %w", jobID, err)
+	}
+	workspaceID = captured.WorkspaceID
+	e := entry{
+		kind: Refunded, reference: reference, workspace: workspaceID, job: jobID, cents: cents,
+		from: accountRevenue, to: workspaceID + ":available", available: cents,
+	}
+	known, err := happened(ctx, tx, Refunded, reference)
+	switch {
+	case err != nil:
+		return "", err
+	case known:
+		return workspaceID, sameAgain(ctx, tx, e)
+	case cents > captured.AmountCents-refunded:
+		return "", fmt.Errorf("refund %s: %d cents on top of the %d given back exceed the %d that it paid", jobID, cents, refunded, captured.AmountCents)
+	}
+	return workspaceID, move(ctx, tx, e)
+}
+
+// entry is one movement between two accounts.
+type entry struct {
+	kind                Kind
+	reference           string
+	workspace, job      string
+	cents               int64
+	from, to            string
+	available, reserved int64 // what it does to the wallet row
+	settles             bool  // ends a reservation, which happens once
+}
+
+func move(ctx context.Context, tx *db.Tx, e entry) error {
+	if e.cents < 1 || e.cents > MaxCents {
+		return fmt.Errorf("%s %s: %d cents, wanted 1 to %d", e.kind, e.reference, e.cents, int64(MaxCents))
+	}
+	if e.settles {
+		if err := unsettled(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	transaction := id.New(id.Transaction)
+	added, err := tx.LedgerAdd(ctx, query.LedgerAddParams{
+		TransactionID: transaction, Kind: string(e.kind), Reference: e.reference,
+		WorkspaceID: e.workspace, JobID: e.job, AmountCents: e.cents, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
+	}
+	if added == 0 {
+		return sameAgain(ctx, tx, e)
+	}
+	for account, cents := range map[string]int64{e.from: -e.cents, e.to: e.cents} {
+		err := tx.LedgerPost(ctx, query.LedgerPostParams{TransactionID: transaction, Account: account, AmountCents: cents})
+		if err != nil {
+			return fmt.Errorf("%s %s: post to %s: %w", e.kind, e.reference, account, err)
+		}
+	}
+	moved, err := tx.WalletMove(ctx, query.WalletMoveParams{WorkspaceID: e.workspace, Available: e.available, Reserved: e.reserved})
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
+	}
+	if moved == 0 {
+		return tooLittle(ctx, tx, e)
+	}
+	return nil
+}
+
+// unsettled refuses to capture or release what the other has already settled,
+// or what was never reserved.
+func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
+	// Locked, so that of a capture and a release at once the later sees the other.
+	r, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Reserved), Reference: e.job})
+	if err != nil {
+		return fmt.Errorf("%s %s: no reservation: %w", e.kind, e.job, err)
+	}
+	if r.AmountCents != e.cents || r.WorkspaceID != e.workspace {
+		return fmt.Errorf("%s %s: %d cents of %s, but reserved are %d of %s", e.kind, e.job, e.cents, e.workspace, r.AmountCents, r.WorkspaceID)
+	}
+	other := Released
+	if e.kind == Released {
+		other = Captured
+	}
+	settled, err := happened(ctx, tx, other, e.job)
+	if err == nil && settled {
+		err = fmt.Errorf("%s %s: already settled by a %s", e.kind, e.job, other)
+	}
+	return err
+}
+
+func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, error) {
+	_, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(kind), Reference: reference})
+	if db.Missing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up %s %s: %w", kind, reference, err)
+	}
+	return true, nil
+}
+
+// sameAgain accepts a repeated entry when it is the same in every respect.
+func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
+	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
+	}
+	if r.WorkspaceID != e.workspace || r.AmountCents != e.cents || r.JobID != e.job {
+		return fmt.Errorf("%s %s: the reference was used for another entry", e.kind, e.reference)
+	}
+	return nil
+}
+
+func tooLittle(ctx context.Context, tx *db.Tx, e entry) error {
+	b, err := Get(ctx, tx, e.workspace)
+	if err != nil {
+		return err
+	}
+	if e.kind != Reserved {
+		return fmt.Errorf("%s %s: would make a balance negative (available %d, reserved %d)", e.kind, e.reference, b.AvailableCents, b.ReservedCents)
+	}
+	return fault.New(fault.InsufficientFunds, "This job costs %s; the wallet has %s available.", Money(e.cents), Money(b.AvailableCents)).
+		With(Shortage{RequiredCents: e.cents, AvailableCents: b.AvailableCents})
+}
+
+// Shortage is insufficient_funds' detail.
+type Shortage struct {
+	RequiredCents  int64 `json:"required_cents"`
+	AvailableCents int64 `json:"available_cents"`
+}
+
+// Money writes cents for a person: "0.24 USD".
+func Money(cents int64) string {
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, contract.Currency)
+}
+
+// Transaction is a ledger entry as its workspace sees it.
+type Transaction struct {
+	ID          string
+	Kind        Kind
+	Reference   string
+	JobID       string
+	AmountCents int64
+	CreatedAt   time.Time
+}
+
+// Transactions lists a workspace's entries, newest first; before is the id of
+// the last one already seen, or "".
+func Transactions(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Transaction, error) {
+	if before == "" {
+		before = id.Behind(id.Transaction)
+	}
+	rows, err := tx.LedgerOfWorkspace(ctx, query.LedgerOfWorkspaceParams{WorkspaceID: workspaceID, Before: before, Max: int64(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list ledger: %w", err)
+	}
+	out := make([]Transaction, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, Transaction{r.TransactionID, Kind(r.Kind), r.Reference, r.JobID, r.AmountCents, db.Time(r.CreatedAt)})
+	}
+	return out, nil
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/seal"
+)
+
+// Breach is a promise of this package that the store does not keep.
+type Breach struct{ Rule, Thing, Detail string }
+
+// Audit checks events against jobs, deliveries against the queue and their log,
+// and that every secret can be opened.
+func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err error) {
+	breach := func(rule, thing, format string, args ...any) {
+		found = append(found, Breach{rule, thing, fmt.Sprintf(format, args...)})
+	}
+	events, err := tx.AuditWebhookEvents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range events {
+		breach("a job that has ended has one event", r.JobID, "%s with %d events, the first %q", r.Status, r.Events, r.Type)
+	}
+	untold, err := tx.AuditWebhookUntold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range untold {
+		breach("a job's end is told to its own target", r.JobID, "no delivery to %s", r.EndpointID)
+	}
+	forgotten, err := tx.AuditWebhookForgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range forgotten {
+		breach("an event is kept or forgotten as a whole", r.EventID, "forgotten at %d, and in part only", r.ForgottenAt)
+	}
+	stuck, err := tx.AuditWebhookStuck(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range stuck {
+		breach("a delivery that waits will be made", r.DeliveryID, "its lane %s has no lease", r.Lane)
+	}
+	tries, err := tx.AuditWebhookTries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range tries {
+		breach("a delivery's log tells its story", r.DeliveryID, "%s after %d tries, with %d in the log, %d taken", r.Status, r.Tries, r.Attempts, r.Taken)
+	}
+	bare, err := tx.AuditWebhookBare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, endpointID := range bare {
+		breach("an endpoint has a secret to sign with", endpointID, "it has none")
+	}
+	return found, auditSecrets(ctx, tx, keys, breach)
+}
+
+func auditSecrets(ctx context.Context, tx *db.Tx, keys *seal.Keys, breach func(rule, thing, format string, args ...any)) error {
+	for after := ""; ; {
+		rows, err := tx.AuditWebhookSecrets(ctx, after)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			after = r.SecretID
+			if _, err := keys.Open(r.Sealed, placeOf(r.SecretID)); err != nil {
+				breach("a sealed secret can be opened", r.SecretID, "%v", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package webhook_test
+
+import (
+	"context"
+	"testing"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/webhook"
+)
+
+// TestTheAuditFindsEachBreach breaks each promise in turn.
+func TestTheAuditFindsEachBreach(t *testing.T) {
+	t.Parallel()
+	for rule, harm := range map[string]func(ctx context.Context, w *world, tx *db.Tx) error{
+		"a job that has ended has one event": func(ctx context.Context, w *world, tx *db.Tx) error {
+			return w.job(ctx, tx, id.New(id.Job), "completed")
+		},
+		"a job's end is told to its own target": func(ctx context.Context, w *world, tx *db.Tx) error {
+			jobID, eventID := id.New(id.Job), id.New(id.Event)
+			err := tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: w.workspace, JobID: jobID, Lane: "x"})
+			if err != nil {
+				return err
+			}
+			return tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{EventID: eventID, WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed, Body: "{}"})
+		},
+		"an event is kept or forgotten as a whole": func(ctx context.Context, w *world, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, w.tellWithin(ctx, tx))
+			if err != nil {
+				return err
+			}
+			return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
+		},
+		"a delivery that waits will be made": func(ctx context.Context, _ *world, tx *db.Tx) error {
+			all, err := tx.AuditWebhookSecrets(ctx, "")
+			if err != nil {
+				return err
+			}
+			e, err := tx.WebhookEndpointGet(ctx, all[0].EndpointID)
+			if err != nil {
+				return err
+			}
+			return lease.Drop(ctx, tx, webhook.Queue, e.Lane)
+		},
+		"a delivery's log tells its story": func(ctx context.Context, w *world, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, w.tellWithin(ctx, tx))
+			if err != nil {
+				return err
+			}
+			_, err = tx.WebhookDeliveryTried(ctx, query.WebhookDeliveryTriedParams{Status: "delivered", DeliveryID: all[0].WebhookDelivery.DeliveryID})
+			return err
+		},
+		"an endpoint has a secret to sign with": func(ctx context.Context, w *world, tx *db.Tx) error {
+			return tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: w.workspace, Lane: "x"})
+		},
+		"a sealed secret can be opened": func(ctx context.Context, _ *world, tx *db.Tx) error {
+			all, err := tx.AuditWebhookSecrets(ctx, "")
+			if err != nil {
+				return err
+			}
+			return tx.WebhookSecretCreate(ctx, query.WebhookSecretCreateParams{SecretID: id.New(id.Secret), EndpointID: all[0].EndpointID, Sealed: all[0].Sealed})
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			each(t, func(t *testing.T, w *world) {
+				w.endpoint("https://127.0.0.1:1024/", "")
+				w.tell()
+				w.audit()
+				w.write(func(ctx context.Context, tx *db.Tx) error { return harm(ctx, w, tx) })
+				for _, b := range w.breaches() {
+					if b.Rule == rule {
+						return
+					}
+				}
+				t.Errorf("it was not found; the breaches are %+v", w.breaches())
+			})
+		})
+	}
+}
+
+// tellWithin is tell in a transaction of the caller's.
+func (w *world) tellWithin(ctx context.Context, tx *db.Tx) (jobID string) {
+	jobID = id.New(id.Job)
+	if err := webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed}); err != nil {
+		w.t.Error(err)
+	}
+	return jobID
+}
+
+// job writes a job's row and what it stands on.
+func (w *world) job(ctx context.Context, tx *db.Tx, jobID, status string) error {
+	uploadID, quoteID := id.New(id.Upload), id.New(id.Quote)
+	_, err := tx.UploadCreate(ctx, query.UploadCreateParams{UploadID: uploadID, WorkspaceID: w.workspace, Scene: "{}"})
+	if err != nil {
+		return err
+	}
+	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
+		QuoteID: quoteID, UploadID: uploadID, WorkspaceID: w.workspace, FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1, Warnings: "[]",
+	})
+	if err != nil {
+		return err
+	}
+	return tx.JobCreate(ctx, query.JobCreateParams{
+		JobID: jobID, WorkspaceID: w.workspace, Flow: "job_api", Status: status, UploadID: uploadID, QuoteID: quoteID,
+		FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1,
+	})
+}

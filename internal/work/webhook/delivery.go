@@ -1,0 +1,211 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// Delivery is an event on its way to an endpoint, with its log.
+type Delivery struct {
+	DeliveryID string     `json:"delivery_id" doc:"Begins with WHD-."`
+	EventID    string     `json:"event_id" doc:"The webhook-id of every try; begins with msg_."`
+	EventType  string     `json:"event_type" enum:"render.completed,render.failed,render.cancelled,webhook.test"`
+	EndpointID string     `json:"endpoint_id"`
+	JobID      *string    `json:"job_id" doc:"Null for a test."`
+	URL        string     `json:"url"`
+	Status     Status     `json:"status" enum:"pending,delivered,failed"`
+	Reason     *Reason    `json:"reason" doc:"Why nothing more is tried." enum:"exhausted,gone,endpoint_disabled,endpoint_deleted"`
+	Tries      int        `json:"tries"`
+	NextTryAt  *time.Time `json:"next_try_at" doc:"Null unless pending."`
+	CreatedAt  time.Time  `json:"created_at"`
+	EndedAt    *time.Time `json:"ended_at"`
+	Attempts   []Attempt  `json:"attempts" doc:"Oldest first."`
+}
+
+// Attempt is one try of a delivery.
+type Attempt struct {
+	Number     int        `json:"number" minimum:"1"`
+	StartedAt  time.Time  `json:"started_at"`
+	DurationMS int64      `json:"duration_ms"`
+	Status     *int       `json:"status" doc:"Of the answer; null when none came."`
+	Error      *string    `json:"error" doc:"Why no answer came."`
+	Answer     string     `json:"answer" doc:"The first 1024 bytes of the answer's body."`
+	NextTryAt  *time.Time `json:"next_try_at" doc:"When the next try was due; null when none was."`
+}
+
+func (h *Hooks) deliveryOf(ctx context.Context, tx *db.Tx, d query.WebhookDelivery, eventType, url string) (Delivery, error) {
+	out := Delivery{
+		DeliveryID: d.DeliveryID, EventID: d.EventID, EventType: eventType, EndpointID: d.EndpointID, JobID: optional(d.JobID), URL: url,
+		Status: Status(d.Status), Tries: int(d.Tries), CreatedAt: db.Time(d.CreatedAt), EndedAt: moment(d.EndedAt), Attempts: []Attempt{},
+	}
+	if d.Reason != "" {
+		reason := Reason(d.Reason)
+		out.Reason = &reason
+	}
+	if out.Status == Pending {
+		out.NextTryAt = moment(d.NextAt)
+	}
+	rows, err := tx.WebhookAttemptsOf(ctx, d.DeliveryID)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("read webhook attempts: %w", err)
+	}
+	for _, r := range rows {
+		a := Attempt{
+			Number: int(r.Number), StartedAt: db.Time(r.StartedAt), DurationMS: r.DurationUs / 1000,
+			Error: optional(r.Error), Answer: r.Answer, NextTryAt: moment(r.NextAt),
+		}
+		if r.Status != 0 {
+			status := int(r.Status)
+			a.Status = &status
+		}
+		out.Attempts = append(out.Attempts, a)
+	}
+	return out, nil
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// OfJob lists a job's deliveries, the newest first. That the job is the
+// workspace's is checked by whom it is asked.
+func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err error) {
+	err = h.DB.Read(ctx, func(tx *db.Tx) error {
+		rows, err := tx.WebhookDeliveriesOfJob(ctx, jobID)
+		if err != nil {
+			return fmt.Errorf("list webhook deliveries: %w", err)
+		}
+		all = make([]Delivery, len(rows))
+		for i, r := range rows {
+			if all[i], err = h.deliveryOf(ctx, tx, r.WebhookDelivery, r.Type, r.Url); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Page asks for deliveries of an endpoint.
+type Page struct {
+	Status Status // "" means any
+	Before string // delivery id that the page begins behind; "" means the newest
+	Limit  int
+}
+
+// OfEndpoint lists deliveries to an endpoint of a workspace, the newest first,
+// and says whether older ones follow. Errors: webhook_endpoint_not_found.
+func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, p Page) (page []Delivery, more bool, err error) {
+	if p.Before == "" {
+		p.Before = id.Behind(id.Delivery)
+	}
+	err = h.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.WebhookEndpointGet(ctx, endpointID)
+		if err := owned(row, err, workspaceID, endpointID); err != nil {
+			return err
+		}
+		rows, err := tx.WebhookDeliveriesOfEndpoint(ctx, query.WebhookDeliveriesOfEndpointParams{
+			EndpointID: endpointID, Before: p.Before, Status: string(p.Status), Max: int64(p.Limit) + 1,
+		})
+		if err != nil {
+			return fmt.Errorf("list webhook deliveries: %w", err)
+		}
+		if more = len(rows) > p.Limit; more {
+			rows = rows[:p.Limit]
+		}
+		page = make([]Delivery, len(rows))
+		for i, r := range rows {
+			if page[i], err = h.deliveryOf(ctx, tx, r.WebhookDelivery, r.Type, r.Url); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return page, more, err
+}
+
+// Test sends an endpoint an event that means nothing. Errors:
+// webhook_endpoint_not_found, webhook_endpoint_disabled.
+func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Delivery, err error) {
+	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+		if row.DisabledAt != 0 {
+			return isDisabled(endpointID)
+		}
+		eventID, err := keep(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Data: struct {
+			EndpointID string `json:"endpoint_id"`
+		}{endpointID}})
+		if err != nil {
+			return err
+		}
+		if err := send(ctx, tx, eventID, "", row); err != nil {
+			return err
+		}
+		d, err = h.one(ctx, tx, deliveryID(eventID, endpointID))
+		return err
+	})
+	return d, err
+}
+
+func isDisabled(endpointID string) error {
+	return fault.New(fault.EndpointDisabled, "The webhook endpoint %s is disabled.", endpointID)
+}
+
+func noDelivery(deliveryID string) error {
+	return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
+}
+
+func (h *Hooks) one(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, error) {
+	row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("read webhook delivery: %w", err)
+	}
+	return h.deliveryOf(ctx, tx, row.WebhookDelivery, row.Type, row.Url)
+}
+
+// Redeliver makes a delivery of a job again, at once and with the whole schedule
+// before it, whatever became of it; the webhook-id is the same. Errors:
+// webhook_delivery_not_found, webhook_endpoint_disabled.
+func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID string) (d Delivery, err error) {
+	err = h.DB.Write(ctx, func(tx *db.Tx) error {
+		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
+		if db.Missing(err) || (err == nil && (row.WebhookDelivery.WorkspaceID != workspaceID || row.WebhookDelivery.JobID != jobID)) {
+			return noDelivery(deliveryID)
+		}
+		if err != nil {
+			return fmt.Errorf("read webhook delivery: %w", err)
+		}
+		if err := hurry(ctx, tx, row.WebhookDelivery.Lane); err != nil {
+			return err
+		}
+		if _, err := tx.WebhookEventLock(ctx, row.WebhookDelivery.EventID); err != nil {
+			return fmt.Errorf("lock webhook event: %w", err)
+		}
+		endpoint, err := tx.WebhookEndpointLock(ctx, row.WebhookDelivery.EndpointID)
+		if err != nil {
+			return fmt.Errorf("read webhook endpoint: %w", err)
+		}
+		if endpoint.DisabledAt != 0 || endpoint.DeletedAt != 0 {
+			return isDisabled(endpoint.EndpointID)
+		}
+		n, err := tx.WebhookRedeliver(ctx, query.WebhookRedeliverParams{Now: tx.Now, DeliveryID: deliveryID})
+		if err != nil {
+			return fmt.Errorf("redeliver webhook: %w", err)
+		}
+		if n == 0 { // forgotten meanwhile
+			return noDelivery(deliveryID)
+		}
+		d, err = h.one(ctx, tx, deliveryID)
+		return err
+	})
+	return d, err
+}

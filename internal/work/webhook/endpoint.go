@@ -1,0 +1,248 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+)
+
+// Endpoint is an endpoint of a workspace as its owner sees it: all but its
+// secret.
+type Endpoint struct {
+	EndpointID     string     `json:"endpoint_id" doc:"Begins with WHE-."`
+	URL            string     `json:"url"`
+	Description    string     `json:"description"`
+	Enabled        bool       `json:"enabled" doc:"A disabled endpoint is told nothing."`
+	DisabledAt     *time.Time `json:"disabled_at"`
+	DisabledReason *Reason    `json:"disabled_reason" doc:"requested: by its owner; failing: nothing was taken for 5 days; gone: it answered 410." enum:"requested,failing,gone"`
+	FailingSince   *time.Time `json:"failing_since" doc:"First failure since the last success; null while it works."`
+	CreatedAt      time.Time  `json:"created_at"`
+}
+
+func endpointOf(r query.WebhookEndpoint) Endpoint {
+	e := Endpoint{
+		EndpointID: r.EndpointID, URL: r.Url, Description: r.Description, Enabled: r.DisabledAt == 0,
+		DisabledAt: moment(r.DisabledAt), FailingSince: moment(r.FailingSince), CreatedAt: db.Time(r.CreatedAt),
+	}
+	if r.DisabledReason != "" {
+		reason := Reason(r.DisabledReason)
+		e.DisabledReason = &reason
+	}
+	return e
+}
+
+func moment(us int64) *time.Time {
+	if us == 0 {
+		return nil
+	}
+	t := db.Time(us)
+	return &t
+}
+
+// NewEndpoint is what a caller says of an endpoint to be.
+type NewEndpoint struct {
+	URL         string
+	Description string
+	Secret      string // "" has one made
+}
+
+// Create makes an endpoint of a workspace; it hears of every job that ends from
+// now on. secret is to be shown once; "" unless the service made it. Errors:
+// invalid_webhook_url, webhook_secret_too_short, invalid_request,
+// webhook_endpoint_limit_reached.
+func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (e Endpoint, secret string, err error) {
+	chosen, made, err := h.chosenSecret(n.Secret)
+	if err != nil {
+		return Endpoint{}, "", err
+	}
+	if err := h.check(ctx, n.URL); err != nil {
+		return Endpoint{}, "", err
+	}
+	err = h.DB.Write(ctx, func(tx *db.Tx) error {
+		if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
+			return fmt.Errorf("lock workspace: %w", err)
+		}
+		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)
+		if err != nil {
+			return fmt.Errorf("list webhook endpoints: %w", err)
+		}
+		if len(rows) >= contract.MaxWebhookEndpoints {
+			return fault.New(fault.EndpointLimitReached, "A workspace has %d webhook endpoints at most.", contract.MaxWebhookEndpoints)
+		}
+		endpointID := id.New(id.Endpoint)
+		err = tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{
+			EndpointID: endpointID, WorkspaceID: workspaceID, Url: n.URL, Description: n.Description, Lane: laneOf(workspaceID, endpointID), CreatedAt: tx.Now,
+		})
+		if err != nil {
+			return fmt.Errorf("create webhook endpoint: %w", err)
+		}
+		if err := h.keepSecret(ctx, tx, endpointID, chosen); err != nil {
+			return err
+		}
+		e, err = read(ctx, tx, endpointID)
+		return err
+	})
+	if !made {
+		chosen = ""
+	}
+	return e, chosen, err
+}
+
+// List gives the endpoints of a workspace, the newest first.
+func (h *Hooks) List(ctx context.Context, workspaceID string) (all []Endpoint, err error) {
+	err = h.DB.Read(ctx, func(tx *db.Tx) error {
+		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)
+		all = make([]Endpoint, len(rows))
+		for i, r := range rows {
+			all[i] = endpointOf(r)
+		}
+		return err
+	})
+	return all, err
+}
+
+// Get reads an endpoint of a workspace. Errors: webhook_endpoint_not_found.
+func (h *Hooks) Get(ctx context.Context, workspaceID, endpointID string) (e Endpoint, err error) {
+	err = h.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.WebhookEndpointGet(ctx, endpointID)
+		e = endpointOf(row)
+		return owned(row, err, workspaceID, endpointID)
+	})
+	return e, err
+}
+
+// Change is what an owner changes of an endpoint; nil leaves a member as it is.
+type Change struct {
+	URL         *string
+	Description *string
+	Enabled     *bool
+}
+
+// Change changes an endpoint. Disabling ends what waits for it; enabling begins
+// with the next job: what was missed is sent again by Redeliver. Errors:
+// webhook_endpoint_not_found, invalid_webhook_url.
+func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Change) (e Endpoint, err error) {
+	if c.URL != nil {
+		if err := h.check(ctx, *c.URL); err != nil {
+			return Endpoint{}, err
+		}
+	}
+	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+		p := query.WebhookEndpointChangeParams{Url: row.Url, Description: row.Description, EndpointID: endpointID}
+		if c.URL != nil {
+			p.Url = *c.URL
+		}
+		if c.Description != nil {
+			p.Description = *c.Description
+		}
+		if err := tx.WebhookEndpointChange(ctx, p); err != nil {
+			return fmt.Errorf("change webhook endpoint: %w", err)
+		}
+		if c.Enabled != nil && *c.Enabled && row.DisabledAt != 0 {
+			if err := tx.WebhookEndpointEnable(ctx, endpointID); err != nil {
+				return fmt.Errorf("enable webhook endpoint: %w", err)
+			}
+		}
+		if c.Enabled != nil && !*c.Enabled && row.DisabledAt == 0 {
+			if err := end(ctx, tx, row, WasDisabled); err != nil {
+				return err
+			}
+		}
+		e, err = read(ctx, tx, endpointID)
+		return err
+	})
+	return e, err
+}
+
+// Delete removes an endpoint and its secrets; its log stays. Errors:
+// webhook_endpoint_not_found.
+func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) error {
+	return h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+		if err := end(ctx, tx, row, WasDeleted); err != nil {
+			return err
+		}
+		if err := tx.WebhookEndpointDelete(ctx, query.WebhookEndpointDeleteParams{Now: tx.Now, EndpointID: endpointID}); err != nil {
+			return fmt.Errorf("delete webhook endpoint: %w", err)
+		}
+		return tx.WebhookSecretsDelete(ctx, endpointID)
+	})
+}
+
+// Rotate gives an endpoint a new secret; the one before signs beside it until
+// ends. secret is to be shown once; "" unless the service made it. Errors:
+// webhook_endpoint_not_found, webhook_secret_too_short, invalid_request.
+func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given string) (secret string, ends time.Time, err error) {
+	chosen, made, err := h.chosenSecret(given)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, _ query.WebhookEndpoint) error {
+		ends = tx.Time().Add(contract.WebhookSecretOverlap)
+		if err := tx.WebhookSecretsForget(ctx, query.WebhookSecretsForgetParams{EndpointID: endpointID, Now: tx.Now}); err != nil {
+			return fmt.Errorf("forget webhook secrets: %w", err)
+		}
+		if err := tx.WebhookSecretEnd(ctx, query.WebhookSecretEndParams{ExpiresAt: db.Micros(ends), EndpointID: endpointID}); err != nil {
+			return fmt.Errorf("end webhook secret: %w", err)
+		}
+		return h.keepSecret(ctx, tx, endpointID, chosen)
+	})
+	if !made {
+		chosen = ""
+	}
+	return chosen, ends, err
+}
+
+// mine runs do with an endpoint of a workspace, whose lane and row are locked,
+// in this order, as who drives it does.
+func (h *Hooks) mine(ctx context.Context, workspaceID, endpointID string, do func(*db.Tx, query.WebhookEndpoint) error) error {
+	return h.DB.Write(ctx, func(tx *db.Tx) error {
+		row, err := tx.WebhookEndpointGet(ctx, endpointID)
+		if err := owned(row, err, workspaceID, endpointID); err != nil {
+			return err
+		}
+		if err := lease.Lock(ctx, tx, Queue, row.Lane, 0); err != nil {
+			return err
+		}
+		row, err = tx.WebhookEndpointLock(ctx, endpointID)
+		if err := owned(row, err, workspaceID, endpointID); err != nil {
+			return err
+		}
+		return do(tx, row)
+	})
+}
+
+// owned turns what is not an endpoint of the workspace into a refusal.
+func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string) error {
+	if db.Missing(err) || (err == nil && (row.WorkspaceID != workspaceID || row.JobID != "" || row.DeletedAt != 0)) {
+		return fault.New(fault.EndpointNotFound, "There is no webhook endpoint %s in this workspace.", endpointID)
+	}
+	if err != nil {
+		return fmt.Errorf("read webhook endpoint: %w", err)
+	}
+	return nil
+}
+
+// end disables an endpoint by its owner's wish. Its driver, if it has one, loses
+// the lane and writes nothing any more.
+func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, theirs Reason) error {
+	if err := lease.Drop(ctx, tx, Queue, row.Lane); err != nil {
+		return err
+	}
+	_, err := disable(ctx, tx, row.EndpointID, DisabledByCaller, theirs)
+	return err
+}
+
+func read(ctx context.Context, tx *db.Tx, endpointID string) (Endpoint, error) {
+	row, err := tx.WebhookEndpointGet(ctx, endpointID)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("read webhook endpoint: %w", err)
+	}
+	return endpointOf(row), nil
+}

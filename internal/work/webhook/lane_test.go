@@ -1,0 +1,226 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/webhook"
+)
+
+// awaitBlocked waits until somebody waits for a lock of the database, which is
+// PostgreSQL.
+func (w *world) awaitBlocked() {
+	w.t.Helper()
+	bare := w.bare()
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
+		var n int
+		err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+		if err != nil || n > 0 {
+			if err != nil {
+				w.t.Error(err)
+			}
+			return
+		}
+	}
+	w.t.Error("nobody waits for a lock")
+}
+
+// TestTheEndOfAJobAndAFailedCallNeverDeadlock has both meet at one endpoint, each
+// with the first of its locks: a deadlock costs a second, and the job's whole end
+// is done again.
+func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		if w.DB.Engine() == "sqlite" {
+			return // its one writer has all of it
+		}
+		e, _ := w.endpoint("https://127.0.0.1:1024/", "")
+		w.tell() // so that its lane is there
+		var ends, calls atomic.Int64
+		ended := make(chan error, 1)
+		tell := func(tx *db.Tx) error {
+			ends.Add(1)
+			return webhook.Tell(context.Background(), tx, webhook.Event{WorkspaceID: w.workspace, JobID: id.New(id.Job), Type: contract.EventFailed})
+		}
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			row, err := tx.WebhookEndpointGet(ctx, e.EndpointID)
+			if err == nil {
+				err = lease.Lock(ctx, tx, webhook.Queue, row.Lane, 0)
+			}
+			if calls.Add(1) == 1 {
+				go func() { ended <- w.DB.Write(context.Background(), tell) }()
+				w.awaitBlocked()
+			}
+			if err == nil {
+				_, err = tx.WebhookEndpointLock(ctx, e.EndpointID)
+			}
+			return err
+		})
+		if err := await.Next(t, ended, "the end of the job"); err != nil {
+			t.Error(err)
+		}
+		if ends.Load() != 1 || calls.Load() != 1 {
+			t.Errorf("the end was written %d times, the call %d times", ends.Load(), calls.Load())
+		}
+	})
+}
+
+// TestAnEndpointThatIsGoneIsCalledNoMore has many deliveries wait for one that
+// answers 410: beyond the calls that were open, none is made.
+func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		r := w.receiver(answering(410))
+		e, _ := w.endpoint(r.URL, "")
+		w.tellMany(40)
+		stop := w.run()
+		w.awaitDisabled(e.EndpointID)
+		stop()
+		if n := len(r.hits); n > 8 {
+			t.Errorf("it was called %d times", n)
+		}
+		w.audit()
+	})
+}
+
+// TestStoppingWaitsForNoCallTwice stops the drivers of many lanes just when their
+// calls end.
+func TestStoppingWaitsForNoCallTwice(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		const lanes, rounds = 40, 10
+		var answer atomic.Pointer[chan struct{}]
+		r := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
+		for round := range rounds {
+			answer.Store(new(make(chan struct{})))
+			for n := range lanes {
+				w.tellTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)
+			}
+			stop := w.run()
+			for range lanes {
+				r.next(t)
+			}
+			began := make(chan struct{})
+			begin := sync.OnceFunc(func() { close(began) })
+			first := w.commits.Load() + int64(1+round)
+			w.afterCommit.Store(new(func(n int64) {
+				if n >= first { // some have written what became of their calls
+					begin()
+				}
+			}))
+			close(*answer.Load())
+			await.Next(t, began, "the commit of an answer")
+			w.afterCommit.Store(nil)
+			stopped := make(chan struct{})
+			go func() { defer close(stopped); stop() }()
+			await.Next(t, stopped, "the end of the drivers")
+			for len(r.hits) > 0 { // a lane has as many calls open as were cut before
+				<-r.hits
+			}
+		}
+	})
+}
+
+// TestAWorkspaceHasItsShareOfLanesAndNoMore holds the calls of more lanes than a
+// workspace may have driven: another workspace's are made, and in the end all.
+func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		const share, lanes = 64, 80
+		release := make(chan struct{})
+		slow := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
+		jobs := make([]string, lanes)
+		for n := range lanes {
+			jobs[n] = w.tellTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
+		}
+		w.run()
+		for range share {
+			slow.next(t)
+		}
+		good, first := w.receiver(nil), w.workspace
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			p, err := identity.CreateWorkspace(ctx, tx, "other@example.com")
+			w.workspace = p.WorkspaceID
+			return err
+		})
+		for n := range 10 {
+			w.await(w.tellTarget(fmt.Sprintf("%s/%d", good.URL, n), freeText), isNow(webhook.Delivered))
+		}
+		if n := len(slow.hits); n != 0 {
+			t.Errorf("it has %d lanes beyond its share", n)
+		}
+		close(release)
+		w.workspace = first
+		for _, jobID := range jobs {
+			w.await(jobID, isNow(webhook.Delivered))
+		}
+		w.audit()
+	})
+}
+
+// TestALaneGoesOverToAnotherProcess silences the first one while its call is open:
+// the second calls again with the same id, and what the first one hears too late
+// is written nowhere.
+func TestALaneGoesOverToAnotherProcess(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		calls := make(chan chan int) // each is told what to answer
+		r := w.receiver(func(rw http.ResponseWriter, q *http.Request) {
+			answer := make(chan int, 1)
+			select {
+			case calls <- answer:
+				if status := hold(q, answer); status != 0 {
+					rw.WriteHeader(status)
+				}
+			case <-q.Context().Done():
+			}
+		})
+		left := make(chan error, 1)
+		w.runWith(1, func(ctx context.Context, l lease.Lease) error {
+			err := w.Drive(ctx, l)
+			select {
+			case left <- err:
+			default: // only the first is asked for
+			}
+			return err
+		})
+		jobID := w.tellTarget(r.URL, freeText)
+		first, answerFirst := r.next(t), await.Next(t, calls, "the call")
+		w.later.Add(int64(21 * time.Second))
+		w.write(func(ctx context.Context, tx *db.Tx) error { // as who looks for silent holders does
+			lapsed, err := lease.Lapsed(ctx, tx)
+			if err != nil || len(lapsed) != 1 {
+				return fmt.Errorf("%d leases have lapsed: %w", len(lapsed), err)
+			}
+			_, err = lease.Fail(ctx, tx, lapsed[0].Ref(), "", "silent", 0)
+			return err
+		})
+		w.run()
+		second, answerSecond := r.next(t), await.Next(t, calls, "the call again")
+		if first.id != second.id {
+			t.Errorf("the ids are %s and %s", first.id, second.id)
+		}
+		answerFirst <- http.StatusInternalServerError
+		if err := await.Next(t, left, "the end of the first process"); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("the first process ends with %v", err)
+		}
+		answerSecond <- http.StatusOK
+		d := w.await(jobID, isNow(webhook.Delivered))
+		if len(d.Attempts) != 1 || *d.Attempts[0].Status != http.StatusOK {
+			t.Errorf("the log is %+v", d.Attempts)
+		}
+		w.audit()
+	})
+}

@@ -1,0 +1,91 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/lease"
+)
+
+// NoticeQueue is the queue of endpoints whose owners are to be told that they
+// were disabled. The subject is the endpoint.
+const NoticeQueue = "webhook_notice"
+
+// Notices tell owners of endpoints that were disabled.
+type Notices struct {
+	DB *db.DB
+	// Send brings a letter to an address; nil when no mail server is configured.
+	Send func(ctx context.Context, to, subject, text string) error
+	Log  *slog.Logger
+}
+
+// maxNotices is how often a letter is tried: with the runner's delays, about an
+// hour. The API says it all the same.
+const maxNotices = 60
+
+// Notify is the work of a lease of NoticeQueue.
+func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
+	var endpoint query.WebhookEndpoint
+	var people []string
+	err := n.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if endpoint, err = tx.WebhookEndpointGet(ctx, l.Subject); err != nil {
+			return fmt.Errorf("read webhook endpoint: %w", err)
+		}
+		people, err = tx.WorkspacePeople(ctx, endpoint.WorkspaceID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if endpoint.DisabledAt != 0 && endpoint.DeletedAt == 0 {
+		err = n.tell(ctx, people, endpoint)
+	}
+	if err != nil && l.Failures+1 < maxNotices {
+		return err
+	}
+	if err != nil {
+		n.Log.Error("nobody could be told that a webhook endpoint is disabled", "endpoint_id", endpoint.EndpointID, "error", err)
+	}
+	return n.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
+}
+
+func (n Notices) tell(ctx context.Context, people []string, endpoint query.WebhookEndpoint) error {
+	if n.Send == nil {
+		n.Log.Warn("no mail server is configured, so tell them yourself that a webhook endpoint is disabled",
+			"people", people, "endpoint_id", endpoint.EndpointID, "reason", endpoint.DisabledReason)
+		return nil
+	}
+	for _, to := range people {
+		if err := n.Send(ctx, to, "A webhook endpoint is disabled", letterOf(endpoint)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letterOf shows the address without its query, which may hold a secret.
+func letterOf(e query.WebhookEndpoint) string {
+	address := e.Url
+	if u, err := url.Parse(e.Url); err == nil {
+		u.RawQuery, u.Fragment = "", ""
+		address = u.String()
+	}
+	why := "It answered 410 Gone, which asks for no more."
+	if Reason(e.DisabledReason) == Failing {
+		why = fmt.Sprintf("Every try since %s has failed.", db.Time(e.FailingSince).Format("2 January 2006 15:04 MST"))
+	}
+	return strings.Join([]string{
+		"The webhook endpoint " + e.EndpointID + " of " + contract.Service + " is disabled:", "", address, "", why, "",
+		"It is told nothing more until you enable it again:", "",
+		"  PATCH /v1/webhook-endpoints/" + e.EndpointID, `  {"enabled": true}`, "",
+		"and what it missed is sent again on demand:", "",
+		"  POST /v1/webhook-endpoints/" + e.EndpointID + "/redeliver",
+		fmt.Sprintf(`  {"since": %q}`, db.Time(e.FailingSince).Format("2006-01-02T15:04:05Z")), "",
+	}, "\n")
+}

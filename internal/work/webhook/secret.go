@@ -1,0 +1,101 @@
+package webhook
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// generatedBytes is the length of a secret that the service makes.
+const generatedBytes = 32
+
+// chosenSecret is the secret that a caller gave, or one that is made. Errors:
+// webhook_secret_too_short, invalid_request.
+func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error) {
+	if given == "" {
+		random := make([]byte, generatedBytes)
+		if _, err := io.ReadFull(h.Random, random); err != nil {
+			return "", false, fmt.Errorf("make a webhook secret: %w", err)
+		}
+		return contract.WebhookSecretPrefix + base64.StdEncoding.EncodeToString(random), true, nil
+	}
+	switch n := utf8.RuneCountInString(given); {
+	case n < contract.MinWebhookSecret:
+		return "", false, fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more; this one has %d.", contract.MinWebhookSecret, n)
+	case n > contract.MaxWebhookSecret:
+		return "", false, fault.Field("body.webhook_secret", "has more than %d characters", contract.MaxWebhookSecret)
+	case !utf8.ValidString(given):
+		return "", false, fault.Field("body.webhook_secret", "is not UTF-8")
+	}
+	if _, err := signer(given); err != nil {
+		return "", false, fault.Field("body.webhook_secret", "begins with %s, but what follows is not base64", contract.WebhookSecretPrefix)
+	}
+	return given, false, nil
+}
+
+// signer signs with a secret: behind whsec_ stands base64, any other text is
+// used as it is (decisions on webhooks).
+func signer(secret string) (*standardwebhooks.Webhook, error) {
+	if strings.HasPrefix(secret, contract.WebhookSecretPrefix) {
+		return standardwebhooks.NewWebhook(secret)
+	}
+	return standardwebhooks.NewWebhookRaw([]byte(secret))
+}
+
+// sign is the value of webhook-signature: one signature for each secret.
+func sign(secrets []string, eventID string, at time.Time, body string) (string, error) {
+	signatures := make([]string, len(secrets))
+	for i, secret := range secrets {
+		s, err := signer(secret)
+		if err != nil {
+			return "", fmt.Errorf("read a webhook secret: %w", err)
+		}
+		if signatures[i], err = s.Sign(eventID, at, []byte(body)); err != nil {
+			return "", fmt.Errorf("sign a webhook: %w", err)
+		}
+	}
+	return strings.Join(signatures, " "), nil
+}
+
+// keepSecret makes secret the one that an endpoint signs with.
+func (h *Hooks) keepSecret(ctx context.Context, tx *db.Tx, endpointID, secret string) error {
+	secretID := id.New(id.Secret)
+	err := tx.WebhookSecretCreate(ctx, query.WebhookSecretCreateParams{
+		SecretID: secretID, EndpointID: endpointID, Sealed: h.Keys.Seal([]byte(secret), placeOf(secretID)), CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("keep webhook secret: %w", err)
+	}
+	return nil
+}
+
+func placeOf(secretID string) string { return "webhook_secret/" + secretID }
+
+// secretsOf are the secrets that an endpoint signs with now, the newest first.
+func (h *Hooks) secretsOf(ctx context.Context, tx *db.Tx, endpointID string) ([]string, error) {
+	rows, err := tx.WebhookSecretsOf(ctx, query.WebhookSecretsOfParams{EndpointID: endpointID, Now: tx.Now})
+	if err != nil {
+		return nil, fmt.Errorf("read webhook secrets: %w", err)
+	}
+	secrets := make([]string, len(rows))
+	for i, row := range rows {
+		text, err := h.Keys.Open(row.Sealed, placeOf(row.SecretID))
+		if err != nil {
+			return nil, fmt.Errorf("open webhook secret %s: %w", row.SecretID, err)
+		}
+		secrets[i] = string(text)
+	}
+	return secrets, nil
+}

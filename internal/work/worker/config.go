@@ -1,0 +1,148 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/sandbox"
+)
+
+// Farm is what a worker needs of the server; *farmapi.Client is one.
+type Farm interface {
+	Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error)
+	Lease(context.Context, farmapi.LeaseRequest) (farmapi.LeaseReply, error)
+	Heartbeat(context.Context, farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error)
+	Input(ctx context.Context, workerID, jobID string, size int64) (io.ReadCloser, error)
+	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error
+	Fail(context.Context, farmapi.FailRequest) error
+	Release(context.Context, farmapi.ReleaseRequest) error
+}
+
+// Renderer starts the processes that render.
+type Renderer interface {
+	Start(context.Context, blender.Options) (Session, error)
+}
+
+// Session is one started process; *blender.Process is one and says what holds.
+type Session interface {
+	Info() blender.Info
+	Open(ctx context.Context, file string) (blender.Opened, error)
+	Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
+	RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
+	Close() error
+}
+
+// Blender is the Renderer over internal/ground/blender.
+type Blender struct {
+	Path     string           // see blender.Find
+	Sandbox  *sandbox.Sandbox // nil starts it without one
+	Patience blender.Patience // bounds a hang; the defaults where zero
+	Threads  int              // see blender.Options
+}
+
+// Start starts a Blender process.
+func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
+	opts.Path, opts.Sandbox, opts.Patience, opts.Threads = b.Path, b.Sandbox, b.Patience, b.Threads
+	p, err := blender.Start(ctx, opts)
+	if err != nil {
+		return nil, err // not a nil *Process in a Session
+	}
+	return p, nil
+}
+
+// Config is what a worker is made of.
+type Config struct {
+	Farm     Farm
+	Renderer Renderer
+	WorkDir  string // the worker's own folder, made when missing; one worker at a time
+	Name     string // shown to the operator
+	Log      *slog.Logger
+
+	Device  blender.Device  // GPU when empty
+	Denoise blender.Denoise // Keep when empty
+	// AllowBlenderVersion lets a Blender of another version than the contract's in.
+	AllowBlenderVersion bool
+
+	// CacheBytes bounds the job files kept in WorkDir; 0: 20 GiB, or a quarter of
+	// what the disk has free at the start where that is less.
+	CacheBytes int64
+
+	// Grace is how long a running frame may go on when Run is told to stop; 6 s
+	// when 0. Results then have DeliveryGrace more to leave.
+	Grace time.Duration
+	// Jitter returns a number in [0, 1) that spreads retries; random when nil.
+	Jitter func() float64
+}
+
+// DeliveryGrace is how long results are still sent after Run was told to stop and
+// the last frame ended; what has not left stays in the outbox.
+const DeliveryGrace = 3 * time.Second
+
+const defaultGrace = 6 * time.Second
+
+func (c Config) withDefaults() Config {
+	if c.Device == "" {
+		c.Device = blender.GPU
+	}
+	if c.Denoise == "" {
+		c.Denoise = blender.Keep
+	}
+	if c.Jitter == nil {
+		c.Jitter = rand.Float64
+	}
+	if c.Grace == 0 {
+		c.Grace = defaultGrace
+	}
+	return c
+}
+
+// Refusals of a Blender, by errors.Is; the text names the flag that lets it in.
+var (
+	ErrVersion = errors.New("not the contract's Blender version")
+	ErrNoGPU   = errors.New("no GPU that Cycles can render on")
+)
+
+// Admit decides whether this Blender may work here and writes into the log what
+// was let in by a flag. The result is what the worker registers as.
+func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
+	if info.Synthetic {
+		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")
+		_, name, _ := info.Choose(blender.CPU)
+		return farmapi.RegisterRequest{
+			Name: c.Name, Renderer: contract.SyntheticRenderer, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+			Device: "CPU", DeviceName: name, Denoise: string(c.Denoise),
+		}, nil
+	}
+	if info.Version != contract.BlenderVersion {
+		if !c.AllowBlenderVersion {
+			return farmapi.RegisterRequest{}, fmt.Errorf("%w: this is %s, %s is wanted; scripts/install-blender gets it, --allow-blender-version works with this one",
+				ErrVersion, info.Version, contract.BlenderVersion)
+		}
+		c.Log.Warn("rendering with another Blender than the contract's, as --allow-blender-version says",
+			"version", info.Version, "contract", contract.BlenderVersion)
+	}
+	device, name, ok := info.Choose(c.Device)
+	if !ok {
+		return farmapi.RegisterRequest{}, fmt.Errorf("%w; --device cpu renders on the CPU, which every result then says", ErrNoGPU)
+	}
+	if c.Device == blender.CPU {
+		c.Log.Warn("rendering on the CPU, as --device cpu says", "device", name)
+	}
+	if c.Denoise == blender.Off {
+		c.Log.Warn("denoising is switched off in every scene, as --denoise off says")
+	} else if !info.Denoiser {
+		c.Log.Warn("this Blender has no denoiser: scenes that ask for one fail; --denoise off renders them without")
+	}
+	return farmapi.RegisterRequest{
+		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+		Device: device, DeviceName: name, Denoise: string(c.Denoise), Sandbox: info.Sandbox,
+	}, nil
+}

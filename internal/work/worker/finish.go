@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/pixels"
+)
+
+// maxMessage bounds a failure's message on the wire, in bytes.
+const maxMessage = 1000
+
+// finish checks and hashes a picture and puts it into the outbox while the next
+// frame renders.
+func (w *Worker) finish(s shot) {
+	w.finishing.Go(func() {
+		t := s.task
+		result, err := w.check(s)
+		if failed, known := errors.AsType[*blender.Error](err); known {
+			w.fail(t, failed)
+			return
+		}
+		if err != nil {
+			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: s.frame.Log})
+			return
+		}
+		if t.ctx.Err() != nil {
+			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
+			_ = os.Remove(s.path) // else the next run removes it
+			return
+		}
+		if err := w.out.put(report{Frame: &result}); err != nil {
+			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+		}
+	})
+}
+
+// check reads a picture once: it must decode whole, and nothing may be broken about
+// the frame.
+func (w *Worker) check(s shot) (farmapi.FrameResult, error) {
+	t, f := s.task, s.frame
+	file, err := os.Open(s.path)
+	if err != nil {
+		return farmapi.FrameResult{}, errors.New("the picture is gone")
+	}
+	defer file.Close()
+	sum := sha256.New()
+	in := &counter{r: io.TeeReader(file, sum)}
+	picture, err := pixels.Read(in)
+	if f.PixelSHA256 != "" && errors.Is(err, pixels.ErrUnsupported) { // Blender has read it back itself
+		picture, err = pixels.Picture{Width: f.Width, Height: f.Height}, nil
+	}
+	if err != nil {
+		return farmapi.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return farmapi.FrameResult{}, fmt.Errorf("read the picture of frame %d: %w", f.Number, err)
+	}
+	if in.n == 0 {
+		return farmapi.FrameResult{}, fmt.Errorf("the picture of frame %d is empty", f.Number)
+	}
+	if bad := broken(t.lease.Frame, w.self.Device, f, picture); bad != nil {
+		return farmapi.FrameResult{}, bad
+	}
+	info := s.act.Info()
+	return farmapi.FrameResult{
+		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
+		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
+		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
+		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
+		Switched: s.switched, Log: f.Log,
+	}, nil
+}
+
+// counter counts the bytes read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// fail puts a failure into the outbox.
+func (w *Worker) fail(t *task, e *blender.Error) {
+	w.log.Warn("frame failed", "job", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
+	err := w.out.put(report{Fail: &farmapi.FailRequest{
+		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt,
+		Code: e.Code, Message: e.Message[:min(len(e.Message), maxMessage)], Log: e.Log, Final: e.Final,
+	}})
+	if err != nil {
+		w.log.Error("a failure cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
+	}
+}

@@ -1,0 +1,156 @@
+package worker_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/blender"
+)
+
+// watchedBench is a worker on a job that is watched.
+func watchedBench(t *testing.T, s *server) (*bench, *painter) {
+	p := newPainter()
+	p.keeps, p.doubtful = true, true
+	return newBench(t, s, p), p
+}
+
+func TestNoFrameThatKeptDataSpoiledIsDelivered(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(20)
+		b, p := watchedBench(t, s)
+		p.stale = func(frame int) bool { return frame >= 4 }
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(20)
+		for _, f := range s.jobs[0].frames {
+			if want := pixelsOf(t, f.number); f.done.PixelSHA256 != want || f.attempt != 1 {
+				t.Errorf("frame %d: attempt %d, pixels %s, want %s", f.number, f.attempt, f.done.PixelSHA256, want)
+			}
+			off := slices.Contains(f.done.Switched, "persistent_data_off")
+			if off != (f.number >= 3) || off != strings.Contains(f.done.Log, "persistent data gave other pixels in frame 4") {
+				t.Errorf("frame %d: switched %v, log %q", f.number, f.done.Switched, f.done.Log)
+			}
+		}
+		if len(p.opens) != 3 {
+			t.Errorf("%d processes were used, want one that kept data, one to compare with, one that goes on", len(p.opens))
+		}
+	})
+}
+
+func TestAJobThatKeptDataSpoilsIsRememberedByItsFile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(4)
+		b, p := watchedBench(t, s)
+		p.stale = func(frame int) bool { return frame >= 2 }
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(4)
+		s.add("JOB-2", 4)
+		b.untilDelivered(8)
+		for _, f := range s.jobs[1].frames {
+			if !slices.Contains(f.done.Switched, "persistent_data_off") {
+				t.Errorf("frame %d of the second job: switched %v", f.number, f.done.Switched)
+			}
+		}
+	})
+}
+
+func TestAWatchedJobIsComparedNowAndThen(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(40)
+		b, p := watchedBench(t, s)
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(40)
+		if n := len(p.fresh); n < 5 || n > 10 || p.fresh[0] != 2 {
+			t.Errorf("compared frames %v of 40", p.fresh)
+		}
+		for _, f := range s.jobs[0].frames {
+			if slices.Contains(f.done.Switched, "persistent_data_off") {
+				t.Errorf("frame %d: switched %v", f.number, f.done.Switched)
+			}
+		}
+	})
+}
+
+func TestAJobWithoutDoubtOrKeptDataIsNotCompared(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*painter){
+		"no doubt": func(p *painter) { p.keeps = true }, // JOB-1 is not of the sample
+		"no data":  func(p *painter) { p.doubtful = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(20), newPainter()
+				set(p)
+				b := newBench(t, s, p)
+				stop := b.run()
+				defer stop()
+				b.untilDelivered(20)
+				if len(p.fresh) > 0 {
+					t.Errorf("frames %v were compared", p.fresh)
+				}
+			})
+		})
+	}
+}
+
+func TestHeldFramesAreGivenBackWhenTheWorkerStops(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(20)
+		b, _ := watchedBench(t, s)
+		stop := b.run()
+		b.untilDelivered(4) // 5, 6 and 7 are held until 8 is compared
+		time.Sleep(2500 * time.Millisecond)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range s.jobs[0].frames {
+			if f.done == nil && f.holder != "" {
+				t.Errorf("frame %d is neither delivered nor given back", f.number)
+			}
+		}
+		if len(s.fails) > 0 || len(s.delivered()) == 20 {
+			t.Errorf("delivered %v, failures %v", s.delivered(), s.fails)
+		}
+		if left := b.outbox(); len(left) != 0 {
+			t.Errorf("the outbox still has %v", left)
+		}
+	})
+}
+
+func TestAComparisonThatFailsFailsOneFrame(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newServer(4)
+		b, p := watchedBench(t, s)
+		p.broken = true
+		stop := b.run()
+		defer stop()
+		b.until(func() bool { return len(s.fails) == 3 })
+		if s.fails[0].Code != blender.Crashed || s.jobs[0].frames[0].done == nil {
+			t.Errorf("failures %+v, frame 1 %+v", s.fails, s.jobs[0].frames[0].done)
+		}
+	})
+}
+
+func TestAProcessThatEndsWithKeptDataIsFollowedByOneWithout(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(4), newPainter()
+		p.keeps = true
+		p.fault = func(frame int) error {
+			if frame == 3 {
+				return &blender.Error{Code: blender.OutOfMemory, Message: "no memory"}
+			}
+			return nil
+		}
+		b := newBench(t, s, p)
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(3)
+		if !slices.Equal(p.fresh, []int{4}) {
+			t.Errorf("frames %v were rendered without kept data, want 4", p.fresh)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+	"svc.example/internal/ground/farmapi"
+)
+
+func TestAWorkerAsksAheadForSecondsOfWorkAndHalfOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := line{
+			tasks:   make([]*task, rapid.IntRange(0, 20).Draw(t, "in line")),
+			waiting: rapid.IntRange(0, 10000).Draw(t, "waiting"),
+			pace:    time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "pace")),
+		}
+		n := l.wants()
+		if n < 0 || n > 0 && (n > (l.waiting+1)/2 || len(l.tasks)+n > aheadMost) {
+			t.Fatalf("asks for %d with %d in line and %d waiting", n, len(l.tasks), l.waiting)
+		}
+		if n > 0 && l.pace*time.Duration(len(l.tasks)+n) > aheadTime {
+			t.Fatalf("%d frames of %s each are more than %s of work", len(l.tasks)+n, l.pace, aheadTime)
+		}
+	})
+}
+
+func TestPausesGrowToAnEnd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 1<<30).Draw(t, "try")
+		jitter := rapid.Float64Range(0, 0.999).Draw(t, "jitter")
+		d := pause(n, jitter)
+		if d < firstPause/2 || d > lastPause {
+			t.Fatalf("pause %s", d)
+		}
+		if d > pause(n+1, jitter) {
+			t.Fatalf("try %d waits %s, the next %s", n, d, pause(n+1, jitter))
+		}
+	})
+}
+
+func putFailure(t interface{ Fatal(...any) }, dir, lease string) *outbox {
+	o, err := openOutbox(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.put(report{Fail: &farmapi.FailRequest{LeaseID: lease, Attempt: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestTheOutboxNamesFilesSafely(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	putFailure(t, dir, "../../etc/passwd")
+	again, err := openOutbox(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := again.read(again.next())
+	if err != nil || r.Fail.LeaseID != "../../etc/passwd" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := again.remove(again.next()); err != nil || again.next() != "" {
+		t.Errorf("%v, next is %q", err, again.next())
+	}
+}
+
+func TestTheOutboxDropsWhatWasNotWrittenWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	putFailure(t, dir, "L1")
+	for _, name := range []string{"L2-1.image", "L3-1.part"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := openOutbox(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || again.next() != "L1-2" {
+		t.Errorf("%v, %v left, next %q", err, left, again.next())
+	}
+}
+
+func FuzzReport(f *testing.F) {
+	f.Add([]byte(`{"fail":{"lease_id":"L1","attempt":1}}`))
+	f.Add([]byte(`{"frame":{"lease_id":"L1","frame":7}}`))
+	f.Add([]byte(`{"frame":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "k.json"), body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := openOutbox(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := o.read(o.next()); err == nil {
+			r.lease() // must have someone to speak of
+		}
+	})
+}

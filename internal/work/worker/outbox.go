@@ -1,0 +1,248 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc.example/internal/ground/farmapi"
+)
+
+// report is what the worker has to say of one lease; exactly one field is set.
+type report struct {
+	Frame *farmapi.FrameResult `json:"frame,omitempty"` // beside it lies the picture
+	Fail  *farmapi.FailRequest `json:"fail,omitempty"`
+}
+
+func (r report) lease() (id string, attempt int) {
+	if r.Frame != nil {
+		return r.Frame.LeaseID, r.Frame.Attempt
+	}
+	return r.Fail.LeaseID, r.Fail.Attempt
+}
+
+// errUnsendable says that a report's picture is gone from the disk, or not whole.
+var errUnsendable = errors.New("the kept picture cannot be read whole")
+
+// outbox keeps reports on disk until the server has answered them. A report is two
+// files, KEY.json and, for a frame, KEY.image; the first, written last, makes it
+// count. Both are fsynced, and so is the folder, before put returns.
+type outbox struct {
+	dir  string
+	mu   sync.Mutex
+	keys []string      // in the order to send
+	more chan struct{} // of capacity 1, filled by put
+}
+
+// openOutbox finds what an earlier run could not send and removes what it had not
+// finished writing.
+func openOutbox(dir string) (*outbox, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the outbox: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	o := &outbox{dir: dir, more: make(chan struct{}, 1)}
+	for _, e := range entries {
+		if key, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			o.keys = append(o.keys, key)
+		}
+	}
+	for _, e := range entries {
+		key := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".json"), ".image")
+		if !slices.Contains(o.keys, key) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return nil, fmt.Errorf("clean the outbox: %w", err)
+			}
+		}
+	}
+	return o, nil
+}
+
+// claim moves a picture into the outbox under its lease's name, where no later
+// frame overwrites it. It does not count before put.
+func (o *outbox) claim(lease farmapi.Lease, picture string) (path string, err error) {
+	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+".image")
+	if err := os.Rename(picture, path); err != nil {
+		return "", fmt.Errorf("take the picture: %w", err)
+	}
+	return path, nil
+}
+
+func key(leaseID string, attempt int) string {
+	return fmt.Sprintf("%s-%d", url.PathEscape(leaseID), attempt)
+}
+
+// put keeps a report; a frame's picture has been claimed before.
+func (o *outbox) put(r report) error {
+	k := key(r.lease())
+	if r.Frame != nil {
+		if err := syncPath(filepath.Join(o.dir, k+".image")); err != nil {
+			return fmt.Errorf("keep the picture: %w", err)
+		}
+	}
+	if err := o.write(k, r); err != nil {
+		return fmt.Errorf("keep the report: %w", err)
+	}
+	o.mu.Lock()
+	o.keys = append(o.keys, k)
+	o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (o *outbox) write(k string, r report) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	part := filepath.Join(o.dir, k+".part")
+	if err := os.WriteFile(part, body, 0o600); err != nil {
+		return err
+	}
+	if err := syncPath(part); err != nil {
+		return err
+	}
+	if err := os.Rename(part, filepath.Join(o.dir, k+".json")); err != nil {
+		return err
+	}
+	return syncPath(o.dir)
+}
+
+// syncPath makes a file's bytes, or a folder's names, outlive a power cut.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// next returns the oldest report's key, "" when there is none.
+func (o *outbox) next() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.keys) == 0 {
+		return ""
+	}
+	return o.keys[0]
+}
+
+func (o *outbox) read(k string) (r report, err error) {
+	body, err := os.ReadFile(filepath.Join(o.dir, k+".json"))
+	if err != nil {
+		return report{}, err
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return report{}, err
+	}
+	if r.Frame == nil && r.Fail == nil {
+		return report{}, errors.New("it says nothing")
+	}
+	return r, nil
+}
+
+// remove forgets a report that the server has answered.
+func (o *outbox) remove(k string) error {
+	o.mu.Lock()
+	o.keys = slices.DeleteFunc(o.keys, func(other string) bool { return other == k })
+	o.mu.Unlock()
+	err := os.Remove(filepath.Join(o.dir, k+".json"))
+	if gone := os.Remove(filepath.Join(o.dir, k+".image")); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// send sends reports until ctx ends or, once closing is closed, none is left.
+func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
+	for ctx.Err() == nil {
+		k := w.out.next()
+		if k == "" {
+			select {
+			case <-w.out.more:
+				continue
+			case <-ctx.Done():
+			case <-closing:
+				if w.out.next() != "" {
+					continue
+				}
+			}
+			return
+		}
+		if err := w.sendOne(ctx, k); err != nil {
+			return // ctx has ended; the report stays for the next run
+		}
+	}
+}
+
+// sendOne gets one report answered. It returns an error only when ctx ends first.
+func (w *Worker) sendOne(ctx context.Context, k string) error {
+	r, err := w.out.read(k)
+	if err != nil {
+		w.log.Error("a kept report cannot be read and is dropped", "report", k, "error", err)
+		return w.forget(k)
+	}
+	id, attempt := r.lease()
+	log := w.log.With("lease", id, "attempt", attempt)
+	first := true
+	err = w.persist(ctx, "report", func(workerID string) error {
+		// The first try goes out under the id that rendered it, which may be that
+		// of a run before this one.
+		err := w.deliver(ctx, k, r, workerID, first)
+		first = false
+		return err
+	})
+	if err != nil && !refused(err) {
+		return err
+	}
+	if err != nil {
+		log.Warn("the server refuses the report, it is dropped", "error", err)
+	} else if r.Frame != nil {
+		log.Info("frame delivered", "job", r.Frame.JobID, "frame", r.Frame.Frame, "seconds", r.Frame.RenderSeconds)
+	}
+	w.held.drop(id, attempt)
+	return w.forget(k)
+}
+
+func (w *Worker) forget(k string) error {
+	if err := w.out.remove(k); err != nil {
+		w.log.Error("an answered report stays in the outbox", "report", k, "error", err)
+	}
+	return nil
+}
+
+func (w *Worker) deliver(ctx context.Context, k string, r report, workerID string, asKept bool) error {
+	if r.Fail != nil {
+		if !asKept {
+			r.Fail.WorkerID = workerID
+		}
+		return w.cfg.Farm.Fail(ctx, *r.Fail)
+	}
+	if !asKept {
+		r.Frame.WorkerID = workerID
+	}
+	image, err := os.Open(filepath.Join(w.out.dir, k+".image"))
+	if err != nil {
+		return errors.Join(errUnsendable, err)
+	}
+	defer image.Close()
+	if info, err := image.Stat(); err != nil || info.Size() != r.Frame.SizeBytes {
+		// A server that is sent less than was announced only sees a call break off.
+		return errors.Join(errUnsendable, err)
+	}
+	return w.cfg.Farm.Deliver(ctx, *r.Frame, image)
+}

@@ -1,0 +1,183 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
+)
+
+// painter is a Renderer that paints PNGs, at a pace and with faults that a test
+// sets before it starts.
+type painter struct {
+	info      blender.Info
+	starts    time.Duration // how long a start takes
+	frameTime time.Duration
+	fault     func(frame int) error // of a render; nil for a picture
+	cut       bool                  // pictures lack their end
+	small     bool                  // pictures are smaller than the scene says
+	keeps     bool                  // data is kept over frames
+	doubtful  bool                  // which the scene gives reason to watch
+	stale     func(frame int) bool  // whether kept data spoils a frame
+	broken    bool                  // a frame without kept data fails
+
+	mu      sync.Mutex
+	alive   int      // processes now
+	most    int      // processes at once
+	opens   []string // files opened, in order
+	began   []time.Time
+	stopped int   // renders ended by their context
+	fresh   []int // frames rendered without kept data, in order
+}
+
+func newPainter() *painter {
+	return &painter{
+		info:   blender.Info{Version: contract.BlenderVersion, BuildHash: "abc", Denoiser: true, Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Test GPU"}}},
+		starts: time.Second, frameTime: time.Second,
+	}
+}
+
+func (p *painter) Start(ctx context.Context, opts blender.Options) (worker.Session, error) {
+	if err := rest(ctx, p.starts); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alive++
+	p.most = max(p.most, p.alive)
+	return &painting{painter: p, out: opts.Out}, nil
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+type painting struct {
+	*painter
+	out    string
+	opened bool
+	once   sync.Once
+}
+
+func (p *painting) Info() blender.Info { return p.info }
+
+func (p *painting) Close() error {
+	p.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.alive--
+	})
+	return nil
+}
+
+func (p *painting) Open(_ context.Context, file string) (blender.Opened, error) {
+	if p.opened {
+		return blender.Opened{}, errors.New("a process was given a second file")
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return blender.Opened{}, err
+	}
+	p.opened = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opens = append(p.opens, string(content))
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Doubtful: p.doubtful}, nil
+}
+
+// RenderFresh paints what a frame looks like in truth.
+func (p *painting) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	p.mu.Lock()
+	p.fresh = append(p.fresh, frame)
+	p.mu.Unlock()
+	if p.broken {
+		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "gone"}
+	}
+	return p.shoot(ctx, frame, frame, progress)
+}
+
+func (p *painting) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+	if p.stale != nil && p.stale(frame) {
+		return p.shoot(ctx, frame, frame+1000, progress)
+	}
+	return p.shoot(ctx, frame, frame, progress)
+}
+
+// shoot renders a frame that looks like another one, or like itself.
+func (p *painting) shoot(ctx context.Context, frame, like int, progress func(float64)) (blender.Frame, error) {
+	p.mu.Lock()
+	p.began = append(p.began, time.Now())
+	p.mu.Unlock()
+	const steps = 10
+	for i := range steps {
+		if err := rest(ctx, p.frameTime/steps); err != nil {
+			return blender.Frame{}, p.ended(err)
+		}
+		if progress != nil {
+			progress(float64(i+1) / steps)
+		}
+	}
+	if p.fault != nil {
+		if err := p.fault(frame); err != nil {
+			return blender.Frame{}, err
+		}
+	}
+	path := filepath.Join(p.out, fmt.Sprintf("frame_%04d.png", frame))
+	if err := p.paint(path, like); err != nil {
+		return blender.Frame{}, err
+	}
+	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(),
+		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it"}, nil
+}
+
+// ended notes a render that its context ended.
+func (p *painter) ended(why error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped++
+	return &blender.Error{Code: blender.NoProgress, Message: why.Error()}
+}
+
+// painted is the picture of a frame.
+func painted(frame, width int) ([]byte, error) { return synthetic.Paint(frame, image.Pt(width, 6)) }
+
+// pixelsOf is the hash of a frame's pixels.
+func pixelsOf(t interface{ Fatal(...any) }, frame int) string {
+	file, err := painted(frame, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := pixels.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture.SHA256
+}
+
+func (p *painter) paint(path string, frame int) error {
+	width := 8
+	if p.small {
+		width = 4
+	}
+	content, err := painted(frame, width)
+	if p.cut {
+		content = content[:60]
+	}
+	return errors.Join(err, os.WriteFile(path, content, 0o600))
+}

@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/pixels"
+)
+
+// Trial is what came of rendering a frame of our own scene.
+type Trial struct {
+	Info    blender.Info
+	Started time.Duration // until Blender was ready
+	Frame   blender.Frame // zero where there was no device to render on
+	Picture pixels.Picture
+}
+
+// try starts a process, has it render the demo's first frame and looks at the
+// picture. Its folders are made below temp and go again.
+func try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t Trial, err error) {
+	dir, err := os.MkdirTemp(temp, "trial-")
+	if err != nil {
+		return t, fmt.Errorf("make a folder for a trial: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	opts.Temp, opts.Out, opts.Denoise = dir, dir, blender.Off
+	begun := time.Now()
+	session, err := r.Start(ctx, opts)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	t.Started, t.Info = time.Since(begun), session.Info()
+	if _, _, ok := t.Info.Choose(opts.Device); !ok {
+		return t, nil
+	}
+	file := filepath.Join(dir, demo.Filename)
+	if err := os.WriteFile(file, demo.Scene(), 0o600); err != nil {
+		return t, fmt.Errorf("write the trial's scene: %w", err)
+	}
+	if _, err := session.Open(ctx, file); err != nil {
+		return t, err
+	}
+	if t.Frame, err = session.Render(ctx, demo.FirstFrame, nil); err != nil {
+		return t, err
+	}
+	picture, err := os.Open(t.Frame.Path)
+	if err != nil {
+		return t, fmt.Errorf("open the trial's picture: %w", err)
+	}
+	defer picture.Close()
+	t.Picture, err = pixels.Read(picture)
+	return t, err
+}
+
+// makeKernels has a Blender that opens no stranger's file compile what the GPU
+// needs, into a folder that all later ones only read. Debian's Blender takes
+// minutes for that the first time, others seconds.
+func (w *Worker) makeKernels(ctx context.Context) error {
+	if _, ok := w.cfg.Renderer.(Blender); !ok || w.cfg.Device != blender.GPU {
+		return nil
+	}
+	if err := os.MkdirAll(w.dirs.kernels, 0o700); err != nil {
+		return fmt.Errorf("make a folder for GPU kernels: %w", err)
+	}
+	w.log.Info("a trial frame on the GPU; where kernels must be compiled first, this takes minutes")
+	t, err := try(ctx, w.cfg.Renderer, blender.Options{Device: w.cfg.Device, Kernels: w.dirs.kernels, MakeKernels: true}, w.dirs.processes)
+	if err != nil {
+		return fmt.Errorf("render a trial frame on the GPU: %w", err)
+	}
+	if t.Frame.Device != "" { // else admit says what is missing
+		w.log.Info("trial frame rendered", "device", t.Frame.Device, "device_name", t.Frame.DeviceName, "seconds", t.Frame.Seconds)
+	}
+	return nil
+}

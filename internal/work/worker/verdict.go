@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/pixels"
+)
+
+// broken says what is wrong with a rendered frame whose picture was read; nil for
+// nothing. It must be the leased frame, of the size that was rendered, on the
+// device that this worker registered, and Blender must not have said that it is
+// broken. What the picture looks like is the server's to judge: it knows the
+// frame's neighbours.
+func broken(wanted int, device string, f blender.Frame, p pixels.Picture) *blender.Error {
+	bad := func(code, format string, args ...any) *blender.Error {
+		return &blender.Error{Code: code, Message: fmt.Sprintf(format, args...), Log: f.Log}
+	}
+	switch {
+	case f.Number != wanted:
+		return bad(blender.FrameCheckFailed, "Blender rendered frame %d, not %d", f.Number, wanted)
+	case f.Device != device && device == "GPU":
+		return bad(blender.GPUUnavailable, "frame %d was rendered on the %s, not on the GPU", f.Number, f.Device)
+	case f.Device != device:
+		return bad(blender.FrameCheckFailed, "frame %d was rendered on the %s, not on the %s", f.Number, f.Device, device)
+	case p.Width != f.Width || p.Height != f.Height:
+		return bad(blender.FrameCheckFailed, "the picture of frame %d is %dx%d, not %dx%d", f.Number, p.Width, p.Height, f.Width, f.Height)
+	case p.Look.NotFinite:
+		return bad(blender.FrameCheckFailed, "the picture of frame %d holds values that are infinite or no numbers", f.Number)
+	}
+	return saidBroken(f)
+}
+
+// sign is what Blender or Cycles prints when a frame is broken although it ends.
+type sign struct{ text, code string }
+
+// signs are looked for in this order, in lower case. Other lines with "Error:" are
+// no signs: Blender prints them for what a scene merely lacks, which inspect has
+// warned of.
+func signs() []sign {
+	return []sign{
+		{"system is out of gpu", blender.OutOfMemory},
+		{"out of memory in", blender.OutOfMemory}, // "CUDA error: Out of memory in cuMemAlloc"
+		{"refer to the cycles gpu rendering documentation", blender.GPUUnavailable},
+		{"cuda error", blender.GPUUnavailable},
+		{"optix error", blender.GPUUnavailable},
+		{"hip error", blender.GPUUnavailable},
+		{"oneapi error", blender.GPUUnavailable},
+		{"openimagedenoise error", blender.FrameCheckFailed},
+		{"render error (", blender.FrameCheckFailed}, // "(No space left on device) cannot save"
+	}
+}
+
+// saidBroken finds a sign in Blender's lines of a frame.
+func saidBroken(f blender.Frame) *blender.Error {
+	for line := range strings.Lines(f.Log) {
+		low := strings.ToLower(line)
+		for _, s := range signs() {
+			if strings.Contains(low, s.text) {
+				return &blender.Error{Code: s.code, Message: fmt.Sprintf("frame %d is broken, Blender said: %s", f.Number, strings.TrimSpace(line)), Log: f.Log}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+)
+
+// Worker renders what a farm leases to it. Make one with New; Run it once.
+type Worker struct {
+	cfg    Config
+	log    *slog.Logger
+	self   farmapi.RegisterRequest
+	dirs   folders
+	out    *outbox
+	held   holdings
+	stage  *stage
+	inputs *cache // of the goroutine that renders
+	// noData holds why data is not kept, by the file's hash; of that goroutine too.
+	noData map[string]string
+
+	finishing sync.WaitGroup // pictures that are checked while the next one renders
+
+	registering sync.Mutex // held over a registration, so that one call serves all
+	mu          sync.Mutex
+	registered  farmapi.RegisterReply
+}
+
+// folders are the parts of the work folder.
+type folders struct{ pictures, processes, outbox, kernels string }
+
+// kernelFolder holds compiled GPU kernels and is kept over runs.
+const kernelFolder = "kernels"
+
+// New makes a worker; nothing starts before Run.
+func New(cfg Config) *Worker {
+	cfg = cfg.withDefaults()
+	return &Worker{cfg: cfg, log: cfg.Log.With("worker", cfg.Name)}
+}
+
+// Run works until ctx ends, which is no error: then it finishes or gives back the
+// running frame, sends what it can and returns, all within Config.Grace and
+// DeliveryGrace. Errors: the work folder cannot be used, Blender does not start,
+// ErrVersion, ErrNoGPU, or the first registration is refused.
+func (w *Worker) Run(ctx context.Context) error {
+	unlock, err := w.prepareFolders()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := w.makeKernels(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	w.stage = newStage(w.startSession)
+	defer w.stage.close()
+	if err := w.join(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
+		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys))
+
+	wire, cut := outlive(ctx, w.cfg.Grace+DeliveryGrace)
+	defer cut()
+	var background sync.WaitGroup
+	closing, sent := make(chan struct{}), make(chan struct{})
+	background.Go(func() { w.beat(wire) })
+	background.Go(func() {
+		defer close(sent)
+		w.send(wire, closing)
+	})
+	w.work(ctx, wire)
+	w.finishing.Wait()
+	close(closing)
+	<-sent
+	w.signOff(wire)
+	cut()
+	background.Wait()
+	w.log.Info("the worker has stopped")
+	return nil
+}
+
+// signOff tells the server that no more is heard of this worker. It is tried once:
+// else the server finds out by itself.
+func (w *Worker) signOff(wire context.Context) {
+	if err := w.cfg.Farm.Release(wire, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: []farmapi.Held{}, Leaving: true}); err != nil {
+		w.log.Info("the server does not know yet that this worker has stopped", "error", err)
+	}
+}
+
+// outlive returns a context that ends d after ctx does.
+func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { stop(); cancel() }
+}
+
+// prepareFolders makes the work folder its own, empties what an earlier run left
+// but for the outbox and the kept files, and returns what frees it.
+func (w *Worker) prepareFolders() (unlock func(), err error) {
+	home, err := filepath.Abs(w.cfg.WorkDir) // Blender has another current folder
+	if err != nil {
+		return nil, fmt.Errorf("find the work folder: %w", err)
+	}
+	in := func(name string) string { return filepath.Join(home, name) }
+	w.dirs = folders{in("pictures"), in("processes"), in("outbox"), in(kernelFolder)}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("make the work folder: %w", err)
+	}
+	lock, err := os.OpenFile(in("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the work folder's lock: %w", err)
+	}
+	unlock = func() { _ = lock.Close() } // which frees the lock
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		unlock()
+		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
+	}
+	for _, dir := range []string{w.dirs.pictures, w.dirs.processes} {
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+			unlock()
+			return nil, fmt.Errorf("empty the work folder: %w", err)
+		}
+	}
+	if w.out, err = openOutbox(w.dirs.outbox); err == nil {
+		w.inputs, err = openCache(in("inputs"), w.cfg.CacheBytes)
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func (w *Worker) startSession(ctx context.Context) (Session, error) {
+	return w.cfg.Renderer.Start(ctx, blender.Options{
+		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true, Kernels: w.dirs.kernels,
+	})
+}
+
+// join starts the first Blender, decides whether it may work here and registers.
+// A server that is not there is waited for; one that refuses is an error.
+func (w *Worker) join(ctx context.Context) error {
+	first, err := w.stage.take(ctx)
+	if err != nil {
+		return fmt.Errorf("start the first Blender: %w", err)
+	}
+	w.stage.keep(first)
+	if w.self, err = w.cfg.Admit(first.Info()); err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		err := w.register(ctx, "")
+		if err == nil || refused(err) || unauthorized(err) {
+			return err
+		}
+		if err := w.rest(ctx, "register", try, err); err != nil {
+			return err
+		}
+	}
+}
+
+// register makes the worker known to the server, unless that has happened since
+// the caller learned that the id stale is not known.
+func (w *Worker) register(ctx context.Context, stale string) error {
+	w.registering.Lock()
+	defer w.registering.Unlock()
+	if w.id() != stale {
+		return nil
+	}
+	reply, err := w.cfg.Farm.Register(ctx, w.self)
+	if err != nil {
+		return fmt.Errorf("register: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.registered = reply
+	return nil
+}
+
+func (w *Worker) id() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.registered.WorkerID
+}
+
+// leastPace keeps a server that names no pace from being flooded.
+const leastPace = 100 * time.Millisecond
+
+// pace is the time between heartbeats.
+func (w *Worker) pace() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return max(time.Duration(w.registered.HeartbeatSeconds*float64(time.Second)), leastPace)
+}
