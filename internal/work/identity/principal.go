@@ -1,0 +1,52 @@
+package identity
+
+import "slices"
+
+// Principal is who asks. A door makes one from a credential, once; the rooms
+// behind it check it and never read the credential again.
+type Principal struct {
+	WorkspaceID string
+	Credential  Credential
+	Scopes      Scopes
+	// SpendLimitCents bounds what the credential may spend in a calendar month
+	// (UTC); nil means that only the wallet bounds it.
+	SpendLimitCents *int64
+}
+
+// Credential names what a principal was known by. It holds no secret.
+type Credential struct {
+	Kind CredentialKind
+	// KeyID is the key's id; "" for a session.
+	KeyID string
+	// Email is the address of a session's person; "" for a key.
+	Email string
+}
+
+// CredentialKind is one of the credential systems of spec 5.
+type CredentialKind string
+
+// Kinds of credentials.
+const (
+	AccountCredential CredentialKind = "account_key"
+	AgentCredential   CredentialKind = "agent_key"
+	SessionCredential CredentialKind = "session"
+)
+
+// Scope is one thing that a principal may do.
+type Scope string
+
+// Scopes. Today every credential of a workspace has both; a token that an agent
+// gets by signing in may have less.
+const (
+	ScopeRead  Scope = "render:read"
+	ScopeSpend Scope = "render:spend"
+)
+
+// Scopes is what a principal may do.
+type Scopes []Scope
+
+// AllScopes is what a workspace's own keys and sessions may do.
+func AllScopes() Scopes { return Scopes{ScopeRead, ScopeSpend} }
+
+// Has reports whether s allows what scope names.
+func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
