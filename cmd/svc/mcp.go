@@ -220,7 +220,7 @@ func refusalOf(err error) error {
 	if _, told := errors.AsType[*fault.Error](err); told {
 		return err
 	}
-	return fault.New(fault.InvalidRequest, "%v.", err).Do("Mend what the message says on this machine, then call again.")
+	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Mend what the message says on this machine, then call again.")
 }
 
 // addProperty adds an optional text to a schema of the service.

@@ -36,7 +36,7 @@ func (f *front) limit(h http.Header, r *http.Request) error {
 	d, err := f.take(r.Context(), class, policy, ratelimit.Claim{Bearer: bearer(r), Session: session(r), Address: addressOf(r, f.hops)})
 	if err != nil {
 		f.log.Error("cannot count a request", "error", err)
-		return fault.New(fault.Unavailable, "The database does not answer.").After(5 * time.Second).Because(err)
+		return fault.New(fault.Unavailable, "The database does not answer.").After(5 * time.Second).Wrap(err)
 	}
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, class, policy.PerMinute, policy.Burst))
 	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, class, d.Remaining, int(math.Ceil(d.Full.Seconds()))))

@@ -108,7 +108,7 @@ func (d *door) message(next http.Handler) http.Handler {
 			return
 		}
 		if err != nil {
-			fault.Respond(w, fault.New(fault.InvalidRequest, "The body breaks off.").Because(err))
+			fault.Respond(w, fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err))
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))

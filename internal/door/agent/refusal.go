@@ -133,7 +133,7 @@ func badArguments(tool toolName, told map[string]any, err error) error {
 	if tool == startTool {
 		if _, sent := told["price_cents"]; sent {
 			return fault.New(fault.PriceNotAccepted, "svc_start takes no price_cents: the locked quote is the price.").
-				Do("Call svc_start without price_cents; to bound the price, send max_price_cents.")
+				WithAction("Call svc_start without price_cents; to bound the price, send max_price_cents.")
 		}
 		if told["legal_acceptance"] != contract.LegalAcceptance {
 			return fault.New(fault.LegalRequired, "legal_acceptance must be %s.", contract.LegalAcceptance)
@@ -144,5 +144,5 @@ func badArguments(tool toolName, told map[string]any, err error) error {
 		text = text[at+len("validating "):]
 	}
 	return fault.New(fault.InvalidRequest, "The arguments do not fit the schema of %s: %s.", tool, text).
-		Do("Read the tool's input schema and send arguments that fit it.")
+		WithAction("Read the tool's input schema and send arguments that fit it.")
 }

@@ -167,7 +167,7 @@ func noSuchTool(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p.Name == "svc_render" || p.Name == "svc_submit_render") {
 			err := fault.New(fault.ToolNotFound, "There is no tool %s: nothing renders without a locked quote.", p.Name).
-				Do("Call svc_inspect for a quote, then svc_start with its upload_id and quote_id.")
+				WithAction("Call svc_inspect for a quote, then svc_start with its upload_id and quote_id.")
 			return refuse(err, callerOf(ctx).requestID, inspectTool, arguments{}), nil
 		}
 		return next(ctx, method, req)

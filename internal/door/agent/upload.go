@@ -129,7 +129,7 @@ func filePart(r *http.Request) (name string, file io.Reader, err error) {
 			return "", nil, fault.Field("body.file", "is required")
 		}
 		if err != nil {
-			return "", nil, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Because(err)
+			return "", nil, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 		}
 		if part.FormName() == "file" {
 			return part.FileName(), part, nil

@@ -145,7 +145,7 @@ func (s *server) ownPage(r *http.Request) error {
 	asked := *r
 	asked.Method = http.MethodPost // the check lets every GET pass; here reads are refused too
 	if err := s.cross.Check(&asked); err != nil {
-		return fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Because(err)
+		return fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Wrap(err)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (s *server) discovery(api huma.API) {
 			return nil
 		})
 		if err != nil {
-			return nil, fault.New(fault.Unavailable, "The database does not answer.").Because(err).After(5 * time.Second)
+			return nil, fault.New(fault.Unavailable, "The database does not answer.").Wrap(err).After(5 * time.Second)
 		}
 		return out, nil
 	}))

@@ -68,7 +68,7 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 	}
 	parts, err := in.request.MultipartReader()
 	if err != nil {
-		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Because(err)
+		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Wrap(err)
 	}
 	f := &uploadForm{numbers: map[string]*int{}, texts: map[string]string{}}
 	for _, name := range numbers {
@@ -99,7 +99,7 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 }
 
 func brokenForm(err error) error {
-	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Because(err)
+	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 }
 
 // take reads one part.

@@ -160,7 +160,7 @@ func byBody(r *http.Request) (string, error) {
 	// One byte more than a body may have: that it is too large is found behind.
 	body, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
-		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Because(err)
+		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.New()

@@ -207,7 +207,7 @@ type renderRequest struct {
 func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
-		return asked, fault.New(fault.InvalidRequest, "The body breaks off.").Because(err)
+		return asked, fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 	}
 	if len(text) > contract.MaxJSONBodyBytes {
 		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
@@ -225,7 +225,7 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 		}
 	}
 	if err := json.Unmarshal(text, &asked); err != nil {
-		return asked, fault.Field("body", "is not what this route takes").Because(err)
+		return asked, fault.Field("body", "is not what this route takes").Wrap(err)
 	}
 	if asked.UploadID == "" {
 		return asked, fault.Field("body.upload_id", "is required")

@@ -123,7 +123,7 @@ func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamRes
 func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Because(err)
+		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
 	}
 	var opened identity.Opened
 	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {

@@ -83,18 +83,18 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Part, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Because(err)
+		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Wrap(err)
 	}
 	part, err := parts.NextPart()
 	if err != nil || part.FormName() != "meta" {
-		return meta, nil, fault.Field("body.meta", "must be the first part").Because(err)
+		return meta, nil, fault.Field("body.meta", "must be the first part").Wrap(err)
 	}
 	if err := json.NewDecoder(io.LimitReader(part, maxMeta)).Decode(&meta); err != nil {
-		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Because(err)
+		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Wrap(err)
 	}
 	file, err = parts.NextPart()
 	if err != nil || file.FormName() != "file" {
-		return meta, nil, fault.Field("body.file", "must be the second part").Because(err)
+		return meta, nil, fault.Field("body.file", "must be the second part").Wrap(err)
 	}
 	return meta, file, nil
 }
@@ -134,7 +134,7 @@ func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (s
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
 	if err != nil {
-		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Because(err)
+		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
 		return false, s.Jobs.Refuse(ctx, p.Lease, render.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(

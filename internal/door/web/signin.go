@@ -62,11 +62,11 @@ func (p *pages) form(do func(r *http.Request, who identity.Person) (view, error)
 // ours refuses a form that another site's page sent, and reads ours.
 func (p *pages) ours(r *http.Request) error {
 	if err := p.own.Check(r); err != nil {
-		return fault.New(fault.CrossOriginRefused, "A form is good on this service's own pages only.").Because(err)
+		return fault.New(fault.CrossOriginRefused, "A form is good on this service's own pages only.").Wrap(err)
 	}
 	r.Body = http.MaxBytesReader(nil, r.Body, formBytes)
 	if err := r.ParseForm(); err != nil {
-		return fault.New(fault.InvalidRequest, "The form is malformed.").Because(err)
+		return fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
 	}
 	return nil
 }

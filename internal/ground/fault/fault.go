@@ -58,15 +58,15 @@ func (e *Error) With(detail any) *Error {
 	return &c
 }
 
-// Do returns a copy with another suggested action than the code's own.
-func (e *Error) Do(action string) *Error {
+// WithAction returns a copy with another suggested action than the code's own.
+func (e *Error) WithAction(action string) *Error {
 	c := *e
 	c.Action = action
 	return &c
 }
 
-// Never returns a copy that tells the caller not to try again.
-func (e *Error) Never() *Error {
+// NotRetryable returns a copy that tells the caller not to try again.
+func (e *Error) NotRetryable() *Error {
 	c := *e
 	c.Final = true
 	return &c
@@ -79,8 +79,8 @@ func (e *Error) After(d time.Duration) *Error {
 	return &c
 }
 
-// Because returns a copy that wraps the cause, for the log.
-func (e *Error) Because(cause error) *Error {
+// Wrap returns a copy that wraps the cause, for the log.
+func (e *Error) Wrap(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c

@@ -49,7 +49,7 @@ func TestUnknownErrorLeaksNothing(t *testing.T) {
 func TestCauseIsForTheLogAndNotForTheWire(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk sda1 is full")
-	err := fmt.Errorf("store upload: %w", fault.New(fault.Unavailable, "Cannot store the file now.").Because(cause).After(1500*time.Millisecond))
+	err := fmt.Errorf("store upload: %w", fault.New(fault.Unavailable, "Cannot store the file now.").Wrap(cause).After(1500*time.Millisecond))
 	if !errors.Is(err, cause) {
 		t.Fatal("the log must see the cause")
 	}

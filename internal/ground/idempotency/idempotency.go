@@ -152,7 +152,7 @@ func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
 		return fmt.Errorf("keep idempotent answer: %w", err)
 	}
 	if n == 0 {
-		return fault.New(fault.IdempotencyInProgress, "Another request with this Idempotency-Key has taken over.").After(time.Second).Because(errLost)
+		return fault.New(fault.IdempotencyInProgress, "Another request with this Idempotency-Key has taken over.").After(time.Second).Wrap(errLost)
 	}
 	h.finished = true
 	return nil

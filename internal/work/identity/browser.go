@@ -38,7 +38,7 @@ func EndedCookie(publicURL string) http.Cookie {
 func SessionToken(r *http.Request) (string, error) {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {
-		return "", fault.New(fault.Unauthenticated, "This needs a browser session.").Do(SignInAgain)
+		return "", fault.New(fault.Unauthenticated, "This needs a browser session.").WithAction(SignInAgain)
 	}
 	return cookie.Value, nil
 }

@@ -26,7 +26,7 @@ func address(email string) (string, error) {
 	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
 	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
 	if err != nil || parsed.Name != "" || len(parsed.Address) > longest {
-		return "", fault.Field("email", "is not an e-mail address").Because(err)
+		return "", fault.Field("email", "is not an e-mail address").Wrap(err)
 	}
 	spelling := strings.ToLower(parsed.Address)
 	// A spelling that only quotes hold together is one no mail server likes.

@@ -71,7 +71,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) 
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
 		if db.Missing(err) || (err == nil && row.ExpiresAt <= tx.Now) {
-			return fault.New(fault.Unauthenticated, "The session has ended.").Do(SignInAgain)
+			return fault.New(fault.Unauthenticated, "The session has ended.").WithAction(SignInAgain)
 		}
 		if err != nil {
 			return fmt.Errorf("look up session: %w", err)

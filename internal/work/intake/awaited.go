@@ -93,7 +93,7 @@ func refusedAs(row query.AwaitedUpload) *fault.Error {
 	if row.FaultCode == "" {
 		return nil
 	}
-	e := fault.New(fault.Code(row.FaultCode), "%s", row.FaultText).Do(row.FaultAction)
+	e := fault.New(fault.Code(row.FaultCode), "%s", row.FaultText).WithAction(row.FaultAction)
 	if row.FaultDetail != "null" {
 		e = e.With(json.RawMessage(row.FaultDetail))
 	}
@@ -143,7 +143,7 @@ func (in *Intake) take(ctx context.Context, row query.AwaitedUpload, filename st
 	i, err := r.QuoteAnd(ctx, quote.Asked{}, and)
 	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
 		// Here nobody can be asked for another range.
-		return i, e.Do(fmt.Sprintf("Set the scene's frame range to at most %d frames from 1 on, save, and upload again.", contract.MaxFrames))
+		return i, e.WithAction(fmt.Sprintf("Set the scene's frame range to at most %d frames from 1 on, save, and upload again.", contract.MaxFrames))
 	}
 	return i, err
 }

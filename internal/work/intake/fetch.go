@@ -70,7 +70,7 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.Ref) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, row.Source, nil)
 	if err != nil {
-		return fault.New(fault.InvalidFileURL, "The address cannot be asked.").Because(err)
+		return fault.New(fault.InvalidFileURL, "The address cannot be asked.").Wrap(err)
 	}
 	r.Header.Set("User-Agent", contract.Service)
 	res, err := in.Fetcher.Do(r)
@@ -78,7 +78,7 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 		return badSource(refused)
 	}
 	if err != nil {
-		return notFetched("The address did not answer.").Because(err)
+		return notFetched("The address did not answer.").Wrap(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
@@ -100,7 +100,7 @@ type cutBody struct{ io.Reader }
 func (c cutBody) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = notFetched("The answer of the address broke off.").Because(err)
+		err = notFetched("The answer of the address broke off.").Wrap(err)
 	}
 	return n, err
 }

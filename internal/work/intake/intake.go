@@ -321,7 +321,7 @@ func (c *capped) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	if err != nil && err != io.EOF {
-		c.err = fault.New(fault.InvalidRequest, "The upload broke off after %d bytes.", c.size).Because(err)
+		c.err = fault.New(fault.InvalidRequest, "The upload broke off after %d bytes.", c.size).Wrap(err)
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			c.err = f
 		}

@@ -24,13 +24,13 @@ func refusal(err error) error {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(e))
 	}
 	if e, ok := errors.AsType[*blendfile.TruncatedError](err); ok {
-		return fault.New(fault.FileDamaged, "%s", sentence(e)).Because(err)
+		return fault.New(fault.FileDamaged, "%s", sentence(e)).Wrap(err)
 	}
 	if e, ok := errors.AsType[*blendfile.DamagedError](err); ok {
-		return fault.New(fault.FileDamaged, "%s", sentence(e)).Because(err)
+		return fault.New(fault.FileDamaged, "%s", sentence(e)).Wrap(err)
 	}
 	if e, ok := errors.AsType[*blendfile.TooLargeError](err); ok {
-		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Because(err)
+		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Wrap(err)
 	}
 	return fmt.Errorf("inspect upload: %w", err)
 }

@@ -178,7 +178,7 @@ func (j *Jobs) completed(ctx context.Context, tx *db.Tx, workspaceID, jobID stri
 	if err == nil && Status(job.Status) != Completed {
 		refused := fault.New(fault.RenderNotCompleted, "The render is %s.", job.Status)
 		if Status(job.Status).Terminal() {
-			refused = refused.Never().Do("Read the job's failure; this render will not complete.")
+			refused = refused.NotRetryable().WithAction("Read the job's failure; this render will not complete.")
 		}
 		return job, refused
 	}

@@ -60,7 +60,7 @@ func (l Links) signed(purpose, path, id string, expires time.Time) string {
 // or too old.
 func (l Links) Check(jobID, expires, signature string, now time.Time) error {
 	if wrong := l.check(download, jobID, expires, signature, now); wrong != "" {
-		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).Do("Read the job again for a new download_url.")
+		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).WithAction("Read the job again for a new download_url.")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (l Links) Check(jobID, expires, signature string, now time.Time) error {
 // forged or too old.
 func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) error {
 	if wrong := l.check(upload, uploadID, expires, signature, now); wrong != "" {
-		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).Do("Call svc_inspect without arguments for a new link.")
+		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments for a new link.")
 	}
 	return nil
 }

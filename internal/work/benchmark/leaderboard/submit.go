@@ -38,7 +38,7 @@ type Submitted struct {
 func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err error) {
 	key, err := receipt.ParsePublicPEM(s.PublicKey)
 	if err != nil {
-		return done, fault.New(fault.BenchmarkRefused, "public_key_pem is not an Ed25519 public key.").Because(err)
+		return done, fault.New(fault.BenchmarkRefused, "public_key_pem is not an Ed25519 public key.").Wrap(err)
 	}
 	signed, err := benchmark.Open(s.Envelope, key)
 	if err != nil {

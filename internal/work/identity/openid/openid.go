@@ -146,7 +146,7 @@ func (i *Issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 	case answer := <-asked:
 		if answer.Err != nil {
 			err := fmt.Errorf("discover issuer %s: %w", i.cfg.Issuer, answer.Err)
-			return nil, fault.New(fault.Unavailable, "The sign-in service does not answer.").Because(err).After(timeout)
+			return nil, fault.New(fault.Unavailable, "The sign-in service does not answer.").Wrap(err).After(timeout)
 		}
 		return i.provider.Load(), nil
 	}
@@ -160,7 +160,7 @@ func (i *Issuer) oauth(provider *oidc.Provider) *oauth2.Config {
 }
 
 func failed(message string, cause error) error {
-	return fault.New(fault.SignInFailed, "%s", message).Because(cause)
+	return fault.New(fault.SignInFailed, "%s", message).Wrap(cause)
 }
 
 // begun is a sign-in under way: what only the browser that began it knows.
