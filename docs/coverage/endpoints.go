@@ -50,7 +50,7 @@ func jobAPI() []Rule {
 	const served = "api.TestEveryPublishedRouteIsServedAndDescribed"
 	return []Rule{
 		shown("4.3", "Inspect takes a file and answers with a locked quote; it spends nothing",
-			"api.TestQuoteStandsAtBothPlaces", "api.TestInspectAndQuoteSpendNothing", "story.TestRealFilesAreRendered", served).lines("POST /node/v1/uploads/inspect"),
+			"api.TestQuoteStandsAtBothPlaces", "api.TestInspectAndQuoteSpendNothing", "story.TestTheCommandLineTellsTheWholeStory", served).lines("POST /node/v1/uploads/inspect"),
 		shown("4.3", "Start answers with the job, its price reserved", "story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold", "api.TestBadRequestsMeetTheirCode", served).
 			lines("POST /node/v1/uploads/{upload_id}/start"),
 		shown("4.3", "The job is read by its id", "story.TestTheCommandLineTellsTheWholeStory", "api.TestCredentialsAndWorkspacesAreKeptApart", served).

@@ -6,7 +6,7 @@ func limits() []Rule {
 		shown("8", "10000 frames pass and 10001 do not, at preflight, upload and inspect", "api.TestTenThousandFramesPassAndOneMoreDoesNot", "quote.TestAskedRangeIsChecked").
 			lines("frames of a request"),
 		shown("8", "104857600 bytes pass and one more does not", "story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("upload"),
-		shown("8", "What is no .blend, or not for Cycles, is refused at inspect", "story.TestRealFilesThatCannotBeRenderedAreRefusedAtInspect", "api.TestBadRequestsMeetTheirCode").
+		shown("8", "What is no .blend, or not for Cycles, is refused at inspect", "story.TestARefusedUploadLeavesNothing", "api.TestBadRequestsMeetTheirCode").
 			lines("input"),
 		shown("8", "20 requests pass at once, then one a second, counted over all processes",
 			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestACounterAloneIsExact", "ratelimit.TestCountersTogetherAreHalfABurstAheadAtMost",

@@ -1,6 +1,7 @@
 // Package apptest runs the whole service in a test's process, on a port of its
 // own. It starts and ends it and audits what is left; whom the service knows and
-// what is asked of it is the test's.
+// what is asked of it is the test's. Binary builds the product for tests that run
+// it as a process.
 package apptest
 
 import (

@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 )
 
@@ -216,7 +217,6 @@ func codeOf(answer map[string]any) string {
 // agent does, over standard input and output.
 func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	t.Parallel()
-	buildOnce(t)
 	h, c := agentHouse(t)
 	h.worker(&painter{})
 	folder, outside := t.TempDir(), t.TempDir()
@@ -230,7 +230,7 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(svc(), "mcp", "--server", h.url, "--save-to", folder)
+	command := exec.Command(apptest.Binary(t), "mcp", "--server", h.url, "--save-to", folder)
 	command.Env = append(os.Environ(), "SVC_API_KEY="+c.agent.Secret)
 	command.SysProcAttr, command.Stderr = diesWithTheTest(), t.Output()
 	s := connect(t, &mcp.CommandTransport{Command: command})
@@ -300,7 +300,6 @@ func namesOf(entries []os.DirEntry) (names []string) {
 // and the ZIP, without the service.
 func (s session) verifyOffline(told map[string]any, zip []byte) {
 	s.t.Helper()
-	buildOnce(s.t)
 	folder := s.t.TempDir()
 	documents, _ := told["documents"].(map[string]any)
 	for name, uri := range documents {
@@ -316,7 +315,7 @@ func (s session) verifyOffline(told map[string]any, zip []byte) {
 	if err := os.WriteFile(filepath.Join(folder, words[len(words)-1]), zip, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	command := exec.CommandContext(patient(s.t), svc(), words[1:]...)
+	command := exec.CommandContext(patient(s.t), apptest.Binary(s.t), words[1:]...)
 	command.Dir = folder
 	if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), "log") {
 		s.t.Errorf("%v: %v\n%s", words, err, said)

@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,32 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 )
-
-// binaryFolder holds the product's binary; TestMain removes it.
-func binaryFolder() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("svc-story-%d", os.Getpid()))
-}
-
-// build builds the product, once a run.
-var build = sync.OnceValue(func() error {
-	said, err := exec.Command("go", "build", "-buildvcs=false", "-o", svc(), "svc.example/cmd/svc").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build svc: %w\n%s", err, said)
-	}
-	return nil
-})
-
-// svc is the path of the built binary.
-func svc() string { return filepath.Join(binaryFolder(), "svc") }
-
-func buildOnce(t *testing.T) {
-	t.Helper()
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // service is `svc serve` as a process.
 type service struct {
@@ -53,9 +28,9 @@ type service struct {
 }
 
 // serveBinary starts svc serve on a data folder and waits for its address.
-func serveBinary(data string, environment []string, arguments ...string) (*service, error) {
+func serveBinary(binary, data string, environment []string, arguments ...string) (*service, error) {
 	arguments = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, arguments...)
-	s := &service{cmd: exec.Command(svc(), arguments...), lines: make(chan string, 1000)}
+	s := &service{cmd: exec.Command(binary, arguments...), lines: make(chan string, 1000)}
 	s.cmd.Env = environment
 	s.cmd.SysProcAttr = diesWithTheTest()
 	out, err := s.cmd.StdoutPipe()
@@ -105,9 +80,8 @@ func (s *service) stop() error {
 
 func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 	t.Parallel()
-	buildOnce(t)
 	data := t.TempDir()
-	s, err := serveBinary(data, os.Environ(), "--worker", "none")
+	s, err := serveBinary(apptest.Binary(t), data, os.Environ(), "--worker", "none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +104,7 @@ func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 // built binary and a real Blender.
 func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 	t.Parallel()
-	buildOnce(t)
-	blenderPath := realBlender(t)
+	svc, blenderPath := apptest.Binary(t), realBlender(t)
 	scenes, err := filepath.Abs("../../../scripts/scenes")
 	if err != nil {
 		t.Fatal(err)
@@ -139,8 +112,8 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", binaryFolder()+string(os.PathListSeparator)+env.Getenv("PATH"))
-			env.Setenv("SVC", svc())
+			env.Setenv("PATH", filepath.Dir(svc)+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("SVC", svc)
 			env.Setenv("SCENES", scenes)
 			env.Setenv("SVC_BLENDER", blenderPath)
 			env.Setenv("SVC_DEVICE", "cpu")
@@ -157,7 +130,7 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 // script, and sets SVC_SERVER.
 func scriptServe(ts *testscript.TestScript, _ bool, args []string) {
 	environment := append(os.Environ(), "SVC_BLENDER="+ts.Getenv("SVC_BLENDER"), "SVC_DEVICE="+ts.Getenv("SVC_DEVICE"), "SVC_ALLOW_BLENDER_VERSION=true")
-	s, err := serveBinary(ts.MkAbs(args[0]), environment, args[1:]...)
+	s, err := serveBinary(ts.Getenv("SVC"), ts.MkAbs(args[0]), environment, args[1:]...)
 	ts.Check(err)
 	ts.Setenv("SVC_SERVER", s.address)
 	ts.Defer(func() { ts.Check(s.stop()) })

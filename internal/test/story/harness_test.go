@@ -35,9 +35,7 @@ func TestMain(m *testing.M) {
 	case workerRole:
 		os.Exit(workerMain())
 	}
-	code := m.Run()
-	_ = os.RemoveAll(binaryFolder()) // it is in the machine's temporary folder
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // lapse is the life of a lease where one must lapse and no clock can be moved:

@@ -17,6 +17,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/render"
 )
@@ -225,11 +226,10 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 
 func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
 	t.Parallel()
-	buildOnce(t)
 	known := filepath.Join(t.TempDir(), "checkpoint")
 	walk := func(h *house) (told string, code int) {
 		t.Helper()
-		command := exec.CommandContext(patient(t), svc(), "log", "verify", "--server", h.url, "--checkpoint", known)
+		command := exec.CommandContext(patient(t), apptest.Binary(t), "log", "verify", "--server", h.url, "--checkpoint", known)
 		output, err := command.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 			t.Fatal(err)

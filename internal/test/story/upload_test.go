@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -29,6 +31,26 @@ type upload struct {
 	declared int64 // content bytes that Content-Length promises; below 0 none is sent
 	cutOff   bool  // the sender goes away behind the content, before the form ends
 	fields   map[string]string
+}
+
+// whole is a file, sent as it should be.
+func whole(file []byte) upload {
+	return upload{content: bytes.NewReader(file), declared: int64(len(file))}
+}
+
+// plainScene is the demo scene, not compressed.
+func plainScene(t *testing.T) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	plain, err := d.DecodeAll(demo.Scene(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
 }
 
 func TestARefusedUploadLeavesNothing(t *testing.T) {
@@ -55,6 +77,14 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 		"it is not a .blend": {func() upload {
 			return upload{content: strings.NewReader("%PDF-1.7"), declared: 8}
 		}, 400, "unsupported_file"},
+		"it is not for Cycles": {func() upload {
+			return whole(bytes.ReplaceAll(plainScene(t), []byte("CYCLES\x00"), []byte("EEVEE\x00\x00")))
+		}, 400, "engine_not_supported"},
+		"a newer Blender saved it": {func() upload {
+			file := plainScene(t)
+			copy(file, "BLENDER-v501")
+			return whole(file)
+		}, 400, "file_too_new"},
 		"it is not called a .blend": {func() upload {
 			return upload{filename: "scene.pdf", content: bytes.NewReader(scene), declared: int64(len(scene))}
 		}, 400, "unsupported_file"},
@@ -171,7 +201,7 @@ func (c caller) send(url string, u upload) (status int, code string) {
 	}
 	fmt.Fprintf(out, "POST /node/v1/uploads/inspect HTTP/1.1\r\nHost: story\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s\r\n\r\n",
 		c.agent.Secret, parts.FormDataContentType(), length)
-	var body io.WriteCloser = whole{out}
+	var body io.WriteCloser = unchunked{out}
 	if u.declared < 0 {
 		body = chunked{out}
 	}
@@ -194,10 +224,10 @@ func (c caller) send(url string, u upload) (status int, code string) {
 	return readCode(c.t, conn)
 }
 
-// whole writes a body as it is.
-type whole struct{ io.Writer }
+// unchunked writes a body as it is.
+type unchunked struct{ io.Writer }
 
-func (whole) Close() error { return nil }
+func (unchunked) Close() error { return nil }
 
 // chunked writes a body whose length is not told beforehand.
 type chunked struct{ io.Writer }
