@@ -161,7 +161,7 @@ func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID stri
 	var stale bool
 	err = s.DB.Read(ctx, func(tx *db.Tx) error {
 		worker, err = tx.WorkerGet(ctx, workerID)
-		if db.Missing(err) || (err == nil && worker.KeyID != node.KeyID) {
+		if db.IsNotFound(err) || (err == nil && worker.KeyID != node.KeyID) {
 			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
 		}
 		if err != nil {

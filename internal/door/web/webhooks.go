@@ -179,7 +179,7 @@ func (p *pages) changeEndpoint(r *http.Request, who identity.Person) (view, erro
 			return p.done(r, who, nil, fault.Field("hours", "is no number of hours"))
 		}
 		var since time.Time
-		if err := p.DB.Look(ctx, func(_ context.Context, tx *db.Tx) error {
+		if err := p.DB.ReadStatement(ctx, func(_ context.Context, tx *db.Tx) error {
 			since = tx.Time().Add(-time.Duration(hours) * time.Hour)
 			return nil
 		}); err != nil {

@@ -185,12 +185,12 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.read, false, do)
 }
 
-// Look runs do to read without a transaction, in half the time: each statement is
+// ReadStatement runs do to read without a transaction, in half the time: each statement is
 // of one moment, but the next one of a later. It is for what one statement reads
 // by an index; do must not write. The context that do is given is its
 // statements': on SQLite nothing cancels them, since each ends by itself sooner
 // than a goroutine that would watch over it begins.
-func (d *DB) Look(ctx context.Context, do func(context.Context, *Tx) error) error {
+func (d *DB) ReadStatement(ctx context.Context, do func(context.Context, *Tx) error) error {
 	ctx, queries, now, err := d.engine.alone(ctx)
 	if err != nil {
 		return fmt.Errorf("read the clock: %w", err)
@@ -306,5 +306,5 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Missing reports whether err is a query that found no row.
-func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+// IsNotFound reports whether err is a query that found no row.
+func IsNotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -147,7 +147,7 @@ func TestMissingRowIsTold(t *testing.T) {
 			_, err := tx.WorkspaceGet(ctx, "WSP-none")
 			return err
 		})
-		if !db.Missing(err) || !errors.Is(err, sql.ErrNoRows) {
+		if !db.IsNotFound(err) || !errors.Is(err, sql.ErrNoRows) {
 			t.Fatalf("got %v", err)
 		}
 	})
@@ -219,7 +219,7 @@ func TestALookSeesWhatIsCommitted(t *testing.T) {
 		if err := addWorkspace(ctx, d, "WSP-1"); err != nil {
 			t.Fatal(err)
 		}
-		err := d.Look(ctx, func(ctx context.Context, tx *db.Tx) error {
+		err := d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 			for want := int64(1); want <= 2; want++ {
 				if n, err := tx.WorkspaceCount(ctx); err != nil || n != want {
 					t.Errorf("saw %d, want %d, %v", n, want, err)

@@ -94,7 +94,7 @@ func Begin(ctx context.Context, d *db.DB, r Request) (hold *Hold, answer *Answer
 // known answers for a key that another request has or had.
 func known(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 	row, err := tx.IdempotencyGet(ctx, query.IdempotencyGetParams{WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return nil, inProgress(time.Second) // given up a moment ago
 	}
 	if err != nil {

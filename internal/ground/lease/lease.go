@@ -84,11 +84,11 @@ func Add(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due 
 	return nil
 }
 
-// AddBy is Add for a piece that may be there already: one that waits becomes due
+// AddOrAdvance is Add for a piece that may be there already: one that waits becomes due
 // by then at the latest. One that is held stays so; but whoever ends it after
 // looking for more work, in a transaction that began with Beat, has seen what tx
 // has written, or adds it again.
-func AddBy(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
+func AddOrAdvance(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
 	p := query.LeaseAddParams{
 		LeaseID: ID(queue, subject, item),
 		Queue:   queue, Subject: subject, Item: item, DueAt: dueAt(tx, due),
@@ -227,7 +227,7 @@ func Fail(ctx context.Context, tx *db.Tx, r Ref, code, reason string, delay time
 		LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt,
 		Code: code, Error: reason, DueAt: tx.Now + delay.Microseconds(),
 	})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return Lease{}, fmt.Errorf("fail %s attempt %d: %w", r.ID, r.Attempt, ErrLost)
 	}
 	if err != nil {
@@ -246,17 +246,17 @@ func Release(ctx context.Context, tx *db.Tx, r Ref, queue string) error {
 
 // Lock keeps others from changing a piece until tx ends, where it is there.
 func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) error {
-	if _, err := tx.LeaseLock(ctx, ID(queue, subject, item)); err != nil && !db.Missing(err) {
+	if _, err := tx.LeaseLock(ctx, ID(queue, subject, item)); err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("lock lease %s %s: %w", queue, subject, err)
 	}
 	return nil
 }
 
-// Later gives the work back, to be done at due; it is no failure.
-func Later(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Time) error {
-	n, err := tx.LeaseLater(ctx, query.LeaseLaterParams{DueAt: dueAt(tx, due), LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
+// Reschedule gives the work back, to be done at due; it is no failure.
+func Reschedule(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Time) error {
+	n, err := tx.LeaseReschedule(ctx, query.LeaseRescheduleParams{DueAt: dueAt(tx, due), LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
-	return one("put off", r, n, err)
+	return one("reschedule", r, n, err)
 }
 
 // Drop removes all work of a subject, whoever holds it.
@@ -277,12 +277,12 @@ func Lapsed(ctx context.Context, tx *db.Tx) ([]Lease, error) {
 	return claimed(rows, nil)
 }
 
-// Steady puts right what was written while the clock was ahead: when it has been
+// RepairClockSkew puts right what was written while the clock was ahead: when it has been
 // set back by an hour, a silent holder would keep its lease for an hour, and work
 // that is due now would wait as long. A lease lapses after life at the latest;
 // work of queue that is due later than delay, which is the longest it is ever put
 // off, is due at once.
-func Steady(ctx context.Context, d *db.DB, queue string, life, delay time.Duration) error {
+func RepairClockSkew(ctx context.Context, d *db.DB, queue string, life, delay time.Duration) error {
 	ahead := int64(0)
 	lapses := func(tx *db.Tx) int64 { return tx.Now + life.Microseconds() }
 	due := func(tx *db.Tx) int64 { return tx.Now + delay.Microseconds() }
@@ -292,15 +292,15 @@ func Steady(ctx context.Context, d *db.DB, queue string, life, delay time.Durati
 	})
 	if err == nil && ahead > 0 {
 		err = d.Write(ctx, func(tx *db.Tx) error {
-			if err := tx.LeaseSteadyHeld(ctx, lapses(tx)); err != nil {
+			if err := tx.LeaseRepairHeld(ctx, lapses(tx)); err != nil {
 				return err
 			}
 			tx.Announce(Topic(queue))
-			return tx.LeaseSteadyWaiting(ctx, query.LeaseSteadyWaitingParams{Queue: queue, Now: tx.Now, DueAt: due(tx)})
+			return tx.LeaseRepairWaiting(ctx, query.LeaseRepairWaitingParams{Queue: queue, Now: tx.Now, DueAt: due(tx)})
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("steady leases: %w", err)
+		return fmt.Errorf("repair clock skew of leases: %w", err)
 	}
 	return nil
 }

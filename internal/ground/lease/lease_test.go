@@ -356,7 +356,7 @@ func TestAClockThatIsSetBackKeepsNoLeaseLonger(t *testing.T) {
 			return err
 		})
 		e.pass(-time.Hour)
-		if err := lease.Steady(ctx, e.DB, "frame", life, time.Minute); err != nil {
+		if err := lease.RepairClockSkew(ctx, e.DB, "frame", life, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got := e.claim("b", 2); len(got) != 1 || got[0].Item != held[0].Item {
@@ -376,7 +376,7 @@ func TestAClockThatRunsOnMovesNothing(t *testing.T) {
 	each(t, func(t *testing.T, e engine) {
 		e.add("JOB-1", 1)
 		before := e.claim("a", 1)[0]
-		if err := lease.Steady(t.Context(), e.DB, "frame", life, time.Minute); err != nil {
+		if err := lease.RepairClockSkew(t.Context(), e.DB, "frame", life, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		e.pass(life - time.Second)

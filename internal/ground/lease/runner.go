@@ -101,7 +101,7 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 			return err
 		}
 		due, err := tx.LeaseNextDue(ctx, r.Queue)
-		if db.Missing(err) {
+		if db.IsNotFound(err) {
 			return nil
 		}
 		sleep = max(shortest, min(idlePoll, db.Time(due).Sub(tx.Time())))

@@ -109,7 +109,7 @@ func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
 			if err := lease.Add(ctx, tx, "letter", "lane", 0, time.Time{}); err != nil {
 				return err
 			}
-			return lease.AddBy(ctx, tx, "frame", "lane", 0, tx.Time())
+			return lease.AddOrAdvance(ctx, tx, "frame", "lane", 0, tx.Time())
 		}
 		e.must(func(tx *db.Tx) error { return lease.Add(ctx, tx, "frame", "lane", 0, time.Time{}) })
 		held := e.claim("driver", 1)[0]
@@ -141,7 +141,7 @@ func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
 		}
 		e.must(func(tx *db.Tx) error {
 			_, err := tx.LeaseGet(ctx, held.ID)
-			if db.Missing(err) {
+			if db.IsNotFound(err) {
 				t.Error("more waits, and nobody will come for it")
 				return nil
 			}

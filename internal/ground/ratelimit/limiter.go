@@ -25,7 +25,7 @@ func take(ctx context.Context, tx *db.Tx, client string, p Policy) (d Decision, 
 	if err == nil {
 		return p.tell(true, arrival, tx.Now), arrival, nil
 	}
-	if !db.Missing(err) {
+	if !db.IsNotFound(err) {
 		return Decision{}, 0, fmt.Errorf("take a request of %s: %w", client, err)
 	}
 	if arrival, err = tx.RateArrival(ctx, client); err != nil {
@@ -43,7 +43,7 @@ func clientOf(ctx context.Context, tx *db.Tx, c Claim) (string, error) {
 		if err == nil {
 			return key, nil
 		}
-		if !db.Missing(err) {
+		if !db.IsNotFound(err) {
 			return "", fmt.Errorf("look up key: %w", err)
 		}
 	} else if c.Session != "" {
@@ -51,7 +51,7 @@ func clientOf(ctx context.Context, tx *db.Tx, c Claim) (string, error) {
 		if err == nil && session.ExpiresAt > tx.Now {
 			return contract.SessionCookie + " " + hash(c.Session), nil
 		}
-		if err != nil && !db.Missing(err) {
+		if err != nil && !db.IsNotFound(err) {
 			return "", fmt.Errorf("look up session: %w", err)
 		}
 	}

@@ -236,9 +236,9 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 		return err
 	}
 	var stale bool
-	err = d.Look(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := find(ctx, tx, hash(secret))
-		if db.Missing(err) || (err == nil && s.revokedAt != 0) {
+		if db.IsNotFound(err) || (err == nil && s.revokedAt != 0) {
 			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")
 		}
 		if err != nil {

@@ -147,7 +147,7 @@ func TestSecretsAreLongAndStoredOnlyAsHashes(t *testing.T) {
 			_, err := tx.AgentKeyBySecret(h.t.Context(), agent.Secret)
 			return err
 		})
-		if !db.Missing(err) {
+		if !db.IsNotFound(err) {
 			h.t.Errorf("the secret itself is in the store: %v", err)
 		}
 	})

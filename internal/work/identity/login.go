@@ -28,7 +28,7 @@ func SignInBy(ctx context.Context, tx *db.Tx, l Login, before string) (Opened, e
 	if err == nil {
 		return open(ctx, tx, Person{known.PersonID, known.Email, known.WorkspaceID}, before)
 	}
-	if !db.Missing(err) {
+	if !db.IsNotFound(err) {
 		return Opened{}, fmt.Errorf("look up login: %w", err)
 	}
 	if !l.EmailVerified || l.Email == "" {

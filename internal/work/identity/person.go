@@ -47,7 +47,7 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 	if err == nil {
 		return Person{known.PersonID, known.Email, known.WorkspaceID}, nil
 	}
-	if !db.Missing(err) {
+	if !db.IsNotFound(err) {
 		return Person{}, fmt.Errorf("look up person: %w", err)
 	}
 	p := Person{PersonID: id.New(id.Person), Email: email, WorkspaceID: id.New(id.Workspace)}

@@ -23,7 +23,7 @@ type Opened struct {
 // "" when none, ends. Errors: link_invalid.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
 	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return Opened{}, fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ const SignInAgain = "Sign in on the service's own pages, then call again."
 func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
-		if db.Missing(err) || (err == nil && row.ExpiresAt <= tx.Now) {
+		if db.IsNotFound(err) || (err == nil && row.ExpiresAt <= tx.Now) {
 			return fault.New(fault.Unauthenticated, "The session has ended.").WithAction(SignInAgain)
 		}
 		if err != nil {

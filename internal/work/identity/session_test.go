@@ -130,7 +130,7 @@ func TestSigningInClearsAwayWhatHasEnded(t *testing.T) {
 		for token, gone := range map[string]bool{ended.Token: true, kept.Token: false} {
 			sum := sha256.Sum256([]byte(token))
 			h.must(func(ctx context.Context, tx *db.Tx) error {
-				if _, err := tx.SessionGet(ctx, hex.EncodeToString(sum[:])); db.Missing(err) != gone {
+				if _, err := tx.SessionGet(ctx, hex.EncodeToString(sum[:])); db.IsNotFound(err) != gone {
 					h.t.Errorf("session gone: want %v, got %v", gone, err)
 				}
 				return nil

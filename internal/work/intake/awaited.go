@@ -76,7 +76,7 @@ func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a 
 
 func awaited(ctx context.Context, tx *db.Tx, uploadID string) (query.AwaitedUpload, error) {
 	row, err := tx.AwaitedGet(ctx, uploadID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return row, noAwaited(uploadID)
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 		if row.Source != "" || tx.Now >= row.ExpiresAt {
 			return fault.New(fault.LinkInvalid, "The upload link has expired.")
 		}
-		if _, err = tx.UploadByID(ctx, uploadID); db.Missing(err) {
+		if _, err = tx.UploadByID(ctx, uploadID); db.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {

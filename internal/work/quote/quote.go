@@ -112,7 +112,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 		return Quote{}, err
 	}
 	row, err := tx.QuoteLock(ctx, query.QuoteLockParams{QuoteID: quoteID, WorkspaceID: workspaceID})
-	if db.Missing(err) || (err == nil && row.UploadID != uploadID) {
+	if db.IsNotFound(err) || (err == nil && row.UploadID != uploadID) {
 		return Quote{}, fault.New(fault.QuoteNotFound, "There is no quote %s of this upload.", quoteID)
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 // ends; upload_not_found when the workspace has none.
 func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
 	upload, err := tx.UploadLock(ctx, uploadID)
-	if db.Missing(err) || (err == nil && upload.WorkspaceID != workspaceID) {
+	if db.IsNotFound(err) || (err == nil && upload.WorkspaceID != workspaceID) {
 		return upload, fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
 	}
 	if err != nil {

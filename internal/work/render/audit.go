@@ -213,7 +213,7 @@ func (a *auditor) finishedJobs(ctx context.Context, tx *db.Tx) (out []finished, 
 			if f.job, err = tx.JobGet(ctx, r.JobID); err != nil {
 				return nil, err
 			}
-			if f.receipt, err = tx.ReceiptByJob(ctx, r.JobID); db.Missing(err) {
+			if f.receipt, err = tx.ReceiptByJob(ctx, r.JobID); db.IsNotFound(err) {
 				continue // told by receiptRows
 			} else if err != nil {
 				return nil, err

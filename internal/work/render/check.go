@@ -145,7 +145,7 @@ func (j *Jobs) sceneOf(ctx context.Context, jobID string) (scene quote.Scene, er
 		text, err = tx.JobScene(ctx, jobID)
 		return err
 	})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return scene, fault.New(fault.LeaseLost, "There is no render %s.", jobID)
 	}
 	if err == nil {

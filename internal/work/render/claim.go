@@ -65,7 +65,7 @@ func choose(ctx context.Context, tx *db.Tx, holder, prefer string) (choice, erro
 		return choice{}, nil
 	}
 	worker, err := tx.WorkerGet(ctx, holder)
-	if err != nil && !db.Missing(err) {
+	if err != nil && !db.IsNotFound(err) {
 		return choice{}, fmt.Errorf("read worker: %w", err)
 	}
 	if worker.AsideUntil > tx.Now {
@@ -85,11 +85,11 @@ func left(ctx context.Context, tx *db.Tx, holder string) (choice, error) {
 	if err == nil {
 		return choice{jobID: frame.Subject, leaseID: frame.LeaseID}, nil
 	}
-	if !db.Missing(err) {
+	if !db.IsNotFound(err) {
 		return choice{}, fmt.Errorf("look for frames that are left: %w", err)
 	}
 	jobID, err := tx.JobLeft(ctx, query.JobLeftParams{Holder: holder, Now: tx.Now, Since: since})
-	if err != nil && !db.Missing(err) {
+	if err != nil && !db.IsNotFound(err) {
 		return choice{}, fmt.Errorf("look for jobs that are left: %w", err)
 	}
 	return choice{jobID: jobID}, nil

@@ -158,7 +158,7 @@ func (j *Jobs) Artifact(ctx context.Context, jobID, expires, signature string) (
 			return err
 		}
 		job, err := tx.JobGet(ctx, jobID)
-		if db.Missing(err) {
+		if db.IsNotFound(err) {
 			return notFound(jobID)
 		}
 		if err != nil {

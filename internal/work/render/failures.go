@@ -232,7 +232,7 @@ const (
 // a server that died. It returns how many leases lapsed.
 func (j *Jobs) Lapse(ctx context.Context) (int, error) {
 	for queue, delay := range map[string]time.Duration{FrameQueue: longestFrameDelay, PackageQueue: longestPackageDelay} {
-		if err := lease.Steady(ctx, j.DB, queue, j.LeaseLife, delay); err != nil {
+		if err := lease.RepairClockSkew(ctx, j.DB, queue, j.LeaseLife, delay); err != nil {
 			return 0, err
 		}
 	}
@@ -256,7 +256,7 @@ func (j *Jobs) Lapse(ctx context.Context) (int, error) {
 
 func (j *Jobs) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
 	now, err := tx.LeaseGet(ctx, l.ID)
-	if db.Missing(err) || (err == nil && now.LapsesAt > tx.Now) {
+	if db.IsNotFound(err) || (err == nil && now.LapsesAt > tx.Now) {
 		return lease.ErrLost // a heartbeat came in between
 	}
 	if err != nil {

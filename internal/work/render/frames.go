@@ -97,7 +97,7 @@ func (j *Jobs) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 			}
 			return lost(p.Lease.ID)
 		}
-		if !db.Missing(err) {
+		if !db.IsNotFound(err) {
 			return fmt.Errorf("read frame: %w", err)
 		}
 		var tries []query.FailedTry
@@ -123,7 +123,7 @@ func (j *Jobs) accept(ctx context.Context, tx *db.Tx, p Picture, finding string,
 	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
 		RenderUs: p.RenderTime.Microseconds(), RenderDevice: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version, Renderer: p.Renderer, Now: tx.Now, JobID: p.JobID,
 	})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return lost(p.Lease.ID)
 	}
 	if err != nil {

@@ -73,7 +73,7 @@ func progressTopic(jobID string) string { return "progress:" + jobID }
 // find reads a job of a workspace; another workspace's is render_not_found.
 func find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (query.Job, error) {
 	job, err := tx.JobGet(ctx, jobID)
-	if db.Missing(err) || (err == nil && job.WorkspaceID != workspaceID) {
+	if db.IsNotFound(err) || (err == nil && job.WorkspaceID != workspaceID) {
 		return query.Job{}, notFound(jobID)
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func notFound(jobID string) error {
 // lock reads a job's row and keeps it locked until the transaction ends.
 func lock(ctx context.Context, tx *db.Tx, jobID string) (query.Job, error) {
 	job, err := tx.JobLock(ctx, jobID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return query.Job{}, notFound(jobID)
 	}
 	if err != nil {

@@ -93,7 +93,7 @@ const farthestPosition = 1000
 
 // Get reads a job of a workspace; render_not_found when it has none.
 func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
-	err = j.DB.Look(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err = j.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = j.objectOf(ctx, tx, workspaceID, jobID)
 		return err
 	})
@@ -104,7 +104,7 @@ func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, 
 // render_not_found.
 func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
 	o, err := j.object(ctx, tx, jobID)
-	if db.Missing(err) || (err == nil && o.WorkspaceID != workspaceID) {
+	if db.IsNotFound(err) || (err == nil && o.WorkspaceID != workspaceID) {
 		return Object{}, notFound(jobID)
 	}
 	return o, err

@@ -124,7 +124,7 @@ func (j *Jobs) Preview(ctx context.Context, workspaceID, jobID string, frame int
 			return err
 		}
 		p.frame, err = tx.FrameGet(ctx, query.FrameGetParams{JobID: jobID, Frame: int64(frame)})
-		if db.Missing(err) {
+		if db.IsNotFound(err) {
 			return fault.New(fault.FrameNotFound, "Frame %d of %s is not rendered.", frame, jobID)
 		}
 		return err

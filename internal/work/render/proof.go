@@ -53,7 +53,7 @@ type Public struct {
 func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.ReceiptGet(ctx, receiptID)
-		if db.Missing(err) || (err == nil && row.ProofPage == 0) {
+		if db.IsNotFound(err) || (err == nil && row.ProofPage == 0) {
 			return fault.New(fault.ReceiptNotFound, "There is no public receipt %s.", receiptID)
 		}
 		if err != nil {

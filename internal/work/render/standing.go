@@ -61,7 +61,7 @@ const rememberWorker = time.Hour
 // its key and name before: to be started again makes up for nothing.
 func Return(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
 	before, err := tx.WorkerBefore(ctx, query.WorkerBeforeParams{Since: tx.Now - rememberWorker.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (j *Jobs) strike(ctx context.Context, tx *db.Tx, workerID string) error {
 
 func stands(ctx context.Context, tx *db.Tx, workerID string, change func(standing) standing) (standing, error) {
 	w, err := tx.WorkerLock(ctx, workerID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return standing{}, nil
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func stands(ctx context.Context, tx *db.Tx, workerID string, change func(standin
 // tries were at fault.
 func (j *Jobs) credit(ctx context.Context, tx *db.Tx, p Picture, tries []query.FailedTry) error {
 	w, err := tx.WorkerGet(ctx, p.Lease.Holder)
-	if err != nil && !db.Missing(err) {
+	if err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("read worker: %w", err)
 	}
 	if w.Strikes > 0 {

@@ -127,7 +127,7 @@ func withinLimit(ctx context.Context, tx *db.Tx, keyID string, cents int64) erro
 		return nil
 	}
 	limit, err := tx.AgentKeyLimit(ctx, keyID)
-	if db.Missing(err) || (err == nil && limit < 0) {
+	if db.IsNotFound(err) || (err == nil && limit < 0) {
 		return nil // not an agent key, or one without limit
 	}
 	if err != nil {

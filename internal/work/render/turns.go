@@ -70,7 +70,7 @@ func returned(ctx context.Context, tx *db.Tx, job query.Job) error {
 // leave ends a job's turns. job is as it is at its end.
 func leave(ctx context.Context, tx *db.Tx, job query.Job) error {
 	turn, err := tx.TurnLock(ctx, job.JobID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return nil // it never came to the workers
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func next(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID string, 
 		return first, err
 	}
 	open, err := tx.TurnOfJob(ctx, prefer)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return first, nil
 	}
 	if err != nil {

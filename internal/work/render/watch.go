@@ -243,7 +243,7 @@ func (j *Jobs) newsFor(ctx context.Context, workspaceID, jobID string, seq int64
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		n = news{}
 		job, err := tx.JobGet(ctx, jobID)
-		if db.Missing(err) || (err == nil && workspaceID != "" && job.WorkspaceID != workspaceID) {
+		if db.IsNotFound(err) || (err == nil && workspaceID != "" && job.WorkspaceID != workspaceID) {
 			return notFound(jobID)
 		}
 		if err != nil {

@@ -64,7 +64,7 @@ func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
 // Get reads the balance. Unknown workspaces are workspace_not_found.
 func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	w, err := tx.WalletGet(ctx, workspaceID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return Balance{}, fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
 	// Locked, so that two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return "", fmt.Errorf("refund %s: no job of this id has paid", jobID)
 	}
 	if err != nil {
@@ -212,7 +212,7 @@ func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
 
 func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, error) {
 	_, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(kind), Reference: reference})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {

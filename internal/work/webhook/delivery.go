@@ -178,7 +178,7 @@ func (h *Hooks) one(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery
 func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID string) (d Delivery, err error) {
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
-		if db.Missing(err) || (err == nil && (row.WebhookDelivery.WorkspaceID != workspaceID || row.WebhookDelivery.JobID != jobID)) {
+		if db.IsNotFound(err) || (err == nil && (row.WebhookDelivery.WorkspaceID != workspaceID || row.WebhookDelivery.JobID != jobID)) {
 			return noDelivery(deliveryID)
 		}
 		if err != nil {

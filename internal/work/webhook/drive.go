@@ -25,7 +25,7 @@ const (
 func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	workspaceID := workspaceOf(l.Subject)
 	if !h.enter(workspaceID) {
-		return h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Later(ctx, tx, l.Ref(), Queue, tx.Time().Add(crowded)) })
+		return h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Reschedule(ctx, tx, l.Ref(), Queue, tx.Time().Add(crowded)) })
 	}
 	defer h.leave(workspaceID)
 	wake, stop := h.DB.Listen(laneTopic(l.Subject))
@@ -185,14 +185,14 @@ func (d *drive) settle(ctx context.Context) (settled bool, err error) { return d
 func (d *drive) rest(ctx context.Context, tx *db.Tx) (settled bool, err error) {
 	next, err := tx.WebhookNext(ctx, d.lease.Subject)
 	switch {
-	case db.Missing(err):
+	case db.IsNotFound(err):
 		return true, lease.Finish(ctx, tx, d.lease.Ref())
 	case err != nil:
 		return false, fmt.Errorf("read next webhook: %w", err)
 	case next <= tx.Now:
 		return false, nil
 	}
-	return true, lease.Later(ctx, tx, d.lease.Ref(), Queue, db.Time(next))
+	return true, lease.Reschedule(ctx, tx, d.lease.Ref(), Queue, db.Time(next))
 }
 
 // enter counts a lane of a workspace in, unless it has its share.

@@ -220,7 +220,7 @@ func (h *Hooks) mine(ctx context.Context, workspaceID, endpointID string, do fun
 
 // owned turns what is not an endpoint of the workspace into a refusal.
 func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string) error {
-	if db.Missing(err) || (err == nil && (row.WorkspaceID != workspaceID || row.JobID != "" || row.DeletedAt != 0)) {
+	if db.IsNotFound(err) || (err == nil && (row.WorkspaceID != workspaceID || row.JobID != "" || row.DeletedAt != 0)) {
 		return fault.New(fault.EndpointNotFound, "There is no webhook endpoint %s in this workspace.", endpointID)
 	}
 	if err != nil {

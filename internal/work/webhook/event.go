@@ -98,7 +98,7 @@ func workspaceOf(lane string) string {
 // in the order of their names.
 func hurry(ctx context.Context, tx *db.Tx, lane string) error {
 	tx.Announce(laneTopic(lane)) // its driver, if it has one, looks again
-	return lease.AddBy(ctx, tx, Queue, lane, 0, tx.Time())
+	return lease.AddOrAdvance(ctx, tx, Queue, lane, 0, tx.Time())
 }
 
 // laneTopic is announced when a lane has got something to do.

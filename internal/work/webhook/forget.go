@@ -74,7 +74,7 @@ func forgetEvent(ctx context.Context, tx *db.Tx, e query.WebhookEventsOverRow) e
 	if err == nil {
 		err = tx.WebhookSecretsDelete(ctx, target)
 	}
-	if err != nil && !db.Missing(err) {
+	if err != nil && !db.IsNotFound(err) {
 		return err
 	}
 	return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: e.EventID})

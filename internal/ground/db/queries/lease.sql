@@ -82,7 +82,7 @@ UPDATE lease
 SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
--- name: LeaseLater :execrows
+-- name: LeaseReschedule :execrows
 UPDATE lease
 SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = @due_at
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
@@ -109,10 +109,10 @@ LIMIT 1000;
 SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > @lapses_at)
           + (SELECT count(*) FROM lease w WHERE w.queue = @queue AND w.state = 'waiting' AND w.due_at > @due_at) AS bigint) AS ahead;
 
--- name: LeaseSteadyHeld :exec
+-- name: LeaseRepairHeld :exec
 UPDATE lease SET lapses_at = @lapses_at WHERE state = 'held' AND lapses_at > @lapses_at;
 
--- name: LeaseSteadyWaiting :exec
+-- name: LeaseRepairWaiting :exec
 UPDATE lease SET due_at = @now WHERE queue = @queue AND state = 'waiting' AND due_at > @due_at;
 
 -- name: LeaseGet :one

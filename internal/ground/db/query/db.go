@@ -393,9 +393,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseLapsedStmt, err = db.PrepareContext(ctx, leaseLapsed); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLapsed: %w", err)
 	}
-	if q.leaseLaterStmt, err = db.PrepareContext(ctx, leaseLater); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseLater: %w", err)
-	}
 	if q.leaseLockStmt, err = db.PrepareContext(ctx, leaseLock); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseLock: %w", err)
 	}
@@ -408,11 +405,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseReopenStmt, err = db.PrepareContext(ctx, leaseReopen); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseReopen: %w", err)
 	}
-	if q.leaseSteadyHeldStmt, err = db.PrepareContext(ctx, leaseSteadyHeld); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseSteadyHeld: %w", err)
+	if q.leaseRepairHeldStmt, err = db.PrepareContext(ctx, leaseRepairHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseRepairHeld: %w", err)
 	}
-	if q.leaseSteadyWaitingStmt, err = db.PrepareContext(ctx, leaseSteadyWaiting); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseSteadyWaiting: %w", err)
+	if q.leaseRepairWaitingStmt, err = db.PrepareContext(ctx, leaseRepairWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseRepairWaiting: %w", err)
+	}
+	if q.leaseRescheduleStmt, err = db.PrepareContext(ctx, leaseReschedule); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseReschedule: %w", err)
 	}
 	if q.ledgerAddStmt, err = db.PrepareContext(ctx, ledgerAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerAdd: %w", err)
@@ -1415,11 +1415,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseLapsedStmt: %w", cerr)
 		}
 	}
-	if q.leaseLaterStmt != nil {
-		if cerr := q.leaseLaterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseLaterStmt: %w", cerr)
-		}
-	}
 	if q.leaseLockStmt != nil {
 		if cerr := q.leaseLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseLockStmt: %w", cerr)
@@ -1440,14 +1435,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseReopenStmt: %w", cerr)
 		}
 	}
-	if q.leaseSteadyHeldStmt != nil {
-		if cerr := q.leaseSteadyHeldStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseSteadyHeldStmt: %w", cerr)
+	if q.leaseRepairHeldStmt != nil {
+		if cerr := q.leaseRepairHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseRepairHeldStmt: %w", cerr)
 		}
 	}
-	if q.leaseSteadyWaitingStmt != nil {
-		if cerr := q.leaseSteadyWaitingStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseSteadyWaitingStmt: %w", cerr)
+	if q.leaseRepairWaitingStmt != nil {
+		if cerr := q.leaseRepairWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseRepairWaitingStmt: %w", cerr)
+		}
+	}
+	if q.leaseRescheduleStmt != nil {
+		if cerr := q.leaseRescheduleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseRescheduleStmt: %w", cerr)
 		}
 	}
 	if q.ledgerAddStmt != nil {
@@ -2247,13 +2247,13 @@ type Queries struct {
 	leaseFinishStmt                 *sql.Stmt
 	leaseGetStmt                    *sql.Stmt
 	leaseLapsedStmt                 *sql.Stmt
-	leaseLaterStmt                  *sql.Stmt
 	leaseLockStmt                   *sql.Stmt
 	leaseNextDueStmt                *sql.Stmt
 	leaseReleaseStmt                *sql.Stmt
 	leaseReopenStmt                 *sql.Stmt
-	leaseSteadyHeldStmt             *sql.Stmt
-	leaseSteadyWaitingStmt          *sql.Stmt
+	leaseRepairHeldStmt             *sql.Stmt
+	leaseRepairWaitingStmt          *sql.Stmt
+	leaseRescheduleStmt             *sql.Stmt
 	ledgerAddStmt                   *sql.Stmt
 	ledgerGetStmt                   *sql.Stmt
 	ledgerLockStmt                  *sql.Stmt
@@ -2510,13 +2510,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseFinishStmt:                 q.leaseFinishStmt,
 		leaseGetStmt:                    q.leaseGetStmt,
 		leaseLapsedStmt:                 q.leaseLapsedStmt,
-		leaseLaterStmt:                  q.leaseLaterStmt,
 		leaseLockStmt:                   q.leaseLockStmt,
 		leaseNextDueStmt:                q.leaseNextDueStmt,
 		leaseReleaseStmt:                q.leaseReleaseStmt,
 		leaseReopenStmt:                 q.leaseReopenStmt,
-		leaseSteadyHeldStmt:             q.leaseSteadyHeldStmt,
-		leaseSteadyWaitingStmt:          q.leaseSteadyWaitingStmt,
+		leaseRepairHeldStmt:             q.leaseRepairHeldStmt,
+		leaseRepairWaitingStmt:          q.leaseRepairWaitingStmt,
+		leaseRescheduleStmt:             q.leaseRescheduleStmt,
 		ledgerAddStmt:                   q.ledgerAddStmt,
 		ledgerGetStmt:                   q.ledgerGetStmt,
 		ledgerLockStmt:                  q.ledgerLockStmt,

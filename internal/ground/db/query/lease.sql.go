@@ -510,32 +510,6 @@ func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
 	return items, nil
 }
 
-const leaseLater = `-- name: LeaseLater :execrows
-UPDATE lease
-SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = $1
-WHERE lease_id = $2 AND state = 'held' AND holder = $3 AND attempt = $4
-`
-
-type LeaseLaterParams struct {
-	DueAt   int64
-	LeaseID string
-	Holder  string
-	Attempt int64
-}
-
-func (q *Queries) LeaseLater(ctx context.Context, arg LeaseLaterParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseLaterStmt, leaseLater,
-		arg.DueAt,
-		arg.LeaseID,
-		arg.Holder,
-		arg.Attempt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const leaseLock = `-- name: LeaseLock :one
 SELECT lease_id FROM lease WHERE lease_id = $1 FOR UPDATE
 `
@@ -605,26 +579,52 @@ func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error 
 	return err
 }
 
-const leaseSteadyHeld = `-- name: LeaseSteadyHeld :exec
+const leaseRepairHeld = `-- name: LeaseRepairHeld :exec
 UPDATE lease SET lapses_at = $1 WHERE state = 'held' AND lapses_at > $1
 `
 
-func (q *Queries) LeaseSteadyHeld(ctx context.Context, lapsesAt int64) error {
-	_, err := q.exec(ctx, q.leaseSteadyHeldStmt, leaseSteadyHeld, lapsesAt)
+func (q *Queries) LeaseRepairHeld(ctx context.Context, lapsesAt int64) error {
+	_, err := q.exec(ctx, q.leaseRepairHeldStmt, leaseRepairHeld, lapsesAt)
 	return err
 }
 
-const leaseSteadyWaiting = `-- name: LeaseSteadyWaiting :exec
+const leaseRepairWaiting = `-- name: LeaseRepairWaiting :exec
 UPDATE lease SET due_at = $1 WHERE queue = $2 AND state = 'waiting' AND due_at > $3
 `
 
-type LeaseSteadyWaitingParams struct {
+type LeaseRepairWaitingParams struct {
 	Now   int64
 	Queue string
 	DueAt int64
 }
 
-func (q *Queries) LeaseSteadyWaiting(ctx context.Context, arg LeaseSteadyWaitingParams) error {
-	_, err := q.exec(ctx, q.leaseSteadyWaitingStmt, leaseSteadyWaiting, arg.Now, arg.Queue, arg.DueAt)
+func (q *Queries) LeaseRepairWaiting(ctx context.Context, arg LeaseRepairWaitingParams) error {
+	_, err := q.exec(ctx, q.leaseRepairWaitingStmt, leaseRepairWaiting, arg.Now, arg.Queue, arg.DueAt)
 	return err
+}
+
+const leaseReschedule = `-- name: LeaseReschedule :execrows
+UPDATE lease
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = $1
+WHERE lease_id = $2 AND state = 'held' AND holder = $3 AND attempt = $4
+`
+
+type LeaseRescheduleParams struct {
+	DueAt   int64
+	LeaseID string
+	Holder  string
+	Attempt int64
+}
+
+func (q *Queries) LeaseReschedule(ctx context.Context, arg LeaseRescheduleParams) (int64, error) {
+	result, err := q.exec(ctx, q.leaseRescheduleStmt, leaseReschedule,
+		arg.DueAt,
+		arg.LeaseID,
+		arg.Holder,
+		arg.Attempt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }

@@ -37,7 +37,7 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 			}
 			records++
 			shown, err := tx.BenchmarkResultGet(ctx, row.ResultID)
-			if db.Missing(err) {
+			if db.IsNotFound(err) {
 				a.Breach("an accepted benchmark receipt is shown", row.ResultID, "it is not")
 				continue
 			} else if err != nil {

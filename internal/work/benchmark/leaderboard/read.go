@@ -135,7 +135,7 @@ func groupOf(ctx context.Context, tx *db.Tx, v Versions, slug string) (query.Ben
 	g, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
 		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: slug,
 	})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return query.BenchmarkGroup{}, nil
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ type Result struct {
 func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.BenchmarkResultGet(ctx, resultID)
-		if db.Missing(err) {
+		if db.IsNotFound(err) {
 			return fault.New(fault.ResultNotFound, "There is no result %q.", resultID)
 		}
 		if err != nil {

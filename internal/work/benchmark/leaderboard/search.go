@@ -91,7 +91,7 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 	resultID := text
 	if id.Valid(id.Receipt, text) {
 		var err error
-		if resultID, err = tx.BenchmarkResultOfReceipt(ctx, text); err != nil && !db.Missing(err) {
+		if resultID, err = tx.BenchmarkResultOfReceipt(ctx, text); err != nil && !db.IsNotFound(err) {
 			return nil, fmt.Errorf("search a receipt: %w", err)
 		}
 	}
@@ -99,7 +99,7 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 		return nil, nil
 	}
 	row, err := tx.BenchmarkResultGet(ctx, resultID)
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -62,7 +62,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 			done = Submitted{known.ResultID, known.ReceiptID, benchmark.Reason(known.Reason), known.Detail}
 			return nil
 		}
-		if !db.Missing(err) {
+		if !db.IsNotFound(err) {
 			return fmt.Errorf("look for the receipt: %w", err)
 		}
 		done = Submitted{ResultID: id.New(id.Benchmark)}
@@ -221,7 +221,7 @@ func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name bench
 	if err == nil {
 		return row.GroupID, nil
 	}
-	if !db.Missing(err) {
+	if !db.IsNotFound(err) {
 		return 0, fmt.Errorf("find group %q: %w", name.Slug, err)
 	}
 	l.group++
@@ -252,7 +252,7 @@ func facetsOf(r benchmark.Receipt) []facet {
 // post lets the result just numbered be found by a facet.
 func (l *locked) post(ctx context.Context, tx *db.Tx, f facet) error {
 	known, err := tx.BenchmarkFacetFind(ctx, query.BenchmarkFacetFindParams{Field: f.field, Value: f.value})
-	if db.Missing(err) {
+	if db.IsNotFound(err) {
 		l.facet++
 		known = l.facet
 		err = tx.BenchmarkFacetAdd(ctx, query.BenchmarkFacetAddParams{
