@@ -33,16 +33,26 @@ demo: build ## Render a real .blend through the whole service, from price to ver
 build: ## Build ./svc
 	@go build -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
 
+# What every run of the tests needs; nothing is installed twice.
+TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox python && scripts/install-npm
+# The longest package first: the others then run beside it.
+TESTS      = CGO_ENABLED=0 go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
+PACKAGES   = ./internal/test/story ./...
+
 .PHONY: test
 test: ## Run every test, with a real Blender and a real PostgreSQL
-	@scripts/install-tools postgres chromium outside sandbox python
-	@scripts/install-npm
-	@scripts/with-blender scripts/with-postgres go test -timeout 20m ./...
+	$(TEST_NEEDS)
+	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 10m
 
 .PHONY: check
-check: .tools/built ## Format, vet, lint, import rules, links, fresh generated code, scripts, race detector
-	@scripts/install-tools postgres gcc shellcheck chromium outside sandbox python
-	@scripts/install-npm
+check: lint ## What a change must pass: lint, then every test, with the race detector where goroutines start
+	@scripts/install-tools gcc
+	$(TEST_NEEDS)
+	@export CGO_ENABLED=1; $(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 15m
+
+.PHONY: lint
+lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fresh generated code, scripts
+	@scripts/install-tools shellcheck
 	@scripts/check-format
 	go vet ./...
 	staticcheck ./...
@@ -52,7 +62,15 @@ check: .tools/built ## Format, vet, lint, import rules, links, fresh generated c
 	@scripts/check-openapi
 	@scripts/check-generated
 	@scripts/check-scripts
-	CGO_ENABLED=1 scripts/with-blender scripts/with-postgres go test -race -timeout 30m ./...
+
+# Every test at its full size, each package with the race detector, then every
+# parser against made-up input, FUZZTIME each.
+.PHONY: test-long
+test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, fuzz
+	@scripts/install-tools gcc
+	$(TEST_NEEDS)
+	@export CGO_ENABLED=1 SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
+	@$(MAKE) --no-print-directory chaos fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios

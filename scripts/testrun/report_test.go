@@ -1,0 +1,118 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// printed is what a run with these events prints, and whether all was well.
+func printed(t *testing.T, packages int, lines ...string) (text string, ok bool) {
+	t.Helper()
+	var out strings.Builder
+	r := newReport(&out, false, packages)
+	if err := events(strings.NewReader(strings.Join(lines, "\n")), r.add); err != nil {
+		t.Fatal(err)
+	}
+	ok = r.end()
+	return out.String(), ok
+}
+
+func TestAPackageThatPassesIsOneLine(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1,
+		`{"Action":"start","Package":"m/a"}`,
+		`{"Action":"output","Package":"m/a","Test":"TestA","Output":"=== RUN TestA\n"}`,
+		`{"Action":"pass","Package":"m/a","Test":"TestA","Elapsed":0.1}`,
+		`{"Action":"output","Package":"m/a","Output":"PASS\n"}`,
+		`{"Action":"pass","Package":"m/a","Elapsed":0.2}`)
+	if want := "ok  \tm/a\t0.2s\t1 tests\n1 passed, 0 failed\n"; text != want || !ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestOfAFailureAllOutputIsPrinted(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1,
+		`{"Action":"output","Package":"m/a","Test":"TestGood","Output":"good log\n"}`,
+		`{"Action":"pass","Package":"m/a","Test":"TestGood"}`,
+		`{"Action":"output","Package":"m/a","Test":"TestBad","Output":"first\n"}`,
+		`{"Action":"output","Package":"m/a","Test":"TestBad","Output":"second\n"}`,
+		`{"Action":"fail","Package":"m/a","Test":"TestBad"}`,
+		`{"Action":"output","Package":"m/a","Output":"exit status 1\n"}`,
+		`{"Action":"fail","Package":"m/a","Elapsed":0.2}`)
+	if want := "first\nsecond\nexit status 1\nFAIL\tm/a\t0.2s\t1 of 2 tests\n1 passed, 1 failed\n"; text != want || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+// A panic or a time limit ends a package while its tests are under way.
+func TestWhatAPanicCutsOffIsPrinted(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1,
+		`{"Action":"output","Package":"m/a","Test":"TestCut","Output":"panic: boom\n"}`,
+		`{"Action":"fail","Package":"m/a","Elapsed":0.2}`)
+	if !strings.Contains(text, "panic: boom\n") || !strings.HasSuffix(text, "\n0 passed, 1 failed\n") || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestABuildThatFailsIsPrinted(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1,
+		`{"ImportPath":"m/a [m/a.test]","Action":"build-output","Output":"a.go:1: undefined: x\n"}`,
+		`{"ImportPath":"m/a [m/a.test]","Action":"build-fail"}`,
+		`{"Action":"start","Package":"m/a"}`,
+		`{"Action":"fail","Package":"m/a","FailedBuild":"m/a [m/a.test]"}`)
+	if !strings.Contains(text, "undefined: x\n") || !strings.HasSuffix(text, "\n0 passed, 1 failed\n") || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestASkippedTestFailsTheRun(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1, `{"Action":"skip","Package":"m/a","Test":"TestSkip"}`, `{"Action":"pass","Package":"m/a"}`)
+	if !strings.Contains(text, "m/a TestSkip") || !strings.HasSuffix(text, "\n0 passed, 1 failed\n") || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestAPackageThatWasNeverTestedFailsTheRun(t *testing.T) {
+	t.Parallel()
+	if text, ok := printed(t, 2, `{"Action":"pass","Package":"m/a"}`); !strings.HasSuffix(text, "\n0 passed, 1 failed\n") || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestTheBarStandsBelowTheLines(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	r := newReport(&out, true, 2)
+	r.add(event{Action: "start", Package: "m/a"})
+	r.add(event{Action: "pass", Package: "m/a", Elapsed: 1})
+	r.end()
+	if text := out.String(); !strings.Contains(text, "0/2 packages") || !strings.Contains(text, "\r\x1b[Kok  \tm/a") || !strings.Contains(text, "1/2 packages") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestAPackageIsConcurrentByItsOwnCode(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]bool{
+		"package a\nfunc f() {}\n":             false,
+		"package a\nfunc f() { go f() }\n":     true,
+		"package a\n// go f()\nvar x = \"go\"": false,
+	} {
+		p := pkg{Dir: t.TempDir(), GoFiles: []string{"a.go"}}
+		if err := os.WriteFile(filepath.Join(p.Dir, "a.go"), []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.concurrent(); got != want || err != nil {
+			t.Errorf("%q: %t, %v", source, got, err)
+		}
+	}
+	if got, err := (pkg{Imports: []string{"sync/atomic"}}).concurrent(); !got || err != nil {
+		t.Errorf("a package that imports sync/atomic: %t, %v", got, err)
+	}
+}
