@@ -15,6 +15,7 @@ import (
 
 	"svc.example/internal/door/api"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/receipt"
@@ -135,7 +136,7 @@ func (h *boardHouse) fill(ctx context.Context, engine, address string, results i
 	if err != nil {
 		return err
 	}
-	board := &leaderboard.Board{DB: h.house, Keys: signing.Given(key), PublicURL: "https://bench.example.com", AllowSynthetic: true}
+	board := &leaderboard.Board{DB: h.house, Keys: signing.Given(key), Links: links.Links{PublicURL: "https://bench.example.com"}, AllowSynthetic: true}
 	err = h.house.Write(ctx, func(tx *db.Tx) error {
 		return errors.Join(board.Keys.Register(ctx, tx), receiptlog.Name(ctx, tx, "bench.example.com/log"))
 	})
@@ -158,7 +159,7 @@ func (h *boardHouse) fill(ctx context.Context, engine, address string, results i
 		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
 	}
 	h.result = done.ResultID
-	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, PublicURL: board.PublicURL})
+	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, Links: board.Links})
 	return nil
 }
 

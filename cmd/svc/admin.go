@@ -9,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/internal/app"
-	"svc.example/internal/door/api"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -205,7 +205,7 @@ func (c *signInLinkCmd) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.print(k, field{"link", strings.TrimRight(c.PublicURL, "/") + api.CallbackPath + "?token=" + token}, field{"minutes", 15})
+	return c.print(k, field{"link", links.Links{PublicURL: strings.TrimRight(c.PublicURL, "/")}.SignIn(token)}, field{"minutes", 15})
 }
 
 type auditCmd struct{ adminFlags }

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/door/agent"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 )
 
 // apiKeyVariable holds the agent key of svc mcp. It is no flag: a key on a
@@ -106,7 +107,7 @@ func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.Cl
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, nil)
 	// The session outlives the call that needs it.
-	session, err := client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: b.server + agent.Path, HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: links.Links{PublicURL: b.server}.To(links.AgentPath), HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/internal/app"
-	"svc.example/internal/door/api"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 )
 
@@ -152,8 +152,8 @@ Nobody has a workspace here yet. To make one with 5.00 USD and its keys:
 then have a scene rendered with the agent key that it prints:
   svc render scene.blend --server %s --key svc_agent_…
 To sign in as %s, open within 15 minutes, once:
-  %s%s?token=%s
+  %s
 
-`, c.flags(), address, operator, address, api.CallbackPath, token)
+`, c.flags(), address, operator, links.Links{PublicURL: address}.SignIn(token))
 	return nil
 }

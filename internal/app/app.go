@@ -21,6 +21,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/receipt"
@@ -75,18 +76,23 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // Close closes the database.
 func (a *App) Close() error { return a.DB.Close() }
 
-// Jobs gives the jobs of this house, with links under publicURL.
-func (a *App) Jobs(publicURL string) *render.Jobs {
+// Links builds the addresses of the service that callers reach at publicURL.
+func (a *App) Links(publicURL string) links.Links {
+	return links.Links{PublicURL: publicURL, Key: a.linkKey}
+}
+
+// Jobs gives the jobs of this house, with addresses made by at.
+func (a *App) Jobs(at links.Links) *render.Jobs {
 	return &render.Jobs{
-		DB: a.DB, Blobs: a.Blobs, Links: render.Links{PublicURL: publicURL, Key: a.linkKey}, Keys: a.Keys,
+		DB: a.DB, Blobs: a.Blobs, Links: at, Keys: a.Keys,
 		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Webhooks: a.webhooks, Log: a.Config.Log,
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }
 
-// Board gives the leaderboard of this house, with links under publicURL.
-func (a *App) Board(publicURL string) *leaderboard.Board {
-	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, PublicURL: publicURL, AllowSynthetic: a.Config.AllowSynthetic}
+// Board gives the leaderboard of this house, with addresses made by at.
+func (a *App) Board(at links.Links) *leaderboard.Board {
+	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic}
 }
 
 // openRing takes the operator's key, or those in the folder.

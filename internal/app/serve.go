@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -61,11 +62,12 @@ func (a *App) Serve(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	a.warnOfWebhooks()
-	jobs, board := a.Jobs(public), a.Board(public)
+	at := a.Links(public)
+	jobs, board := a.Jobs(at), a.Board(at)
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
-	a.doors(mux, jobs, board, in, public)
+	a.doors(mux, jobs, board, in, at)
 	workers := a.workersDoor(jobs, board)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
@@ -85,7 +87,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
 		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
 		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
-		a.runner(identity.LinkQueue, linkParallel, a.links(public).Send).Run,
+		a.runner(identity.LinkQueue, linkParallel, a.signInLinks(at).Send).Run,
 		workers.Call,
 		a.runner(webhook.Queue, webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(webhook.NoticeQueue, 1, a.notices().Notify).Run,
@@ -145,17 +147,17 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 }
 
 // doors adds the routes of every door but the workers'.
-func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, public string) {
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, PublicURL: public, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(public), Log: a.Config.Log})
-	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, PublicURL: public, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
-	web.Routes(mux, a.consoleRooms(board, public))
+func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, at links.Links) {
+	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Links: at, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
+	web.Routes(mux, a.consoleRooms(board, at))
 	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
 }
 
-func (a *App) consoleRooms(board *leaderboard.Board, public string) web.Rooms {
-	rooms := web.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: public, Log: a.Config.Log}
+func (a *App) consoleRooms(board *leaderboard.Board, at links.Links) web.Rooms {
+	rooms := web.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: at.PublicURL, Log: a.Config.Log}
 	if a.Config.OpenID != nil {
-		rooms.OpenID = api.OpenIDStartPath
+		rooms.OpenID = links.OpenIDStartPath
 	}
 	return rooms
 }
@@ -201,15 +203,15 @@ func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Le
 }
 
 // openID is the issuer that people can sign in by; nil where there is none.
-func (a *App) openID(publicURL string) *openid.Issuer {
+func (a *App) openID(at links.Links) *openid.Issuer {
 	if a.Config.OpenID == nil {
 		return nil
 	}
-	return openid.New(*a.Config.OpenID, publicURL+api.OpenIDCallbackPath)
+	return openid.New(*a.Config.OpenID, at.To(links.OpenIDCallbackPath))
 }
 
-// links sends sign-in links by mail, or shows them to the operator.
-func (a *App) links(publicURL string) identity.Links {
+// signInLinks sends sign-in links by mail, or shows them to the operator.
+func (a *App) signInLinks(at links.Links) identity.Links {
 	deliver := func(_ context.Context, email, link string) error {
 		a.Config.Log.Info("sign-in link: no mail server is configured, so pass it on yourself", "email", email, "link", link)
 		return nil
@@ -217,7 +219,7 @@ func (a *App) links(publicURL string) identity.Links {
 	if a.Config.Mail != nil {
 		deliver = a.Config.Mail.Deliver
 	}
-	return identity.Links{DB: a.DB, Page: publicURL + api.CallbackPath + "?token=", Deliver: deliver, Log: a.Config.Log}
+	return identity.Links{DB: a.DB, Address: at, Deliver: deliver, Log: a.Config.Log}
 }
 
 // reaper takes back what silent holders have. It begins a lease's life after

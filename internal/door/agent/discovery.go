@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
 )
 
 // cardType is the media type of a server card (SEP-2127).
@@ -19,20 +19,20 @@ const cardType = "application/mcp-server-card+json"
 // discovery adds what says, to anybody, where the tools are.
 func (d *door) discovery(mux *http.ServeMux) {
 	entries := []map[string]any{{
-		"identifier": "urn:air:" + d.host() + ":" + contract.Service, "displayName": title, "type": cardType, "url": d.PublicURL + Path + "/server-card",
+		"identifier": "urn:air:" + d.Links.Host() + ":" + contract.Service, "displayName": title, "type": cardType, "url": d.Links.To(links.ServerCardPath),
 	}}
 	for path, p := range map[string]struct {
 		kind string
 		text []byte
 	}{
-		Path + "/server-card": {cardType, unescaped(d.card("https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"))},
-		Path + "/server.json": {"application/json", unescaped(d.manifest())},
+		links.ServerCardPath: {cardType, unescaped(d.card("https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"))},
+		links.RegistryPath:   {"application/json", unescaped(d.manifest())},
 		"/.well-known/ai-catalog.json": {"application/ai-catalog+json", unescaped(map[string]any{
-			"specVersion": "1.0", "host": map[string]any{"displayName": d.host(), "documentationUrl": d.PublicURL + "/llms.txt"}, "entries": entries,
+			"specVersion": "1.0", "host": map[string]any{"displayName": d.Links.Host(), "documentationUrl": d.Links.To(links.LLMsPath)}, "entries": entries,
 		})},
 		// The same under the name that it had before.
 		"/.well-known/mcp/catalog.json": {"application/json", unescaped(map[string]any{"specVersion": "draft", "entries": entries})},
-		"/llms.txt":                     {"text/plain; charset=utf-8", []byte(d.llms())},
+		links.LLMsPath:                  {"text/plain; charset=utf-8", []byte(d.llms())},
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", p.kind)
@@ -47,19 +47,10 @@ const (
 	summary = "Renders Blender Cycles scenes at a locked price, with a signed receipt." // 100 characters at most
 )
 
-// host is the public URL's, without a port.
-func (d *door) host() string {
-	u, err := url.Parse(d.PublicURL)
-	if err != nil || u.Hostname() == "" {
-		return "localhost"
-	}
-	return u.Hostname()
-}
-
 // name is the server's in reverse-DNS form, which belongs to whoever runs it.
 func (d *door) name() string {
-	labels := strings.Split(d.host(), ".")
-	if _, err := netip.ParseAddr(d.host()); err != nil {
+	labels := strings.Split(d.Links.Host(), ".")
+	if _, err := netip.ParseAddr(d.Links.Host()); err != nil {
 		slices.Reverse(labels)
 	} else {
 		labels = []string{"localhost"}
@@ -70,9 +61,9 @@ func (d *door) name() string {
 // card is what both the server card and the registry's manifest say.
 func (d *door) card(schema string) map[string]any {
 	return map[string]any{
-		"$schema": schema, "name": d.name(), "title": title, "description": summary, "version": contract.OpenAPIVersion, "websiteUrl": d.PublicURL + "/docs",
+		"$schema": schema, "name": d.name(), "title": title, "description": summary, "version": contract.OpenAPIVersion, "websiteUrl": d.Links.To(links.DocsPath),
 		"remotes": []any{map[string]any{
-			"type": "streamable-http", "url": d.PublicURL + Path, "supportedProtocolVersions": mcp.SupportedProtocolVersions(),
+			"type": "streamable-http", "url": d.Links.To(links.AgentPath), "supportedProtocolVersions": mcp.SupportedProtocolVersions(),
 			"headers": []any{map[string]any{
 				"name": "Authorization", "description": "Bearer and an agent key, which its owner makes on the service's pages.",
 				"value": "Bearer {agent_key}", "isRequired": true, "isSecret": true,
@@ -92,27 +83,27 @@ func (d *door) manifest() map[string]any {
 }
 
 func (d *door) llms() string {
-	base := d.PublicURL
 	return fmt.Sprintf(`# svc
 
 > %s 1 cent a completed frame; nothing is spent before a locked quote is started.
 
 For agents: Model Context Protocol at %s (streamable HTTP), with Authorization: Bearer and an agent key, svc_agent_…
 The way is svc_inspect, svc_start, svc_status, svc_download, svc_receipt; each answer names the next call. Only svc_start spends.
-On one's own machine "svc mcp --server %s" offers the same tools over standard input and output, with the key in SVC_API_KEY.
+On one's own machine "svc mcp --server %[3]s" offers the same tools over standard input and output, with the key in SVC_API_KEY.
 
 ## Machine-readable
 
-- [OpenAPI](%[3]s/openapi.json): every HTTP route
-- [Capabilities](%[3]s/v1/capabilities): renderer, availability, workflow
-- [Pricing](%[3]s/v1/pricing)
-- [Limits](%[3]s/v1/limits)
-- [Server card](%[3]s%[4]s/server-card): how to connect
-- [Registry manifest](%[3]s%[4]s/server.json)
-- [Signing keys](%[3]s/v1/signing-keys): what receipts are checked with
+- [OpenAPI](%[4]s): every HTTP route
+- [Capabilities](%[5]s): renderer, availability, workflow
+- [Pricing](%[6]s)
+- [Limits](%[7]s)
+- [Server card](%[8]s): how to connect
+- [Registry manifest](%[9]s)
+- [Signing keys](%[10]s): what receipts are checked with
 
 ## For people
 
-- [Reference](%[3]s/docs)
-`, summary, base+Path, base, Path)
+- [Reference](%[11]s)
+`, summary, d.Links.To(links.AgentPath), d.Links.PublicURL, d.Links.To(links.OpenAPIPath), d.Links.To(links.CapabilitiesPath), d.Links.To(links.PricingPath),
+		d.Links.To(links.LimitsPath), d.Links.To(links.ServerCardPath), d.Links.To(links.RegistryPath), d.Links.To(links.SigningKeysPath), d.Links.To(links.DocsPath))
 }

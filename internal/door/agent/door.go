@@ -28,20 +28,18 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/render"
 )
 
-// Path is where the tools are served, below the public URL.
-const Path = "/mcp"
-
 // Rooms are what the door leads to.
 type Rooms struct {
-	DB        *db.DB
-	Jobs      *render.Jobs
-	Intake    *intake.Intake
-	PublicURL string // without a slash at the end
+	DB     *db.DB
+	Jobs   *render.Jobs
+	Intake *intake.Intake
+	Links  links.Links
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration
 	Log         *slog.Logger
@@ -59,10 +57,10 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		// browser was lured to by name has no key, which is what lets a request in.
 		DisableLocalhostProtection: true,
 	})
-	mux.Handle("POST "+Path, d.letIn(d.message(handler)))
+	mux.Handle("POST "+links.AgentPath, d.letIn(d.message(handler)))
 	d.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
-		mux.HandleFunc(method+" "+render.UploadPath+"{upload_id}", d.takeFile)
+		mux.HandleFunc(method+" "+links.UploadPath+"{upload_id}", d.takeFile)
 	}
 }
 
@@ -98,7 +96,7 @@ func (d *door) letIn(next http.Handler) http.Handler {
 func (d *door) message(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			fault.Respond(w, fault.New(fault.UnsupportedMedia, "%s takes application/json.", Path))
+			fault.Respond(w, fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath))
 			return
 		}
 		patient := intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/wallet"
 )
 
@@ -113,7 +114,7 @@ func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 		Documents: documents{
 			jobResource(in.JobID, receiptFile), jobResource(in.JobID, proofFile), jobResource(in.JobID, keyFile),
 		},
-		SigningKeysURL: d.PublicURL + "/v1/signing-keys", VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
+		SigningKeysURL: d.Links.To(links.SigningKeysPath), VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
 		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
 	}
 	if o.ReceiptURL != nil && o.ProofURL != nil {

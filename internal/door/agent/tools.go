@@ -13,6 +13,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 )
 
 // The tools of spec 4.5, in the order of their use.
@@ -40,7 +41,7 @@ Before svc_start, tell the person you work for the price and the terms, and star
 // between them.
 func (d *door) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{
-		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: d.PublicURL + "/docs",
+		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: d.Links.To(links.DocsPath),
 	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none ever changes
 	}})

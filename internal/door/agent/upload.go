@@ -32,7 +32,7 @@ func (d *door) onItsWay(a intake.Awaited) inspected {
 		out.step = call(inspectTool, again, "The file is being fetched. Call svc_inspect with the upload_id after a moment.").wait(pollSoon)
 		return out
 	}
-	link := d.Jobs.Links.Upload(a.UploadID, a.ExpiresAt)
+	link := d.Links.Upload(a.UploadID, a.ExpiresAt)
 	out.Status = awaiting
 	out.Upload = &uploadLink{
 		URL: link, Curl: fmt.Sprintf("curl --fail-with-body --form 'file=@FILE.blend' '%s'", link),
@@ -92,7 +92,7 @@ func forReaders(err error) error {
 func (d *door) receive(w http.ResponseWriter, r *http.Request) (intake.Inspection, error) {
 	upload, query := r.PathValue("upload_id"), r.URL.Query()
 	err := d.DB.Read(r.Context(), func(tx *db.Tx) error {
-		return d.Jobs.Links.CheckUpload(upload, query.Get("expires"), query.Get("signature"), tx.Time())
+		return d.Links.CheckUpload(upload, query.Get("expires"), query.Get("signature"), tx.Time())
 	})
 	if err != nil {
 		return intake.Inspection{}, err

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -35,14 +36,14 @@ import (
 
 // Rooms are what the door leads to.
 type Rooms struct {
-	DB        *db.DB
-	Jobs      *render.Jobs
-	Board     *leaderboard.Board
-	Intake    *intake.Intake
-	Blobs     blob.Store
-	Webhooks  *webhook.Hooks
-	Sealed    *seal.Keys // for answers kept for idempotency keys
-	PublicURL string
+	DB       *db.DB
+	Jobs     *render.Jobs
+	Board    *leaderboard.Board
+	Intake   *intake.Intake
+	Blobs    blob.Store
+	Webhooks *webhook.Hooks
+	Sealed   *seal.Keys // for answers kept for idempotency keys
+	Links    links.Links
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
 	// UploadStall is how long an upload may stand still; 0 means a minute.
@@ -74,8 +75,8 @@ var bridgeErrors = sync.OnceFunc(func() {
 // document that describes them.
 func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	bridgeErrors()
-	s := &server{Rooms: rooms, cross: identity.OwnPages(rooms.PublicURL)}
-	api := humago.New(mux, config(rooms.PublicURL))
+	s := &server{Rooms: rooms, cross: identity.OwnPages(rooms.Links.PublicURL)}
+	api := humago.New(mux, config(rooms.Links.PublicURL))
 	s.discovery(api)
 	s.capabilities(api)
 	s.signIn(api)
@@ -89,7 +90,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	s.leaderboard(api)
 	s.webhooks(api)
 	describeDocument(api.OpenAPI())
-	document := finish(api.OpenAPI(), rooms.PublicURL)
+	document := finish(api.OpenAPI(), rooms.Links.PublicURL)
 	mux.Handle("GET /docs", readable(document))
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/render"
 )
 
@@ -179,7 +180,7 @@ func (s *server) capabilitiesOf(queue render.QueueState) capabilitiesBody {
 		},
 		Workflow: contract.Workflow(),
 		Proof: proofFormsBody{
-			Receipts: contract.ReceiptForm, Log: contract.LogForm, SigningKeysURL: s.PublicURL + "/v1/signing-keys", VerifyCommand: contract.VerifyCommand,
+			Receipts: contract.ReceiptForm, Log: contract.LogForm, SigningKeysURL: s.Links.To(links.SigningKeysPath), VerifyCommand: contract.VerifyCommand,
 		},
 		Webhooks: webhooksBody{
 			Supported: true, Signed: true, Transport: contract.WebhookTransport,

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/receipt/signing"
 )
 
@@ -55,7 +56,7 @@ func (s *server) discovery(api huma.API) {
 		return out, nil
 	}))
 	huma.Register(api, huma.Operation{
-		OperationID: "listSigningKeys", Method: http.MethodGet, Path: "/v1/signing-keys", Tags: []string{"Proof"},
+		OperationID: "listSigningKeys", Method: http.MethodGet, Path: links.SigningKeysPath, Tags: []string{"Proof"},
 		Summary: "The public keys that receipts are signed with", Middlewares: huma.Middlewares{noted},
 	}, handled(s, s.signingKeys))
 }

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/door/api/reference"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/links"
 )
 
 // document is the OpenAPI document, as it is served and printed. It is written
@@ -52,7 +53,7 @@ func readable(d document) http.Handler {
 
 // Document is the OpenAPI document of a service that is reached at publicURL.
 func Document(publicURL string) []byte {
-	return Routes(http.NewServeMux(), Rooms{PublicURL: publicURL})()
+	return Routes(http.NewServeMux(), Rooms{Links: links.Links{PublicURL: publicURL}})()
 }
 
 // describeDocument adds the document's own routes, which stand beside huma's.
@@ -82,7 +83,7 @@ func finish(doc *huma.OpenAPI, publicURL string) document {
 	for _, schema := range doc.Components.Schemas.Map() {
 		admitNull(schema)
 	}
-	exemplify(doc, cmp.Or(publicURL, "https://svc.example"))
+	exemplify(doc, links.Links{PublicURL: cmp.Or(publicURL, "https://svc.example")})
 	return document{sync.OnceValue(func() []byte {
 		text, err := json.MarshalIndent(doc, "", "  ")
 		if err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 )
 
 // exemplify gives every JSON body of the document an example, of the types that
 // the handlers use: what is wrong with one, the compiler or a test says. Links
-// begin with base.
-func exemplify(doc *huma.OpenAPI, base string) {
-	bodies, own := bodyExamples(base), operationExamples(base)
+// are made by at.
+func exemplify(doc *huma.OpenAPI, at links.Links) {
+	bodies, own := bodyExamples(at), operationExamples(at)
 	refusals := refusalExamples()
 	doc.Components.Examples = map[string]*huma.Example{} // of the codes that some route can answer with
 	for _, path := range doc.Paths {

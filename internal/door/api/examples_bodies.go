@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -13,11 +14,11 @@ import (
 )
 
 // bodyExamples are examples of bodies, by their schemas' names.
-func bodyExamples(base string) map[string]any {
-	s := &server{Rooms: Rooms{PublicURL: base, Jobs: &render.Jobs{}, Rate: ratelimit.Policy{}}}
+func bodyExamples(at links.Links) map[string]any {
+	s := &server{Rooms: Rooms{Links: at, Jobs: &render.Jobs{}, Rate: ratelimit.Policy{}}}
 	secret := strings.Repeat("0aZ9bY8cX7d", 4)[:43]
 	used := exampleTime(time.Hour)
-	completed := exampleObject(base, render.FlowJobAPI, render.Completed)
+	completed := exampleObject(at, render.FlowJobAPI, render.Completed)
 	spend := new(int64(5000))
 
 	var preflight preflightOutput
@@ -59,8 +60,8 @@ func bodyExamples(base string) map[string]any {
 		},
 		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
 		"StartRequest": map[string]any{"quote_id": exampleQuote, "legal_acceptance": contract.LegalAcceptance},
-		"RenderObject": completed, "RenderDownload": exampleDownloadBody(base), "RenderReceipt": exampleReceiptBody(base), "Proof": exampleProofBody(base),
-		"RenderFrames": exampleFramesBody(base), "WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
+		"RenderObject": completed, "RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
+		"RenderFrames": exampleFramesBody(at), "WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
 		"SigningKeys": keys.Body, "ProofPagesInput": pages.Body, "ProofPagesOutput": paged.Body,
 		"ApiKeyCreateRequest":   apiKeyCreateRequest{"render farm"},
 		"ApiKeyCreated":         apiKeyCreated{true, contract.AccountKeyPrefix + secret, exampleKeyID, "render farm", exampleTime(0)},
@@ -74,18 +75,18 @@ func bodyExamples(base string) map[string]any {
 		"LinkRequest": map[string]string{"email": "you@example.com"}, "Done": map[string]bool{"ok": true}, "SignedOut": map[string]bool{"ok": true},
 		"Session": sessionBody{true, "you@example.com", exampleWorkspace},
 	}
-	exampleBoard(base, all)
+	exampleBoard(at, all)
 	exampleWebhooks(all)
 	return all
 }
 
 // exampleBoard adds the leaderboard's.
-func exampleBoard(base string, all map[string]any) {
+func exampleBoard(at links.Links, all map[string]any) {
 	const result, slug = "BMR-0198c0de000070008000000000000008", "nvidia-geforce-rtx-4090"
 	row := leaderboard.Row{
 		ResultID: result, ReceiptID: exampleReceipt, GPUName: exampleDevice, GPUSlug: slug, DeviceName: exampleDevice, VRAMGB: new(int64(24)), Score: 5120.4,
 		RenderSeconds: 92.3, RenderDevice: contract.RenderDevice, CreatedAt: exampleTime(0), BenchmarkVersion: "1", SceneVersion: "1", ScoringVersion: "1",
-		GlobalPercentileLabel: "unknown", PublicResultURL: base + "/leaderboard/result/" + result,
+		GlobalPercentileLabel: "unknown", PublicResultURL: at.Result(result),
 	}
 	short := leaderboard.GPUShort{GPUName: exampleDevice, GPUSlug: slug, GPUVendor: "NVIDIA", VRAMGB: new(int64(24)), SampleCount: 1, AverageScore: 5120.4, TopScore: 5120.4}
 	figures := leaderboard.Figures{
@@ -104,7 +105,7 @@ func exampleBoard(base string, all map[string]any) {
 	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, BenchmarkVersions: []leaderboard.Versions{versions}}}
 	all["LeaderboardComparison"] = comparisonBody{true, leaderboard.Comparison{A: figures, B: figures}}
 	all["LeaderboardSearch"] = foundBody{true, leaderboard.Found{Query: "rtx 4090", ResultCount: 1, Results: []leaderboard.Hit{{
-		Type: leaderboard.HitGPU, Title: exampleDevice, GPUSlug: slug, URL: base + "/leaderboard/gpu/" + slug, SampleCount: new(int64(1)),
+		Type: leaderboard.HitGPU, Title: exampleDevice, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)),
 	}}}}
 	all["LeaderboardResult"] = resultBody{true, leaderboard.Result{
 		Row: row, GPUVendor: "NVIDIA", GPUMemoryBytes: new(int64(25_757_220_864)), GPUDriver: "550.54.14", CPUName: "AMD Ryzen 9 7950X", OS: "linux",
@@ -122,9 +123,9 @@ func exampleBoard(base string, all map[string]any) {
 // of the same schema.
 type ownExample struct{ request, answer any }
 
-func operationExamples(base string) map[string]ownExample {
-	job := func(status render.Status) any { return exampleObject(base, render.FlowJobAPI, status) }
-	older := func(status render.Status) any { return exampleObject(base, render.FlowPublicV1, status) }
+func operationExamples(at links.Links) map[string]ownExample {
+	job := func(status render.Status) any { return exampleObject(at, render.FlowJobAPI, status) }
+	older := func(status render.Status) any { return exampleObject(at, render.FlowPublicV1, status) }
 	stream := "id: 3\nevent: frame\ndata: {\"frame\":1,…}\n\n"
 	return map[string]ownExample{
 		"startUpload": {answer: job(render.Queued)}, "cancelJob": {answer: job(render.Cancelled)},

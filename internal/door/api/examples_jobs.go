@@ -2,10 +2,12 @@ package api
 
 import (
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/render"
@@ -52,7 +54,7 @@ func exampleQuoteBody() quoteBody {
 }
 
 // exampleObject is the job in a state, as both flows show it.
-func exampleObject(base string, flow render.Flow, status render.Status) render.Object {
+func exampleObject(at links.Links, flow render.Flow, status render.Status) render.Object {
 	o := render.Object{
 		OK: true, JobID: exampleJob, WorkspaceID: exampleWorkspace, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
 		Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine, Filename: exampleFile, InputSHA256: exampleInputSum,
@@ -73,32 +75,28 @@ func exampleObject(base string, flow render.Flow, status render.Status) render.O
 		o.RenderDevice, o.DeviceName, o.ClaimedAt = new(contract.RenderDevice), new(exampleDevice), new(exampleTime(90*time.Second))
 		o.FramesCompleted, o.ProgressPercent, o.RenderSeconds, o.ReservedCents, o.ChargedCents = exampleFrames, 100, 1612.5, 0, exampleFrames
 		o.CompletedAt, o.UpdatedAt, o.ArtifactExpiresAt = &done, done, new(done.Add(contract.ArtifactRetention))
-		door := base + rendersPath + "/" + exampleJob
-		if flow == render.FlowJobAPI {
-			door = base + "/node/v1/jobs/" + exampleJob
-		}
-		o.DownloadURL, o.ReceiptURL, o.ProofURL = new(exampleDownload(base)), new(door+"/receipt"), new(door+"/proof")
+		o.DownloadURL, o.ReceiptURL, o.ProofURL = new(exampleDownload(at)), new(at.JobReceipt(flow.JobsPath(), exampleJob)), new(at.JobProof(flow.JobsPath(), exampleJob))
 	}
 	return o
 }
 
-func exampleDownload(base string) string {
-	return base + render.DownloadPath + exampleJob + "?expires=1768485600&signature=" + strings.Repeat("4c", 32)
+func exampleDownload(at links.Links) string {
+	return at.Page(links.DownloadPath+exampleJob, url.Values{"expires": {"1768485600"}, "signature": {strings.Repeat("4c", 32)}})
 }
 
-func exampleDownloadBody(base string) any {
+func exampleDownloadBody(at links.Links) any {
 	var out downloadOutput
-	out.Body.Object = exampleObject(base, render.FlowJobAPI, render.Completed)
+	out.Body.Object = exampleObject(at, render.FlowJobAPI, render.Completed)
 	out.Body.Download = render.Download{
-		URL: exampleDownload(base), Filename: exampleJob + ".zip", ContentType: "application/zip", SizeBytes: 412876001, SHA256: exampleArtifactSum,
+		URL: exampleDownload(at), Filename: exampleJob + ".zip", ContentType: "application/zip", SizeBytes: 412876001, SHA256: exampleArtifactSum,
 		ExpiresAt: exampleTime(90 * time.Minute),
 	}
 	return out.Body
 }
 
-func exampleReceiptBody(base string) any {
+func exampleReceiptBody(at links.Links) any {
 	var out receiptOutput
-	out.Body.Object = exampleObject(base, render.FlowJobAPI, render.Completed)
+	out.Body.Object = exampleObject(at, render.FlowJobAPI, render.Completed)
 	out.Body.Receipt = receipt.Receipt{
 		ReceiptID: exampleReceipt, JobID: exampleJob, WorkspaceID: exampleWorkspace,
 		Input:    receipt.File{Filename: exampleFile, SHA256: exampleInputSum, SizeBytes: 734003},
@@ -120,11 +118,11 @@ func exampleReceiptBody(base string) any {
 	return out.Body
 }
 
-func exampleProofBody(base string) any {
+func exampleProofBody(at links.Links) any {
 	var out proofOutput
 	b := &out.Body
-	b.OK, b.JobID, b.Proof, b.ReceiptURL = true, exampleJob, contract.ProofKind, base+"/node/v1/jobs/"+exampleJob+"/receipt"
-	b.ReceiptID, b.ArtifactSHA256, b.ProofPage = exampleReceipt, exampleArtifactSum, base+"/proof/"+exampleReceipt
+	b.OK, b.JobID, b.Proof, b.ReceiptURL = true, exampleJob, contract.ProofKind, at.JobReceipt(links.NodeJobsPath, exampleJob)
+	b.ReceiptID, b.ArtifactSHA256, b.ProofPage = exampleReceipt, exampleArtifactSum, at.ProofPage(exampleReceipt)
 	b.Inclusion = receipt.Inclusion{
 		LogIndex: 41, InclusionProof: []string{base64.StdEncoding.EncodeToString(make([]byte, 32))},
 		Checkpoint: "svc.example/log\n42\n" + base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\n\n— svc.example/log " + base64.StdEncoding.EncodeToString(make([]byte, 68)) + "\n",
@@ -133,13 +131,13 @@ func exampleProofBody(base string) any {
 	return out.Body
 }
 
-func exampleFramesBody(base string) any {
+func exampleFramesBody(at links.Links) any {
 	var out framesOutput
 	out.Body.OK, out.Body.JobID = true, exampleJob
 	out.Body.Frames = []frameBody{{
 		Frame: 1, File: "frame_0001.png", SHA256: exampleFrameSum, PixelSHA256: exampleArtifactSum, SizeBytes: 1651504, Width: 1920, Height: 1080,
 		RenderSeconds: 6.45, RenderDevice: contract.RenderDevice, DeviceName: exampleDevice, AcceptedAt: exampleTime(2 * time.Minute),
-		PreviewURL: base + rendersPath + "/" + exampleJob + "/frames/1/preview",
+		PreviewURL: at.Preview(exampleJob, 1),
 	}}
 	return out.Body
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -55,7 +54,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
 					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: optional(f.Finding),
-					PreviewURL: s.PublicURL + rendersPath + "/" + in.JobID + "/frames/" + strconv.Itoa(f.Frame) + "/preview",
+					PreviewURL: s.Links.Preview(in.JobID, f.Frame),
 				})
 			}
 			return out, nil

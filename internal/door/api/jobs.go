@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/render"
 )
@@ -71,8 +72,8 @@ type jobDoor struct {
 
 // jobs registers the routes of a job at both doors.
 func (s *server) jobs(api huma.API) {
-	s.jobRoutes(api, jobDoor{"/node/v1/jobs/{job_id}", "Job", "Job API", agentScheme, s.agentOnly(api)})
-	v1 := jobDoor{rendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly(api)}
+	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", agentScheme, s.agentOnly(api)})
+	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly(api)}
 	s.jobRoutes(api, v1)
 	s.frames(api, v1)
 }
@@ -123,7 +124,7 @@ func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) 
 	out := &proofOutput{}
 	out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
 	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
-	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.PublicURL+"/proof/"+r.ReceiptID
+	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.Links.ProofPage(r.ReceiptID)
 	out.Body.Renderer, out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.ID, r.Renderer.Version, r.RenderDevice, r.DeviceName
 	return out, nil
 }

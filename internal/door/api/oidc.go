@@ -3,24 +3,17 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 )
 
-// OpenIDStartPath is where signing in by an OpenID Connect issuer begins.
-const OpenIDStartPath = openIDPath + "/start"
-
-// OpenIDCallbackPath is where an OpenID Connect issuer sends browsers back to.
-const OpenIDCallbackPath = openIDPath + "/callback"
-
 const (
-	openIDPath = "/v1/auth/oidc"
 	flowCookie = "svc_sign_in"
 	flowLife   = 10 * time.Minute // how long a person may take at the issuer
 )
@@ -44,13 +37,13 @@ type openIDCallbackInput struct {
 // openID registers the routes of signing in by an OpenID Connect issuer.
 func (s *server) openID(api huma.API) {
 	start := huma.Operation{
-		OperationID: "startOpenID", Method: http.MethodGet, Path: OpenIDStartPath, Tags: []string{"Session"},
+		OperationID: "startOpenID", Method: http.MethodGet, Path: links.OpenIDStartPath, Tags: []string{"Session"},
 		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
 		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
 	}
 	huma.Register(api, start, handled(s, s.startOpenID))
 	callback := huma.Operation{
-		OperationID: "finishOpenID", Method: http.MethodGet, Path: OpenIDCallbackPath, Tags: []string{"Session"},
+		OperationID: "finishOpenID", Method: http.MethodGet, Path: links.OpenIDCallbackPath, Tags: []string{"Session"},
 		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
 		Middlewares: huma.Middlewares{noted},
 		Responses:   signedInResponses(api, 400, 404, 503),
@@ -109,7 +102,7 @@ func (s *server) told(ctx context.Context, err error) error {
 // flow keeps a sign-in under way in the browser that began it.
 func (s *server) flow(value string, maxAge int) http.Cookie {
 	return http.Cookie{
-		Name: flowCookie, Value: value, Path: openIDPath, MaxAge: maxAge,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(s.PublicURL, "https://"),
+		Name: flowCookie, Value: value, Path: links.OpenIDPath, MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure(),
 	}
 }

@@ -14,14 +14,12 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/render"
 	"svc.example/internal/work/webhook"
 )
-
-// rendersPath is where the older flow's jobs are (spec 4.1).
-const rendersPath = "/v1/renders"
 
 type preflightInput struct {
 	Body struct {
@@ -57,12 +55,12 @@ func (s *server) renders(api huma.API) {
 			Security: []map[string][]string{{accountScheme: {}}},
 		}
 	}
-	preflight := op("preflightRender", rendersPath+"/preflight", "Check a plan and see its price; locks nothing")
+	preflight := op("preflightRender", links.RendersPath+"/preflight", "Check a plan and see its price; locks nothing")
 	preflight.Security = nil // the published contract lists none
 	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
 	huma.Register(api, preflight, handled(s, s.preflight))
 
-	create := op("createRender", rendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
+	create := op("createRender", links.RendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
 	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byGroup)}
@@ -85,7 +83,7 @@ func (s *server) renders(api huma.API) {
 		}},
 	}}
 
-	submit := op("submitRender", rendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
+	submit := op("submitRender", links.RendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
 	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
 	huma.Register(api, submit, handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 		o, err := s.Jobs.Submit(ctx, callerOf(ctx).WorkspaceID, in.JobID)

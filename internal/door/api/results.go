@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"svc.example/internal/work/render"
+	"svc.example/internal/ground/links"
 )
 
 type artifactInput struct {
@@ -21,7 +21,7 @@ type artifactInput struct {
 // results registers the signed download.
 func (s *server) results(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "downloadArtifact", Method: http.MethodGet, Path: render.DownloadPath + "{job_id}", Tags: []string{"Results"},
+		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
 		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests.",
 		Middlewares: huma.Middlewares{noted},
 		Responses: map[string]*huma.Response{"200": {

@@ -11,12 +11,10 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
 )
-
-// CallbackPath is what a sign-in link opens, with ?token=.
-const CallbackPath = "/v1/auth/callback"
 
 type sessionBody struct {
 	OK          bool   `json:"ok" enum:"true"`
@@ -73,14 +71,14 @@ func (s *server) signIn(api huma.API) {
 	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
 	huma.Register(api, ask, handled(s, s.askForLink))
 
-	show := op("showLink", http.MethodGet, CallbackPath, "The page that a one-time link opens")
+	show := op("showLink", http.MethodGet, links.SignInPath, "The page that a one-time link opens")
 	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
 	show.Responses = pageResponse("The page")
 	show.Responses["400"] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
 	show.SkipValidateParams = true // a browser is told of a missing token by a page
 	huma.Register(api, show, handled(s, s.showLink))
 
-	use := op("signIn", http.MethodPost, CallbackPath, "Open a session by a one-time link", ours)
+	use := op("signIn", http.MethodPost, links.SignInPath, "Open a session by a one-time link", ours)
 	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
 	use.Responses = signedInResponses(api, http.StatusBadRequest)
 	huma.Register(api, use, handled(s, s.useLink))
@@ -101,7 +99,7 @@ func (s *server) signIn(api huma.API) {
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
 	out.Security = who.Security
 	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
-		out := &signOutOutput{SetCookie: identity.EndedCookie(s.PublicURL)}
+		out := &signOutOutput{SetCookie: identity.EndedCookie(s.Links.PublicURL)}
 		out.Body.OK = true
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
 	}))
@@ -139,7 +137,7 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 	if err != nil {
 		return refusedSignIn(accept, err)
 	}
-	cookies = append(cookies, identity.SessionCookie(s.PublicURL, opened.Token, opened.Expires))
+	cookies = append(cookies, identity.SessionCookie(s.Links.PublicURL, opened.Token, opened.Expires))
 	if wantsPage(accept) {
 		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
 	}

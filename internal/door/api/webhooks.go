@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/webhook"
 )
 
@@ -136,7 +137,7 @@ type redeliverInput struct {
 const (
 	endpointsPath     = "/v1/webhook-endpoints"
 	endpointPath      = endpointsPath + "/{endpoint_id}"
-	jobDeliveriesPath = rendersPath + "/{job_id}/webhook-deliveries"
+	jobDeliveriesPath = links.RendersPath + "/{job_id}/webhook-deliveries"
 )
 
 // webhooks registers the endpoints of a workspace and the log of deliveries.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -126,7 +125,7 @@ func (s *server) next(path, before string, limit int, status string) string {
 	if status != "" {
 		q.Set("status", status)
 	}
-	return fmt.Sprintf("<%s%s?%s>; rel=\"next\"", s.PublicURL, path, q.Encode())
+	return "<" + s.Links.Page(path, q) + `>; rel="next"`
 }
 
 func (s *server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error) {

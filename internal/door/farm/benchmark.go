@@ -41,7 +41,7 @@ func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity
 		reply.Status, reply.Reason, reply.Detail = farmapi.BenchmarkRejected, &reason, &done.Detail
 		return reply, nil
 	}
-	page := s.Board.PublicURL + leaderboard.ResultPage + done.ResultID
+	page := s.Board.Links.Result(done.ResultID)
 	reply.ReceiptID, reply.PublicResultURL = &done.ReceiptID, &page
 	return reply, nil
 }

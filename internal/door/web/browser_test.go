@@ -21,9 +21,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/leaderboardtest"
-	"svc.example/internal/work/benchmark/leaderboard"
 )
 
 // house is a running service with a leaderboard.
@@ -44,7 +44,7 @@ func start(t *testing.T, with ...func(*app.Config)) *house {
 	}
 	h.app, h.base = apptest.Start(t, config)
 	var err error
-	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), h.app.Board(h.base)); err != nil {
+	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), h.app.Board(h.app.Links(h.base))); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -205,7 +205,7 @@ func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	t.Parallel()
 	tab, complaints := browse(t)
 	empty := start(t)
-	for name, path := range map[string]string{"empty": leaderboard.TopPage, "compare-empty": leaderboard.ComparePage, "missing": leaderboard.GPUPage + "nothing"} {
+	for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
 		empty.inspect(tab, screens()[0], name, path, complaints)
 		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+empty.base) {
 			t.Errorf("%s does not say how to hand in a result: %s", name, text)
@@ -214,9 +214,9 @@ func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	h := start(t)
 	gpu, cpu := h.measure()
 	for name, path := range map[string]string{
-		"start": "/", "board": leaderboard.TopPage, "search": leaderboard.TopPage + "?q=rtx", "gpu": leaderboard.GPUPage + "nvidia-geforce-rtx-4090",
-		"gpu-few": leaderboard.GPUPage + "nvidia-geforce-gtx-1060-6gb", "compare": leaderboard.ComparePage + "?a=nvidia-geforce-rtx-4090&b=amd-radeon-rx-7900-xtx",
-		"compare-choose": leaderboard.ComparePage, "result": leaderboard.ResultPage + gpu, "result-cpu": leaderboard.ResultPage + cpu,
+		"start": "/", "board": links.LeaderboardPath, "search": links.LeaderboardPath + "?q=rtx", "gpu": links.GPUPath + "nvidia-geforce-rtx-4090",
+		"gpu-few": links.GPUPath + "nvidia-geforce-gtx-1060-6gb", "compare": links.ComparePath + "?a=nvidia-geforce-rtx-4090&b=amd-radeon-rx-7900-xtx",
+		"compare-choose": links.ComparePath, "result": links.ResultPath + gpu, "result-cpu": links.ResultPath + cpu,
 	} {
 		for _, s := range screens() {
 			h.inspect(tab, s, name, path, complaints)

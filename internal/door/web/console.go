@@ -29,6 +29,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
@@ -71,10 +72,10 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		p.shown[name] = template.Must(template.New("").Funcs(words()).ParseFS(files, "page/frame.html", "page/parts.html", "page/"+name+".html"))
 	}
 	mux.HandleFunc("GET /{$}", p.page(p.start))
-	mux.HandleFunc("GET "+leaderboard.TopPage, p.page(p.board))
-	mux.HandleFunc("GET "+leaderboard.GPUPage+"{gpu_slug}", p.page(p.gpu))
-	mux.HandleFunc("GET "+leaderboard.ComparePage, p.page(p.compare))
-	mux.HandleFunc("GET "+leaderboard.ResultPage+"{result_id}", p.page(p.result))
+	mux.HandleFunc("GET "+links.LeaderboardPath, p.page(p.board))
+	mux.HandleFunc("GET "+links.GPUPath+"{gpu_slug}", p.page(p.gpu))
+	mux.HandleFunc("GET "+links.ComparePath, p.page(p.compare))
+	mux.HandleFunc("GET "+links.ResultPath+"{result_id}", p.page(p.result))
 	mux.HandleFunc("GET "+webhook.ConsolePage, p.page(p.signedIn(p.webhooks)))
 	mux.HandleFunc("POST "+webhook.ConsolePage, p.page(p.form(p.addEndpoint)))
 	mux.HandleFunc("POST "+webhook.ConsolePage+"/{endpoint_id}/{action}", p.page(p.form(p.changeEndpoint)))

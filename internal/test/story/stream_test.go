@@ -245,7 +245,7 @@ func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 		if _, err := g.await(patient(t)); err != nil {
 			t.Fatal(err)
 		}
-		jobs := h.app.Jobs(h.url)
+		jobs := h.app.Jobs(h.app.Links(h.url))
 		var mu sync.Mutex
 		told := map[*render.Event]int{} // frames, by how many have been told of them
 		var there, all sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
 )
 
 // LinkQueue is the queue of links to be sent. The subject is the address, so
@@ -61,9 +62,8 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 
 // Links makes the links that were asked for and has them delivered.
 type Links struct {
-	DB *db.DB
-	// Page is the address that opens a link; the token is put behind it.
-	Page string
+	DB      *db.DB
+	Address links.Links // what opens a link
 	// Deliver brings a link to its address: by mail, or by the operator.
 	Deliver func(ctx context.Context, email, link string) error
 	Log     *slog.Logger
@@ -84,7 +84,7 @@ func (l Links) Send(ctx context.Context, work lease.Lease) error {
 	if err != nil {
 		return err
 	}
-	failed := l.Deliver(ctx, work.Subject, l.Page+token)
+	failed := l.Deliver(ctx, work.Subject, l.Address.SignIn(token))
 	last := work.Failures+1 >= maxDeliveries
 	ctx = context.WithoutCancel(ctx) // what was sent is noted even while the server stops
 	err = l.DB.Write(ctx, func(tx *db.Tx) error {

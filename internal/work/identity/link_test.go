@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 )
 
@@ -34,7 +35,7 @@ func (h house) ask(email string) error {
 // sent works off what is due and returns how many pieces that were.
 func (h house) sent(d *deliveries) (pieces int) {
 	h.t.Helper()
-	links := identity.Links{DB: h.DB, Page: "https://svc.example/open?token=", Deliver: d.deliver, Log: slog.New(slog.DiscardHandler)}
+	links := identity.Links{DB: h.DB, Address: links.Links{PublicURL: "https://svc.example"}, Deliver: d.deliver, Log: slog.New(slog.DiscardHandler)}
 	for {
 		var got []lease.Lease
 		h.must(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -79,7 +80,7 @@ func TestALinkIsSentToWhoAskedAndSignsIn(t *testing.T) {
 		if h.sent(d) != 1 {
 			h.t.Fatalf("delivered %v", d.links)
 		}
-		token, found := strings.CutPrefix(d.links[0], "someone@example.com https://svc.example/open?token=")
+		token, found := strings.CutPrefix(d.links[0], "someone@example.com https://svc.example/v1/auth/callback?token=")
 		if o, err := h.signIn(token, ""); !found || err != nil || o.Person.WorkspaceID != h.workspace {
 			h.t.Errorf("got %+v, %v by %s", o, err, d.links[0])
 		}

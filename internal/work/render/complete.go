@@ -154,7 +154,7 @@ type Artifact struct {
 // render_not_found, artifact_expired.
 func (j *Jobs) Artifact(ctx context.Context, jobID, expires, signature string) (a Artifact, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		if err := j.Links.Check(jobID, expires, signature, tx.Time()); err != nil {
+		if err := j.Links.CheckDownload(jobID, expires, signature, tx.Time()); err != nil {
 			return err
 		}
 		job, err := tx.JobGet(ctx, jobID)

@@ -31,6 +31,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/webhook"
 )
@@ -39,7 +40,7 @@ import (
 type Jobs struct {
 	DB    *db.DB
 	Blobs blob.Store
-	Links Links
+	Links links.Links
 	Keys  *signing.Ring
 	// Accepting tells whether new jobs are taken; nil means always.
 	Accepting func() bool

@@ -165,7 +165,7 @@ func (j *Jobs) link(o *Object, job query.Job, now time.Time) {
 		o.DownloadURL = &download
 	}
 	o.ArtifactExpiresAt = &expires
-	receipt, proof := j.Links.Job(o.Flow, job.JobID)+"/receipt", j.Links.Job(o.Flow, job.JobID)+"/proof"
+	receipt, proof := j.Links.JobReceipt(o.Flow.JobsPath(), job.JobID), j.Links.JobProof(o.Flow.JobsPath(), job.JobID)
 	o.ReceiptURL, o.ProofURL = &receipt, &proof
 }
 

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -28,6 +29,14 @@ const (
 	FlowJobAPI   Flow = "job_api"
 	FlowPublicV1 Flow = "public_v1"
 )
+
+// JobsPath is where a flow's jobs are read, below the public address.
+func (f Flow) JobsPath() string {
+	if f == FlowPublicV1 {
+		return links.RendersPath
+	}
+	return links.NodeJobsPath
+}
 
 // StartRequest is what the spend boundary needs to know.
 type StartRequest struct {

@@ -20,17 +20,9 @@ package leaderboard
 import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt/signing"
-)
-
-// Pages of the leaderboard, below the public address; a result's id follows
-// ResultPage, a GPU's slug GPUPage.
-const (
-	TopPage     = "/leaderboard"
-	GPUPage     = "/leaderboard/gpu/"
-	ComparePage = "/leaderboard/compare"
-	ResultPage  = "/leaderboard/result/"
 )
 
 // Versions are what is measured and how it is scored. Results are compared only
@@ -52,10 +44,9 @@ func versionsOf(r benchmark.Receipt) Versions {
 
 // Board takes receipts and answers questions.
 type Board struct {
-	DB   *db.DB
-	Keys *signing.Ring
-	// PublicURL is what links begin with.
-	PublicURL string
+	DB    *db.DB
+	Keys  *signing.Ring
+	Links links.Links
 	// AllowSynthetic takes receipts of workers that render nothing; they are
 	// marked wherever they are shown.
 	AllowSynthetic bool

@@ -114,7 +114,7 @@ func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 		VRAMGB: known(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
 		Synthetic: row.Synthetic == 1, CreatedAt: db.Time(row.CreatedAt),
 		BenchmarkVersion: board.BenchmarkVersion, SceneVersion: board.SceneVersion, ScoringVersion: board.ScoringVersion,
-		GlobalPercentileLabel: NoLabel, PublicResultURL: b.PublicURL + ResultPage + row.ResultID,
+		GlobalPercentileLabel: NoLabel, PublicResultURL: b.Links.Result(row.ResultID),
 	}
 	if row.GroupID == 0 {
 		r.RenderDevice = benchmark.CPU

@@ -111,7 +111,7 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 func (b *Board) hit(row query.BenchmarkResult) Hit {
 	return Hit{
 		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64),
-		GPUSlug: row.GpuSlug, URL: b.PublicURL + ResultPage + row.ResultID, ResultID: &row.ResultID,
+		GPUSlug: row.GpuSlug, URL: b.Links.Result(row.ResultID), ResultID: &row.ResultID,
 	}
 }
 
@@ -125,7 +125,7 @@ func (b *Board) searchGPUs(ctx context.Context, tx *db.Tx, like [searchWords]str
 		return fmt.Errorf("search GPUs: %w", err)
 	}
 	for _, g := range groups {
-		f.Results = append(f.Results, Hit{Type: HitGPU, Title: g.GpuName, GPUSlug: g.GpuSlug, URL: b.PublicURL + GPUPage + g.GpuSlug, SampleCount: &g.Results})
+		f.Results = append(f.Results, Hit{Type: HitGPU, Title: g.GpuName, GPUSlug: g.GpuSlug, URL: b.Links.GPU(g.GpuSlug), SampleCount: &g.Results})
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package render
+package links
 
 import (
 	"crypto/hmac"
@@ -12,66 +12,44 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Links makes the addresses that answers carry, and checks the signed ones.
-type Links struct {
-	PublicURL string // without a slash at the end
-	Key       []byte // 32 random bytes; all processes of one service share it
-}
-
-// DownloadPath is where signed downloads are served, followed by the job id.
-const DownloadPath = "/v1/artifacts/"
-
-// Job is a job's own address, by the door it came through.
-func (l Links) Job(flow Flow, jobID string) string {
-	if flow == FlowPublicV1 {
-		return l.PublicURL + "/v1/renders/" + jobID
-	}
-	return l.PublicURL + "/node/v1/jobs/" + jobID
-}
-
-// Download is an address that authorises itself until expires.
-func (l Links) Download(jobID string, expires time.Time) string {
-	return l.signed(download, DownloadPath, jobID, expires)
-}
-
-// UploadPath is where files are sent to by signed links, followed by the upload
-// id.
-const UploadPath = "/mcp/uploads/"
-
-// Upload is an address that takes the file of an awaited upload until expires.
-func (l Links) Upload(uploadID string, expires time.Time) string {
-	return l.signed(upload, UploadPath, uploadID, expires)
-}
-
 // What a signed address is for; one for one purpose is none for another.
 const (
 	download = "download"
 	upload   = "upload"
 )
 
-func (l Links) signed(purpose, path, id string, expires time.Time) string {
-	q := url.Values{}
-	q.Set("expires", strconv.FormatInt(expires.Unix(), 10))
-	q.Set("signature", l.sign(purpose, id, expires.Unix()))
-	return l.PublicURL + path + id + "?" + q.Encode()
+// Download is an address that authorises itself until expires.
+func (l Links) Download(jobID string, expires time.Time) string {
+	return l.signed(download, DownloadPath, jobID, expires)
 }
 
-// Check verifies a signed download address; unauthenticated when it is forged
-// or too old.
-func (l Links) Check(jobID, expires, signature string, now time.Time) error {
+// Upload is an address that takes the file of an awaited upload until expires.
+func (l Links) Upload(uploadID string, expires time.Time) string {
+	return l.signed(upload, UploadPath, uploadID, expires)
+}
+
+// CheckDownload verifies a signed download address; unauthenticated when it is
+// forged or too old.
+func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) error {
 	if wrong := l.check(download, jobID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).WithAction("Read the job again for a new download_url.")
 	}
 	return nil
 }
 
-// CheckUpload verifies a signed upload address; unauthenticated when it is
-// forged or too old.
+// CheckUpload verifies a signed upload address; unauthenticated when it is forged
+// or too old.
 func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) error {
 	if wrong := l.check(upload, uploadID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments for a new link.")
 	}
 	return nil
+}
+
+func (l Links) signed(purpose, path, id string, expires time.Time) string {
+	return l.Page(path+id, url.Values{
+		"expires": {strconv.FormatInt(expires.Unix(), 10)}, "signature": {l.sign(purpose, id, expires.Unix())},
+	})
 }
 
 func (l Links) check(purpose, id, expires, signature string, now time.Time) (wrong string) {

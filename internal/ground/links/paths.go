@@ -1,0 +1,32 @@
+package links
+
+// Paths of the service that addresses lead to. Those that end in a slash are
+// followed by an id.
+const (
+	RendersPath     = "/v1/renders"      // the older flow's jobs (spec 4.1)
+	NodeJobsPath    = "/node/v1/jobs"    // the Job API's jobs (spec 4.2)
+	SigningKeysPath = "/v1/signing-keys" // what receipts are checked with
+	DownloadPath    = "/v1/artifacts/"   // signed downloads, by job id
+
+	SignInPath         = "/v1/auth/callback" // what a sign-in link opens
+	OpenIDPath         = "/v1/auth/oidc"
+	OpenIDStartPath    = OpenIDPath + "/start"    // where signing in by an OpenID Connect issuer begins
+	OpenIDCallbackPath = OpenIDPath + "/callback" // where an OpenID Connect issuer sends browsers back to
+
+	AgentPath        = "/mcp"                     // the tools for agents
+	UploadPath       = AgentPath + "/uploads/"    // signed uploads, by upload id
+	ServerCardPath   = AgentPath + "/server-card" // how agents connect
+	RegistryPath     = AgentPath + "/server.json" // the same, as the public registry takes it
+	LLMsPath         = "/llms.txt"                // the service in words, for agents
+	OpenAPIPath      = "/openapi.json"            // every HTTP route
+	DocsPath         = "/docs"                    // the same, for people
+	CapabilitiesPath = "/v1/capabilities"         // renderer, availability, workflow
+	PricingPath      = "/v1/pricing"              // the price list
+	LimitsPath       = "/v1/limits"               // upload, frame and request limits
+
+	ProofPath       = "/proof/"              // a page that checks one receipt, by receipt id
+	LeaderboardPath = "/leaderboard"         // the benchmark results
+	ComparePath     = "/leaderboard/compare" // two GPUs side by side
+	GPUPath         = "/leaderboard/gpu/"    // one GPU, by slug
+	ResultPath      = "/leaderboard/result/" // one result, by result id
+)
