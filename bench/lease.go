@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 )
 
 // What a round of leases is made of.
 const (
-	leaseQueue    = "bench"
-	leaseBacklog  = 10000 // rows that wait: the largest job
-	leasesMeasure = 2000  // of them, claimed and finished while the clock runs
+	leaseQueue    = "frame" // the one that dispatch chooses from
+	leaseBacklog  = 10000   // rows that wait: the largest job
+	leasesMeasure = 2000    // of them, claimed and finished while the clock runs
 	claimers      = 8
 	atOnce        = 16 // frames that a worker asks for at most
 )
@@ -60,7 +61,11 @@ func measureLeases(ctx context.Context, b *bench, into record, engine string) er
 					return err
 				}
 				many, err = leaseRate(ctx, house, subject+"-many", atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-					return lease.ClaimOf(ctx, tx, leaseQueue, subject+"-many", holder, atOnce, time.Minute)
+					ids, err := tx.FramesFor(ctx, query.FramesForParams{JobID: subject + "-many", Holder: holder, Now: tx.Now, Max: atOnce})
+					if err != nil {
+						return nil, err
+					}
+					return lease.ClaimIDs(ctx, tx, ids, holder, time.Minute)
 				})
 				return err
 			}, func() (err error) {

@@ -2,7 +2,8 @@
 // transactions and queries on it.
 //
 // What always holds: one set of migrations and one set of queries
-// (queries/*.sql, compiled by sqlc into package query) serve both engines; a
+// (queries/*.sql, compiled by sqlc into package query) serve both engines, and
+// where SQLite needs another text sqlite.sql has it under the same name; a
 // transaction has one time (Tx.Now), taken from the database's clock on
 // PostgreSQL and from this process on SQLite, where there is only one; a
 // transaction that lost a race (deadlock, serialization, busy) runs again, so

@@ -43,8 +43,9 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	e := &sqliteEngine{write: write}
-	if e.writes, err = query.Prepare(ctx, withoutRowLocks{write}); err == nil {
-		e.reads, err = query.Prepare(ctx, withoutRowLocks{read})
+	own := sqliteStatements()
+	if e.writes, err = query.Prepare(ctx, sqliteDialect{write, own}); err == nil {
+		e.reads, err = query.Prepare(ctx, sqliteDialect{read, own})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare: %w", err), write.Close(), read.Close())
@@ -155,13 +156,3 @@ func busy(err error) bool {
 }
 
 func (e *sqliteEngine) close() error { return errors.Join(e.writes.Close(), e.reads.Close()) }
-
-// withoutRowLocks strips what SQLite does not know. Its one writer already has
-// the whole database to itself.
-type withoutRowLocks struct{ query.DBTX }
-
-func (w withoutRowLocks) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
-	text = strings.ReplaceAll(text, "FOR UPDATE SKIP LOCKED", "")
-	text = strings.ReplaceAll(text, "FOR UPDATE", "")
-	return w.DBTX.PrepareContext(ctx, text)
-}

@@ -21,6 +21,7 @@ package lease
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -140,11 +141,19 @@ func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life
 	return claimed(rows, err)
 }
 
-// ClaimOf is Claim among the pieces of one subject that holder has not failed
-// (failed_try, which the owner of a queue writes).
-func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject, holder string, limit int, life time.Duration) ([]Lease, error) {
-	rows, err := tx.LeaseClaimOf(ctx, query.LeaseClaimOfParams{
-		Queue: queue, Subject: subject, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(), Max: int64(limit),
+// ClaimIDs gives holder those of the named pieces that wait and are due, whatever
+// holder did with them before. Pieces that others took meanwhile are not among
+// the leases; the caller chooses others.
+func ClaimIDs(ctx context.Context, tx *db.Tx, ids []string, holder string, life time.Duration) ([]Lease, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	named, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	rows, err := tx.LeaseClaimIDs(ctx, query.LeaseClaimIDsParams{
+		Ids: string(named), Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(),
 	})
 	return claimed(rows, err)
 }
@@ -162,15 +171,6 @@ func claimed(rows []query.Lease, err error) ([]Lease, error) {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Item, b.Item))
 	})
 	return out, nil
-}
-
-// ClaimOne gives holder one piece by its id, whatever holder did with it before.
-// No leases means that it does not wait, or is not due.
-func ClaimOne(ctx context.Context, tx *db.Tx, leaseID, holder string, life time.Duration) ([]Lease, error) {
-	rows, err := tx.LeaseClaimOne(ctx, query.LeaseClaimOneParams{
-		LeaseID: leaseID, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(),
-	})
-	return claimed(rows, err)
 }
 
 // Reopen puts a piece back that was finished by its claim number attempt; the

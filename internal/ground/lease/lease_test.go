@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -253,29 +254,74 @@ func TestFailedWorkWaitsForItsDelay(t *testing.T) {
 	})
 }
 
-func TestAFailedPieceComesAgainBeforeTheRest(t *testing.T) {
+func TestAClaimByIDsTakesWhatIsStillThere(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
-		e.add("JOB-1", 5)
-		next := func() (got []lease.Lease) {
-			e.must(func(tx *db.Tx) (err error) {
-				got, err = lease.ClaimOf(ctx, tx, "frame", "JOB-1", "w", 1, life)
-				return err
-			})
+		e.add("JOB-1", 4)
+		id := func(item int64) string { return lease.ID("frame", "JOB-1", item) }
+		claim := func(ids ...string) (got []lease.Lease) {
+			e.must(func(tx *db.Tx) (err error) { got, err = lease.ClaimIDs(ctx, tx, ids, "w", life); return err })
 			return got
 		}
-		first := next()[0]
+		if got := claim(); len(got) != 0 {
+			t.Errorf("a claim of nothing took %+v", got)
+		}
+		if got := claim(id(3), id(1)); len(got) != 2 || got[0].Item != 1 || got[1].Item != 3 || got[1].Attempt != 1 {
+			t.Fatalf("got %+v", got)
+		}
+		held := claim(id(1), id(2), id(9))
+		if len(held) != 1 || held[0].Item != 2 {
+			t.Fatalf("of a held, a waiting and an unknown one: %+v", held)
+		}
 		e.must(func(tx *db.Tx) error {
-			_, err := lease.Fail(ctx, tx, first.Ref(), "x", "y", time.Second)
+			_, err := lease.Fail(ctx, tx, held[0].Ref(), "x", "y", time.Minute)
 			return err
 		})
-		if got := next(); got[0].Item != 2 {
-			t.Fatalf("during its pause the rest goes on, got %+v", got)
+		if got := claim(id(2)); len(got) != 0 {
+			t.Errorf("claimed before it is due: %+v", got)
 		}
-		e.pass(2 * time.Second)
-		if got := next(); got[0].Item != first.Item || got[0].Failures != 1 {
-			t.Fatalf("got %+v", got)
+		e.pass(61 * time.Second)
+		if got := claim(id(2)); len(got) != 1 || got[0].Failures != 1 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestClaimsByIDsThatMeetShareNoPiece(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		const pieces, claimers = 16, 8
+		for round := range 10 {
+			subject := fmt.Sprint("JOB-", round)
+			e.add(subject, pieces)
+			var ids []string
+			for item := range int64(pieces) {
+				ids = append(ids, lease.ID("frame", subject, item+1))
+			}
+			var taken atomic.Int64
+			var wg sync.WaitGroup
+			for c := range claimers {
+				mine := slices.Clone(ids)
+				if c%2 == 1 {
+					slices.Reverse(mine)
+				}
+				wg.Go(func() {
+					var got []lease.Lease
+					err := e.write(func(tx *db.Tx) (err error) {
+						got, err = lease.ClaimIDs(context.Background(), tx, mine, fmt.Sprint("w", c), life)
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+					taken.Add(int64(len(got)))
+				})
+			}
+			wg.Wait()
+			if taken.Load() != pieces {
+				t.Fatalf("%d of %d pieces were taken", taken.Load(), pieces)
+			}
 		}
 	})
 }
@@ -300,7 +346,7 @@ func TestEngineFollowsItsModel(t *testing.T) {
 				if op == "claim" {
 					var got []lease.Lease
 					err := e.write(func(tx *db.Tx) (err error) {
-						got, err = lease.ClaimOf(ctx, tx, "frame", name, "w", 1, life)
+						got, err = lease.ClaimIDs(ctx, tx, []string{lease.ID("frame", name, 1)}, "w", life)
 						return err
 					})
 					if err != nil || (len(got) == 1) == held {
@@ -413,12 +459,5 @@ func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
 		if got := e.claim("a", 16); len(got) != 16 {
 			t.Errorf("a claim of 16 took %d", len(got))
 		}
-		e.must(func(tx *db.Tx) error {
-			got, err := lease.ClaimOf(t.Context(), tx, "frame", "JOB-1", "b", 16, life)
-			if len(got) != 16 {
-				t.Errorf("a claim of 16 in a job took %d", len(got))
-			}
-			return err
-		})
 	})
 }

@@ -94,7 +94,7 @@ func (h house) expire(uploadID string) error {
 	ctx := context.Background()
 	var held []lease.Lease
 	err := h.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		held, err = lease.ClaimOne(ctx, tx, lease.ID(lease.ExpireQueue, "upload/"+uploadID, 0), "test", time.Minute)
+		held, err = lease.ClaimIDs(ctx, tx, []string{lease.ID(lease.ExpireQueue, "upload/"+uploadID, 0)}, "test", time.Minute)
 		return err
 	})
 	if err != nil || len(held) != 1 {

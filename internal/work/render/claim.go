@@ -136,9 +136,15 @@ func (j *Jobs) claim(ctx context.Context, tx *db.Tx, holder string, found choice
 	return err
 }
 
+// claimFrames claims what was found for holder: the one frame, or those of the job
+// that are holder's next.
 func (j *Jobs) claimFrames(ctx context.Context, tx *db.Tx, holder string, found choice, limit int) ([]lease.Lease, error) {
 	if found.leaseID != "" {
-		return lease.ClaimOne(ctx, tx, found.leaseID, holder, j.LeaseLife)
+		return lease.ClaimIDs(ctx, tx, []string{found.leaseID}, holder, j.LeaseLife)
 	}
-	return lease.ClaimOf(ctx, tx, FrameQueue, found.jobID, holder, limit, j.LeaseLife)
+	ids, err := tx.FramesFor(ctx, query.FramesForParams{JobID: found.jobID, Holder: holder, Now: tx.Now, Max: int64(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("choose frames of %s: %w", found.jobID, err)
+	}
+	return lease.ClaimIDs(ctx, tx, ids, holder, j.LeaseLife)
 }

@@ -321,3 +321,22 @@ func (w *world) asideUntil(worker string) (left time.Duration) {
 	})
 	return left
 }
+
+// A file that no worker can render is so found out by its first frames.
+func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.job(t, w.workspace(t), 5)
+		first, second := w.worker(t), w.worker(t)
+		failed := w.take(first)
+		if err := w.FailFrame(t.Context(), failed.Ref(), render.Failure{Code: fault.BlenderCrashed, Message: "it failed"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.take(second); got.Item != 2 {
+			t.Fatalf("during the pause of frame 1 the rest goes on: got frame %d", got.Item)
+		}
+		w.pass(2 * time.Second)
+		if got := w.take(second); got.Item != failed.Item || got.Failures != 1 {
+			t.Fatalf("got frame %d", got.Item)
+		}
+	})
+}

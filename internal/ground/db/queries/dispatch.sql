@@ -49,6 +49,18 @@ SELECT count(*) FROM (
     AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
   LIMIT 1) AS open;
 
+-- name: FramesFor :many
+-- The frames of a job that holder is given next, locked until they are claimed:
+-- others choose among the rest. By item: a frame that failed comes again before
+-- the job goes on, so that a file that no worker can render is found out by its
+-- first frames. What holder has failed before goes to others.
+SELECT l.lease_id FROM lease l
+WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND l.due_at <= @now
+  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
+ORDER BY l.item
+LIMIT CAST(@max AS bigint)
+FOR UPDATE SKIP LOCKED;
+
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
 -- next one.

@@ -33,28 +33,18 @@ SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
--- name: LeaseClaimOf :many
--- By item: a frame that failed comes again before the job goes on, so that a
--- file that no worker can render is found out by its first frames. What holder
--- has failed before goes to others. The plus keeps SQLite from the index by due_at:
--- that one would sort all that waits.
+-- name: LeaseClaimIDs :many
+-- ids is a JSON array. What another holds, or is about to, is skipped and not
+-- waited for. ARRAY(...) is one value: the planner then goes by the primary key,
+-- however many rows it takes the JSON to have.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
-  ORDER BY l.item
-  LIMIT CAST(@max AS bigint)
+  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json)))) AND l.state = 'waiting' AND l.due_at <= @now
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
-RETURNING *;
-
--- name: LeaseClaimOne :many
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
-WHERE lease_id = @lease_id AND state = 'waiting' AND due_at <= @now
 RETURNING *;
 
 -- name: LeaseReopen :exec

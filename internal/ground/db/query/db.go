@@ -258,6 +258,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
 	}
+	if q.framesForStmt, err = db.PrepareContext(ctx, framesFor); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesFor: %w", err)
+	}
 	if q.framesLatestStmt, err = db.PrepareContext(ctx, framesLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesLatest: %w", err)
 	}
@@ -369,11 +372,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseClaimStmt, err = db.PrepareContext(ctx, leaseClaim); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseClaim: %w", err)
 	}
-	if q.leaseClaimOfStmt, err = db.PrepareContext(ctx, leaseClaimOf); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseClaimOf: %w", err)
-	}
-	if q.leaseClaimOneStmt, err = db.PrepareContext(ctx, leaseClaimOne); err != nil {
-		return nil, fmt.Errorf("error preparing query LeaseClaimOne: %w", err)
+	if q.leaseClaimIDsStmt, err = db.PrepareContext(ctx, leaseClaimIDs); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseClaimIDs: %w", err)
 	}
 	if q.leaseCountDueStmt, err = db.PrepareContext(ctx, leaseCountDue); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseCountDue: %w", err)
@@ -1190,6 +1190,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing frameTimesStmt: %w", cerr)
 		}
 	}
+	if q.framesForStmt != nil {
+		if cerr := q.framesForStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesForStmt: %w", cerr)
+		}
+	}
 	if q.framesLatestStmt != nil {
 		if cerr := q.framesLatestStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesLatestStmt: %w", cerr)
@@ -1375,14 +1380,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseClaimStmt: %w", cerr)
 		}
 	}
-	if q.leaseClaimOfStmt != nil {
-		if cerr := q.leaseClaimOfStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseClaimOfStmt: %w", cerr)
-		}
-	}
-	if q.leaseClaimOneStmt != nil {
-		if cerr := q.leaseClaimOneStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing leaseClaimOneStmt: %w", cerr)
+	if q.leaseClaimIDsStmt != nil {
+		if cerr := q.leaseClaimIDsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseClaimIDsStmt: %w", cerr)
 		}
 	}
 	if q.leaseCountDueStmt != nil {
@@ -2202,6 +2202,7 @@ type Queries struct {
 	frameGetStmt                    *sql.Stmt
 	frameLeftStmt                   *sql.Stmt
 	frameTimesStmt                  *sql.Stmt
+	framesForStmt                   *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
@@ -2239,8 +2240,7 @@ type Queries struct {
 	leaseAheadStmt                  *sql.Stmt
 	leaseBeatStmt                   *sql.Stmt
 	leaseClaimStmt                  *sql.Stmt
-	leaseClaimOfStmt                *sql.Stmt
-	leaseClaimOneStmt               *sql.Stmt
+	leaseClaimIDsStmt               *sql.Stmt
 	leaseCountDueStmt               *sql.Stmt
 	leaseDropStmt                   *sql.Stmt
 	leaseFailStmt                   *sql.Stmt
@@ -2465,6 +2465,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameGetStmt:                    q.frameGetStmt,
 		frameLeftStmt:                   q.frameLeftStmt,
 		frameTimesStmt:                  q.frameTimesStmt,
+		framesForStmt:                   q.framesForStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
@@ -2502,8 +2503,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseAheadStmt:                  q.leaseAheadStmt,
 		leaseBeatStmt:                   q.leaseBeatStmt,
 		leaseClaimStmt:                  q.leaseClaimStmt,
-		leaseClaimOfStmt:                q.leaseClaimOfStmt,
-		leaseClaimOneStmt:               q.leaseClaimOneStmt,
+		leaseClaimIDsStmt:               q.leaseClaimIDsStmt,
 		leaseCountDueStmt:               q.leaseCountDueStmt,
 		leaseDropStmt:                   q.leaseDropStmt,
 		leaseFailStmt:                   q.leaseFailStmt,

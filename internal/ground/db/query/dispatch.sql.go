@@ -226,6 +226,54 @@ func (q *Queries) FrameLeft(ctx context.Context, arg FrameLeftParams) (FrameLeft
 	return i, err
 }
 
+const framesFor = `-- name: FramesFor :many
+SELECT l.lease_id FROM lease l
+WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND l.due_at <= $2
+  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $3 AND f.subject = l.subject AND f.item = l.item)
+ORDER BY l.item
+LIMIT CAST($4 AS bigint)
+FOR UPDATE SKIP LOCKED
+`
+
+type FramesForParams struct {
+	JobID  string
+	Now    int64
+	Holder string
+	Max    int64
+}
+
+// The frames of a job that holder is given next, locked until they are claimed:
+// others choose among the rest. By item: a frame that failed comes again before
+// the job goes on, so that a file that no worker can render is found out by its
+// first frames. What holder has failed before goes to others.
+func (q *Queries) FramesFor(ctx context.Context, arg FramesForParams) ([]string, error) {
+	rows, err := q.query(ctx, q.framesForStmt, framesFor,
+		arg.JobID,
+		arg.Now,
+		arg.Holder,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var lease_id string
+		if err := rows.Scan(&lease_id); err != nil {
+			return nil, err
+		}
+		items = append(items, lease_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobLeft = `-- name: JobLeft :one
 SELECT f.subject FROM failed_try f JOIN turn t ON t.party = f.subject
 WHERE f.holder = $1 AND f.lacks = 1 AND t.waiting > 0

@@ -213,13 +213,10 @@ func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease
 	return items, nil
 }
 
-const leaseClaimOf = `-- name: LeaseClaimOf :many
+const leaseClaimIDs = `-- name: LeaseClaimIDs :many
 WITH picked AS (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND +l.due_at <= CAST($5 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
-  ORDER BY l.item
-  LIMIT CAST($6 AS bigint)
+  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($3 AS text) AS json)))) AND l.state = 'waiting' AND l.due_at <= $4
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
@@ -228,82 +225,21 @@ WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
 `
 
-type LeaseClaimOfParams struct {
+type LeaseClaimIDsParams struct {
 	Holder   string
 	LapsesAt int64
-	Queue    string
-	Subject  string
-	Now      int64
-	Max      int64
-}
-
-// By item: a frame that failed comes again before the job goes on, so that a
-// file that no worker can render is found out by its first frames. What holder
-// has failed before goes to others. The plus keeps SQLite from the index by due_at:
-// that one would sort all that waits.
-func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
-		arg.Holder,
-		arg.LapsesAt,
-		arg.Queue,
-		arg.Subject,
-		arg.Now,
-		arg.Max,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Lease
-	for rows.Next() {
-		var i Lease
-		if err := rows.Scan(
-			&i.LeaseID,
-			&i.Queue,
-			&i.Subject,
-			&i.Item,
-			&i.State,
-			&i.DueAt,
-			&i.Attempt,
-			&i.Failures,
-			&i.Holder,
-			&i.LapsesAt,
-			&i.Progress,
-			&i.LastCode,
-			&i.LastError,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const leaseClaimOne = `-- name: LeaseClaimOne :many
-UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
-WHERE lease_id = $3 AND state = 'waiting' AND due_at <= $4
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
-`
-
-type LeaseClaimOneParams struct {
-	Holder   string
-	LapsesAt int64
-	LeaseID  string
+	Ids      string
 	Now      int64
 }
 
-func (q *Queries) LeaseClaimOne(ctx context.Context, arg LeaseClaimOneParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseClaimOneStmt, leaseClaimOne,
+// ids is a JSON array. What another holds, or is about to, is skipped and not
+// waited for. ARRAY(...) is one value: the planner then goes by the primary key,
+// however many rows it takes the JSON to have.
+func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([]Lease, error) {
+	rows, err := q.query(ctx, q.leaseClaimIDsStmt, leaseClaimIDs,
 		arg.Holder,
 		arg.LapsesAt,
-		arg.LeaseID,
+		arg.Ids,
 		arg.Now,
 	)
 	if err != nil {

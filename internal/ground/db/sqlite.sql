@@ -1,0 +1,83 @@
+-- What SQLite runs in place of the statement of the same name in queries/:
+-- SQLite has no row locks and needs none, since its one writer has the database
+-- to itself, and it reads JSON by functions of other names. ?1 is the first of
+-- the statement's parameters as sqlc numbers them.
+--
+-- TestSQLiteSaysTheSame holds each against its statement.
+
+-- name: LeaseClaim
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+WHERE lease_id IN (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = ?3 AND l.state = 'waiting' AND l.due_at <= ?4
+  ORDER BY l.due_at, l.subject, l.item
+  LIMIT ?5)
+RETURNING *;
+
+-- name: LeaseClaimIDs
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+WHERE lease_id IN (SELECT i.value FROM json_each(?3) i) AND state = 'waiting' AND due_at <= ?4
+RETURNING *;
+
+-- name: LeaseLock
+SELECT lease_id FROM lease WHERE lease_id = ?1;
+
+-- name: FramesFor
+-- The plus keeps SQLite from the index by due_at: that one would sort all that
+-- waits.
+SELECT l.lease_id FROM lease l
+WHERE l.queue = 'frame' AND l.subject = ?1 AND l.state = 'waiting' AND +l.due_at <= ?2
+  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = ?3 AND f.subject = l.subject AND f.item = l.item)
+ORDER BY l.item
+LIMIT ?4;
+
+-- name: TurnLock
+SELECT * FROM turn WHERE party = ?1;
+
+-- name: WorkerLock
+SELECT * FROM worker WHERE worker_id = ?1;
+
+-- name: JobLock
+SELECT * FROM job WHERE job_id = ?1;
+
+-- name: UploadLock
+SELECT * FROM upload WHERE upload_id = ?1;
+
+-- name: QuoteLock
+SELECT * FROM quote WHERE quote_id = ?1 AND workspace_id = ?2;
+
+-- name: WorkspaceLock
+SELECT workspace_id FROM workspace WHERE workspace_id = ?1;
+
+-- name: AgentKeyLimit
+SELECT spend_limit_cents FROM agent_key WHERE key_id = ?1;
+
+-- name: LedgerLock
+SELECT * FROM ledger_transaction WHERE kind = ?1 AND reference = ?2;
+
+-- name: LogLock
+SELECT size, peaks FROM receipt_log WHERE log_id = 1;
+
+-- name: BenchmarkLock
+SELECT last_number, last_group, last_facet FROM benchmark_counter WHERE counter_id = 1;
+
+-- name: WebhookEndpointLock
+SELECT * FROM webhook_endpoint WHERE endpoint_id = ?1;
+
+-- name: WebhookEventLock
+SELECT event_id FROM webhook_event WHERE event_id = ?1;
+
+-- name: WebhookEventsSince
+SELECT event_id, created_at FROM webhook_event
+WHERE workspace_id = ?1 AND job_id <> '' AND forgotten_at = 0
+  AND created_at >= ?2 AND (created_at > ?2 OR event_id > ?3) AND created_at <= ?4
+ORDER BY created_at, event_id LIMIT ?5;
+
+-- name: WebhookEventsOver
+SELECT e.event_id, e.job_id, e.created_at FROM webhook_event e
+WHERE e.forgotten_at = 0 AND e.created_at <= ?1
+  AND e.created_at >= ?2 AND (e.created_at > ?2 OR e.event_id > ?3)
+  AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND (d.status = 'pending' OR d.ended_at > ?1))
+ORDER BY e.created_at, e.event_id LIMIT ?4;
