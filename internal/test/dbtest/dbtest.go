@@ -1,26 +1,20 @@
 // Package dbtest gives tests a fresh database on each engine, so that one suite
 // proves both.
 //
-// SQLite lives in the test's folder. PostgreSQL is the real server that
-// SVC_TEST_POSTGRES names (make test starts one); each test gets its own
-// database there. Both are copies of one that is migrated once. A missing server
-// fails the test: it never skips. Start reading at Each.
+// SQLite lives in the test's folder, a copy of a file that is migrated once.
+// PostgreSQL is the real server that SVC_TEST_POSTGRES names (make test starts one);
+// each test has a database there to itself, which was migrated once and holds what
+// the migrations leave. A missing server fails the test: it never skips. Start
+// reading at Each.
 package dbtest
 
 import (
 	"context"
-	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"errors"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
-	"github.com/peterldowns/pgtestdb"
 
 	"svc.example/internal/ground/db"
 )
@@ -95,36 +89,5 @@ func URL(t testing.TB, engine string) string {
 		}
 		return path
 	}
-	server := os.Getenv("SVC_TEST_POSTGRES")
-	if server == "" {
-		t.Fatal("SVC_TEST_POSTGRES is not set: run the tests with `make test`, or `scripts/with-postgres go test ./...`")
-	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	password, _ := u.User.Password()
-	made := pgtestdb.Custom(t, pgtestdb.Config{
-		DriverName: "pgx",
-		Host:       u.Hostname(), Port: u.Port(), User: u.User.Username(), Password: password,
-		Database: filepath.Base(u.Path), Options: u.RawQuery,
-		ForceTerminateConnections: true, // tests kill servers that hold connections
-	}, migrator{})
-	return made.URL()
-}
-
-// migrator fills the template database with the product's own migrations.
-type migrator struct{}
-
-func (migrator) Hash() (string, error) {
-	sum := sha256.Sum256(db.MigrationText())
-	return hex.EncodeToString(sum[:]), nil
-}
-
-func (migrator) Migrate(ctx context.Context, _ *sql.DB, template pgtestdb.Config) error {
-	d, err := db.Open(ctx, db.Config{URL: template.URL()})
-	if err != nil {
-		return err
-	}
-	return d.Close()
+	return postgresURL(t)
 }
