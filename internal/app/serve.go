@@ -17,7 +17,6 @@ import (
 	"svc.example/internal/door/agent"
 	"svc.example/internal/door/api"
 	"svc.example/internal/door/farm"
-	"svc.example/internal/door/proof"
 	"svc.example/internal/door/web"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
@@ -148,18 +147,19 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 
 // doors adds the routes of every door but the workers'.
 func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, at links.Links) {
-	api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Log: a.Config.Log})
+	pages := a.pages(jobs, board, at)
+	document := api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Pages: pages, Log: a.Config.Log})
 	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Links: at, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
-	web.Routes(mux, a.consoleRooms(board, at))
-	proof.Routes(mux, proof.Rooms{DB: a.DB, Jobs: jobs, Log: a.Config.Log})
+	pages.Routes(mux, document)
 }
 
-func (a *App) consoleRooms(board *leaderboard.Board, at links.Links) web.Rooms {
-	rooms := web.Rooms{DB: a.DB, Board: board, Webhooks: a.webhooks, PublicURL: at.PublicURL, Log: a.Config.Log}
+// pages makes every HTML page.
+func (a *App) pages(jobs *render.Jobs, board *leaderboard.Board, at links.Links) *web.Site {
+	c := web.Config{DB: a.DB, Board: board, Webhooks: a.webhooks, Proofs: jobs, Links: at, Log: a.Config.Log}
 	if a.Config.OpenID != nil {
-		rooms.OpenID = links.OpenIDStartPath
+		c.OpenIDStart = links.OpenIDStartPath
 	}
-	return rooms
+	return web.New(c)
 }
 
 // prepareLog publishes the keys that sign here and names the log.

@@ -46,6 +46,8 @@ type Rooms struct {
 	Links    links.Links
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
+	// Pages shows browsers how a sign-in goes.
+	Pages SignInPages
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration
 	// Rate is what /limits says of the rate limit; the zero Policy means the
@@ -91,7 +93,7 @@ func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	s.webhooks(api)
 	describeDocument(api.OpenAPI())
 	document := finish(api.OpenAPI(), rooms.Links.PublicURL)
-	mux.Handle("GET /docs", readable(document))
+	s.receiptLog(mux)
 	mux.Handle("GET /openapi.json", document)
 	mux.Handle("GET /v1/openapi.json", document)
 	return document.text

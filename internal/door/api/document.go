@@ -2,8 +2,6 @@ package api
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"svc.example/internal/door/api/reference"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/ground/links"
@@ -29,26 +26,6 @@ func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "public, max-age=60")
 	_, _ = w.Write(d.text()) // a failed write means the caller is gone
-}
-
-// readable serves the document as a page for people.
-func readable(d document) http.Handler {
-	page := sync.OnceValues(func() ([]byte, string) {
-		page, style, err := reference.Page(d.text())
-		if err != nil {
-			panic(err) // a programming error
-		}
-		sum := sha256.Sum256([]byte(style))
-		return page, "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		text, policy := page()
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Cache-Control", "public, max-age=60")
-		_, _ = w.Write(text) // a failed write means the caller is gone
-	})
 }
 
 // Document is the OpenAPI document of a service that is reached at publicURL.

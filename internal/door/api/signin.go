@@ -4,16 +4,18 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/webhook"
 )
 
 type sessionBody struct {
@@ -54,6 +56,17 @@ type signOutOutput struct {
 	Body      struct {
 		OK bool `json:"ok" enum:"true"`
 	}
+}
+
+// SignInPages shows a browser how a sign-in goes. Package web has them; app hands
+// them over.
+type SignInPages interface {
+	// ConfirmSignIn answers with the page whose button sends a link's token.
+	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string)
+	// SignedIn answers with the page that tells who is signed in now.
+	SignedIn(w http.ResponseWriter, r *http.Request, email string)
+	// NotSignedIn answers with the page that tells why nobody was signed in.
+	NotSignedIn(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
 }
 
 // signIn registers the routes of a browser's session.
@@ -113,9 +126,9 @@ func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 
 func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
-		return refusedSignIn(in.Accept, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing."))
+		return s.refusedSignIn(in.Accept, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing."))
 	}
-	return shown(http.StatusOK, page{Title: "Sign in", Token: in.Token})
+	return answeredBy(func(w http.ResponseWriter, r *http.Request) { s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
 }
 
 func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
@@ -135,31 +148,62 @@ func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 // program with JSON. The cookies go along with a session.
 func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	if err != nil {
-		return refusedSignIn(accept, err)
+		return s.refusedSignIn(accept, err)
 	}
 	cookies = append(cookies, identity.SessionCookie(s.Links.PublicURL, opened.Token, opened.Expires))
 	if wantsPage(accept) {
-		return shown(http.StatusOK, page{Title: "Signed in", Text: "You are signed in as " + opened.Person.Email + ".", Next: webhook.ConsolePage}, cookies...)
+		return answeredBy(func(w http.ResponseWriter, r *http.Request) { s.Pages.SignedIn(w, r, opened.Person.Email) }, cookies...), nil
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		ctx.SetHeader("Content-Type", "application/json")
-		ctx.SetHeader("Cache-Control", "no-store")
-		for _, c := range cookies {
-			ctx.AppendHeader("Set-Cookie", c.String())
-		}
+	return answeredBy(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
 		// A failed write means the caller is gone.
-		_ = plainJSON.Marshal(ctx.BodyWriter(), sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
-	}}, nil
+		_ = plainJSON.Marshal(w, sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
+	}, cookies...), nil
 }
 
 // refusedSignIn tells a browser by a page why nobody was signed in, and a program
 // by the error.
-func refusedSignIn(accept string, err error) (*huma.StreamResponse, error) {
+func (s *server) refusedSignIn(accept string, err error) (*huma.StreamResponse, error) {
 	if !wantsPage(accept) || fault.Of(err) == fault.Internal {
 		return nil, err
 	}
-	status, body := fault.Envelope(err, "")
-	return shown(status, page{Title: "Not signed in", Text: body.Error.Message + " " + body.Error.SuggestedAction})
+	return answeredBy(func(w http.ResponseWriter, r *http.Request) {
+		status, body := fault.Envelope(err, w.Header().Get(fault.RequestIDHeader))
+		s.Pages.NotSignedIn(w, r, status, body)
+	}), nil
+}
+
+// answeredBy lets write the whole answer, cookies apart.
+func answeredBy(write http.HandlerFunc, cookies ...http.Cookie) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r, w := humago.Unwrap(ctx)
+		for _, c := range cookies {
+			http.SetCookie(w, &c)
+		}
+		write(w, r)
+	}}
 }
 
 func wantsPage(accept string) bool { return strings.Contains(accept, "text/html") }
+
+func htmlContent() *huma.MediaType {
+	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+// pageResponse describes a 200 that is a page.
+func pageResponse(what string) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: what, Content: map[string]*huma.MediaType{"text/html": htmlContent()}}}
+}
+
+// signedInResponses describes what ends a sign-in: a page or JSON, whether it
+// went well or is one of the statuses refused.
+func signedInResponses(api huma.API, refused ...int) map[string]*huma.Response {
+	out := map[string]*huma.Response{"200": {Description: "The session is open", Content: map[string]*huma.MediaType{
+		"text/html": htmlContent(), "application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[sessionBody](), true, "SessionBody")},
+	}}}
+	for _, status := range refused { // in JSON it is described with the others
+		out[strconv.Itoa(status)] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
+	}
+	return out
+}

@@ -250,8 +250,11 @@ func (h *house) inspect(tab context.Context, s screen, name, path string, compla
 	if wide := look[int64](tab, t, "document.documentElement.scrollWidth"); wide > s.wide {
 		t.Errorf("%s: %d pixels wide on a screen of %d", name, wide, s.wide)
 	}
-	if n := look[int](tab, t, `document.scripts.length + [...document.querySelectorAll("[src],link[rel=stylesheet]")].length`); n != 0 {
-		t.Errorf("%s: the page asks for %d things", name, n)
+	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z]+\.[0-9a-f]{16}\.(css|svg)$/.test(n)).join(" ")`); loaded != "" {
+		t.Errorf("%s: the page loads %s", name, loaded)
+	}
+	if n := look[int](tab, t, `document.scripts.length`); n != 0 {
+		t.Errorf("%s: the page has %d scripts", name, n)
 	}
 	keep(tab, t, name)
 	for _, v := range violations(tab, t) {

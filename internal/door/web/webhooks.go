@@ -18,8 +18,8 @@ import (
 // newest is how many deliveries of an endpoint are shown.
 const newest = 10
 
-// webhooksPage is the endpoints of a workspace.
-type webhooksPage struct {
+// webhooksView is the endpoints of a workspace.
+type webhooksView struct {
 	Endpoints        []endpoint
 	Secret           *newSecret
 	Said             string      // what was done
@@ -104,96 +104,96 @@ func said(q url.Values) string {
 }
 
 // webhooks shows a workspace's endpoints.
-func (p *pages) webhooks(r *http.Request, who identity.Person) (view, error) {
-	return p.withEndpoints(r, who, webhooksPage{Said: said(r.URL.Query())})
+func (s *Site) webhooks(r *http.Request, who identity.Person) (page, error) {
+	return s.withEndpoints(r, who, webhooksView{Said: said(r.URL.Query())})
 }
 
 // withEndpoints adds what there is to what has just happened.
-func (p *pages) withEndpoints(r *http.Request, who identity.Person, page webhooksPage) (view, error) {
-	all, err := p.Webhooks.List(r.Context(), who.WorkspaceID)
+func (s *Site) withEndpoints(r *http.Request, who identity.Person, v webhooksView) (page, error) {
+	all, err := s.Webhooks.List(r.Context(), who.WorkspaceID)
 	if err != nil {
-		return view{}, err
+		return page{}, err
 	}
 	for _, e := range all {
-		deliveries, _, err := p.Webhooks.OfEndpoint(r.Context(), who.WorkspaceID, e.EndpointID, webhook.Page{Limit: newest})
+		deliveries, _, err := s.Webhooks.OfEndpoint(r.Context(), who.WorkspaceID, e.EndpointID, webhook.Page{Limit: newest})
 		if err != nil && !fault.Is(err, fault.EndpointNotFound) { // it was deleted just now
-			return view{}, err
+			return page{}, err
 		}
-		page.Endpoints = append(page.Endpoints, endpoint{e, deliveries})
+		v.Endpoints = append(v.Endpoints, endpoint{e, deliveries})
 	}
-	page.Most, page.Full = contract.MaxWebhookEndpoints, len(all) >= contract.MaxWebhookEndpoints
-	return view{Template: "webhooks", Title: "Webhooks", Content: page}, nil
+	v.Most, v.Full = contract.MaxWebhookEndpoints, len(all) >= contract.MaxWebhookEndpoints
+	return page{Template: "webhooks", Title: "Webhooks", Content: v}, nil
 }
 
 // done goes back to the page, which tells of it; or says there why it was not
 // done.
-func (p *pages) done(r *http.Request, who identity.Person, did url.Values, err error) (view, error) {
+func (s *Site) done(r *http.Request, who identity.Person, did url.Values, err error) (page, error) {
 	if err != nil {
-		return p.refused(r, who, webhooksPage{}, err)
+		return s.refused(r, who, webhooksView{}, err)
 	}
-	return view{Location: webhook.ConsolePage + "?" + did.Encode()}, nil
+	return page{Location: webhook.ConsolePage + "?" + did.Encode()}, nil
 }
 
 // refused shows the page with what stands against it.
-func (p *pages) refused(r *http.Request, who identity.Person, page webhooksPage, err error) (view, error) {
+func (s *Site) refused(r *http.Request, who identity.Person, v webhooksView, err error) (page, error) {
 	status, told := fault.Envelope(err, "")
 	if status >= http.StatusInternalServerError {
-		return view{}, err
+		return page{}, err
 	}
-	page.Problem = &told.Error
-	v, err := p.withEndpoints(r, who, page)
-	v.Status = status
-	return v, err
+	v.Problem = &told.Error
+	p, err := s.withEndpoints(r, who, v)
+	p.Status = status
+	return p, err
 }
 
-func (p *pages) addEndpoint(r *http.Request, who identity.Person) (view, error) {
+func (s *Site) addEndpoint(r *http.Request, who identity.Person) (page, error) {
 	n := webhook.NewEndpoint{URL: r.PostForm.Get("url"), Description: r.PostForm.Get("description")}
-	e, secret, err := p.Webhooks.Create(r.Context(), who.WorkspaceID, n)
+	e, secret, err := s.Webhooks.Create(r.Context(), who.WorkspaceID, n)
 	if err != nil {
-		return p.refused(r, who, webhooksPage{URL: n.URL, Description: n.Description}, err)
+		return s.refused(r, who, webhooksView{URL: n.URL, Description: n.Description}, err)
 	}
-	return p.withEndpoints(r, who, webhooksPage{Secret: &newSecret{EndpointID: e.EndpointID, Text: secret}})
+	return s.withEndpoints(r, who, webhooksView{Secret: &newSecret{EndpointID: e.EndpointID, Text: secret}})
 }
 
 // changeEndpoint does one of the actions on an endpoint.
-func (p *pages) changeEndpoint(r *http.Request, who identity.Person) (view, error) {
+func (s *Site) changeEndpoint(r *http.Request, who identity.Person) (page, error) {
 	ctx, endpointID, action := r.Context(), r.PathValue("endpoint_id"), r.PathValue("action")
 	did := url.Values{"did": {action}}
 	switch action {
 	case "test":
-		_, err := p.Webhooks.Test(ctx, who.WorkspaceID, endpointID)
-		return p.done(r, who, did, err)
+		_, err := s.Webhooks.Test(ctx, who.WorkspaceID, endpointID)
+		return s.done(r, who, did, err)
 	case "enable", "disable":
 		enabled := action == "enable"
-		_, err := p.Webhooks.Change(ctx, who.WorkspaceID, endpointID, webhook.Change{Enabled: &enabled})
-		return p.done(r, who, did, err)
+		_, err := s.Webhooks.Change(ctx, who.WorkspaceID, endpointID, webhook.Change{Enabled: &enabled})
+		return s.done(r, who, did, err)
 	case "rotate":
-		secret, before, err := p.Webhooks.Rotate(ctx, who.WorkspaceID, endpointID, "")
+		secret, before, err := s.Webhooks.Rotate(ctx, who.WorkspaceID, endpointID, "")
 		if err != nil {
-			return p.refused(r, who, webhooksPage{}, err)
+			return s.refused(r, who, webhooksView{}, err)
 		}
-		return p.withEndpoints(r, who, webhooksPage{Secret: &newSecret{endpointID, secret, &before}})
+		return s.withEndpoints(r, who, webhooksView{Secret: &newSecret{endpointID, secret, &before}})
 	case "redeliver":
 		hours, err := strconv.ParseUint(r.PostForm.Get("hours"), 10, 16)
 		if err != nil {
-			return p.done(r, who, nil, fault.Field("hours", "is no number of hours"))
+			return s.done(r, who, nil, fault.Field("hours", "is no number of hours"))
 		}
 		var since time.Time
-		if err := p.DB.ReadStatement(ctx, func(_ context.Context, tx *db.Tx) error {
+		if err := s.DB.ReadStatement(ctx, func(_ context.Context, tx *db.Tx) error {
 			since = tx.Time().Add(-time.Duration(hours) * time.Hour)
 			return nil
 		}); err != nil {
-			return view{}, err
+			return page{}, err
 		}
-		n, err := p.Webhooks.RedeliverSince(ctx, who.WorkspaceID, endpointID, since)
+		n, err := s.Webhooks.RedeliverSince(ctx, who.WorkspaceID, endpointID, since)
 		did.Set("count", strconv.FormatInt(n, 10))
-		return p.done(r, who, did, err)
+		return s.done(r, who, did, err)
 	}
-	return view{}, fault.New(fault.RouteNotFound, "There is no route %s.", r.URL.Path)
+	return page{}, fault.New(fault.RouteNotFound, "There is no route %s.", r.URL.Path)
 }
 
 // redeliver makes one delivery again.
-func (p *pages) redeliver(r *http.Request, who identity.Person) (view, error) {
-	_, err := p.Webhooks.Redeliver(r.Context(), who.WorkspaceID, r.PostForm.Get("job_id"), r.PathValue("delivery_id"))
-	return p.done(r, who, url.Values{"did": {"again"}}, err)
+func (s *Site) redeliver(r *http.Request, who identity.Person) (page, error) {
+	_, err := s.Webhooks.Redeliver(r.Context(), who.WorkspaceID, r.PostForm.Get("job_id"), r.PathValue("delivery_id"))
+	return s.done(r, who, url.Values{"did": {"again"}}, err)
 }

@@ -112,8 +112,8 @@ func (h *house) signedIn(tab context.Context, email string) (workspaceID string)
 	if err := chromedp.Do(tab, chromedp.Navigate(h.base+"/v1/auth/callback?token="+token)); err != nil {
 		h.t.Fatal(err)
 	}
-	says(h.t, press(tab, h.t, "button"), "You are signed in as "+email)
-	says(h.t, press(tab, h.t, "a"), "There is none yet")
+	says(h.t, press(tab, h.t, "main button"), "You are signed in as "+email)
+	says(h.t, press(tab, h.t, "main a"), "There is none yet")
 	return workspaceID
 }
 

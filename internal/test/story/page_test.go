@@ -115,7 +115,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	} {
 		liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			page := get(t, http.MethodGet, h.url+r.URL.Path, http.Header{"Accept": {"text/html"}})
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Header().Set("Content-Type", page.header.Get("Content-Type"))
 			w.Header().Set("Content-Security-Policy", page.header.Get("Content-Security-Policy"))
 			if !bytes.Contains(page.body, []byte(change.old)) && strings.HasPrefix(r.URL.Path, "/proof/") {
 				t.Errorf("%s: the page does not hold %q", name, change.old)

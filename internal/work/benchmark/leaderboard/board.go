@@ -12,7 +12,7 @@
 //   - Nothing is told that no stored receipt says.
 //
 // It leaves to others: what a receipt is and whether it counts (benchmark), the
-// log (receiptlog), and every wire (the doors farm, api and console).
+// log (receiptlog), and every wire (the doors farm, api and web).
 //
 // Start reading at Board, then Submit; read.go is what the public asks.
 package leaderboard

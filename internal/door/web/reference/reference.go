@@ -1,17 +1,16 @@
-// Package reference makes the OpenAPI document a page for people.
+// Package reference reads an OpenAPI document for the page that shows it.
 //
-// What always holds: the page says what the document says and nothing else; it
-// needs no script and loads nothing; whatever is named in it is a link to where
-// it stands.
+// What always holds: it gives what the document says and nothing else, in the
+// order in which the page shows it.
 //
-// What the document says is the routes'. Start reading at Page; words.go is how
-// a schema and a call are put.
+// What the document says is the routes' affair, how the page looks the template's
+// (reference.html of package web). Start reading at Read; words.go puts a schema
+// and a call into words.
 package reference
 
 import (
 	"bytes"
 	"cmp"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -20,13 +19,9 @@ import (
 	"strings"
 )
 
-//go:embed page.html style.css
-var files embed.FS
-
-// view is what the page shows.
-type view struct {
+// Reference is what the page shows.
+type Reference struct {
 	Title, Version, Description, Server string
-	Style                               template.CSS
 	Credentials                         []credential
 	Parts                               []part
 	Objects                             []object
@@ -85,31 +80,17 @@ type refusal struct {
 	Again                bool
 }
 
-// Page writes the page of an OpenAPI document.
-func Page(document []byte) (page []byte, style string, err error) {
+// Read gives what an OpenAPI document says.
+func Read(document []byte) (Reference, error) {
 	var d description
 	if err := json.Unmarshal(document, &d); err != nil {
-		return nil, "", fmt.Errorf("read the OpenAPI document: %w", err)
+		return Reference{}, fmt.Errorf("read the OpenAPI document: %w", err)
 	}
-	css, err := files.ReadFile("style.css")
-	if err != nil {
-		return nil, "", fmt.Errorf("read the page's style: %w", err)
-	}
-	shape, err := template.New("page.html").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower}).ParseFS(files, "page.html")
-	if err != nil {
-		return nil, "", fmt.Errorf("read the page's template: %w", err)
-	}
-	v := d.view()
-	v.Style = template.CSS(css)
-	var out bytes.Buffer
-	if err := shape.Execute(&out, v); err != nil {
-		return nil, "", fmt.Errorf("write the API's reference: %w", err)
-	}
-	return out.Bytes(), string(css), nil
+	return d.reference(), nil
 }
 
-func (d description) view() view {
-	v := view{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description, Credentials: d.credentials(), Objects: d.objects()}
+func (d description) reference() Reference {
+	v := Reference{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description, Credentials: d.credentials(), Objects: d.objects()}
 	if len(d.Servers) > 0 {
 		v.Server = d.Servers[0].URL
 	}

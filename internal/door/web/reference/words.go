@@ -151,8 +151,8 @@ func code(value json.RawMessage) template.HTML {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// prose is a description with its code as code.
-func prose(text string) template.HTML {
+// Prose is a description with its code as code.
+func Prose(text string) template.HTML {
 	return template.HTML(quoted.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
 

@@ -1,7 +1,6 @@
-package proof
+package web
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -17,12 +16,12 @@ func TestAPageSaysThatPaintedFramesWereNotRendered(t *testing.T) {
 	}
 	head := func() string {
 		t.Helper()
-		var page bytes.Buffer
-		if err := writePage(&page, shown{Receipt: job.Receipt}); err != nil {
+		page, err := proofPage(proofBody{Receipt: job.Receipt}).write()
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, text, _ := strings.Cut(page.String(), "<header>")
-		text, _, _ = strings.Cut(text, "</header>")
+		_, text, _ := strings.Cut(string(page), "<h1>")
+		text, _, _ = strings.Cut(text, "</p>")
 		return text
 	}
 	if got := head(); !strings.Contains(got, "1 frame, rendered on ") {

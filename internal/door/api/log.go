@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
+)
+
+// receiptLog adds the routes of the log's files (C2SP tlog-tiles), which other
+// tools read too. They ask for no credential, and any page may read them. A tile
+// never changes.
+func (s *server) receiptLog(mux *http.ServeMux) {
+	mux.HandleFunc("GET /log/checkpoint", s.file(s.checkpoint))
+	mux.HandleFunc("GET /log/tile/{tile...}", s.file(s.tile))
+}
+
+// file makes a handler of what writes a file of the log; an error becomes the
+// envelope.
+func (s *server) file(write func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		err := write(w, r)
+		if err == nil {
+			return
+		}
+		if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
+			s.Log.Error("request failed", "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
+		}
+		fault.Respond(w, err)
+	}
+}
+
+func (s *server) checkpoint(w http.ResponseWriter, r *http.Request) error {
+	var text []byte
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
+		head, err := receiptlog.Head(r.Context(), tx)
+		if err != nil {
+			return err
+		}
+		key, err := s.Jobs.Keys.Current(r.Context(), tx)
+		if err != nil {
+			return err
+		}
+		text, err = receipt.SignCheckpoint(head, key)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(text) // a failed write means the caller is gone
+	return nil
+}
+
+// tile serves <L>/<N>[.p/<W>] and entries/<N>[.p/<W>].
+func (s *server) tile(w http.ResponseWriter, r *http.Request) error {
+	tile, err := receiptlog.ParseTile(r.PathValue("tile"))
+	if err != nil {
+		return fault.New(fault.RouteNotFound, "%q names no tile.", r.PathValue("tile"))
+	}
+	var data []byte
+	err = s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		data, err = receiptlog.Tile(r.Context(), tx, tile)
+		return err
+	})
+	if errors.Is(err, receiptlog.ErrNoTile) {
+		return fault.New(fault.RouteNotFound, "The log is not long enough to have tile %s.", r.PathValue("tile"))
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(data) // a failed write means the caller is gone
+	return nil
+}

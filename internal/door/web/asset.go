@@ -1,0 +1,63 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"svc.example/internal/ground/fault"
+)
+
+// assetFolder is the path below which the files of pages are served.
+const assetFolder = "/assets/"
+
+// asset is a file that pages load. Its name holds its hash, so that caches may
+// keep it for good.
+type asset struct {
+	name      string // base.hash.extension
+	mediaType string
+	body      []byte
+}
+
+// assets are the files in the folder asset, by the names that templates use.
+var assets = sync.OnceValue(func() map[string]asset {
+	entries, err := files.ReadDir("asset")
+	if err != nil {
+		panic(err) // a programming error
+	}
+	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	all := map[string]asset{}
+	for _, entry := range entries {
+		body, err := files.ReadFile("asset/" + entry.Name())
+		if err != nil {
+			panic(err) // a programming error
+		}
+		sum, extension := sha256.Sum256(body), path.Ext(entry.Name())
+		name := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:8]) + extension
+		all[entry.Name()] = asset{name, types[extension], body}
+	}
+	return all
+})
+
+// assetPath is where a file of the folder asset is served.
+func assetPath(name string) string { return assetFolder + assets()[name].name }
+
+// serveAsset serves a file by its hashed name.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	for _, a := range assets() {
+		if a.name != r.PathValue("file") {
+			continue
+		}
+		h := w.Header()
+		h.Set("Content-Type", a.mediaType)
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(a.body) // a failed write means the browser is gone
+		return
+	}
+	status, body := fault.Envelope(fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path), w.Header().Get(fault.RequestIDHeader))
+	ErrorPage(w, r, status, body)
+}

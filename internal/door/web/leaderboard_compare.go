@@ -1,0 +1,74 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// compareView is the page that puts two GPUs side by side.
+type compareView struct {
+	GPUs []leaderboard.GPUShort // to choose from, by name
+	A, B string                 // the slugs that are chosen
+	Both *leaderboard.Comparison
+	Rows []pair
+}
+
+// pair is a figure of both GPUs.
+type pair struct {
+	Name        string
+	Seconds     bool // else a score
+	A, B        *float64
+	WideA, Wide float64 // lengths of the bars, in per cent
+	Delta       leaderboard.Delta
+	Better      string // "a", "b" or "" where they are equal or unknown
+}
+
+func (s *Site) compare(r *http.Request) (page, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	c := compareView{A: q.Get("a"), B: q.Get("b")}
+	var err error
+	if c.GPUs, err = s.Board.GPUs(ctx); err != nil {
+		return page{}, err
+	}
+	slices.SortFunc(c.GPUs, func(a, b leaderboard.GPUShort) int { return strings.Compare(a.GPUName, b.GPUName) })
+	p := page{Template: "compare", Title: "Compare GPUs", Content: c}
+	if c.A == "" || c.B == "" {
+		return p, nil
+	}
+	both, err := s.Board.Compare(ctx, c.A, c.B)
+	if err != nil {
+		return page{}, err
+	}
+	a, b, d := both.A, both.B, both.Deltas
+	c.Both = &both
+	c.Rows = []pair{
+		newPair("Median score", false, a.MedianScore, b.MedianScore, d.MedianScore),
+		newPair("Average score", false, a.AverageScore, b.AverageScore, d.AverageScore),
+		newPair("Best score", false, a.TopScore, b.TopScore, d.TopScore),
+		newPair("Median render time", true, a.MedianRenderSeconds, b.MedianRenderSeconds, d.MedianRenderSeconds),
+		newPair("Best render time", true, a.BestRenderSeconds, b.BestRenderSeconds, d.BestRenderSeconds),
+	}
+	p.Content, p.Title, p.JSON = c, both.A.GPUName+" and "+both.B.GPUName, "/node/v1/leaderboard/compare/"+c.A+"/"+c.B
+	return p, nil
+}
+
+func newPair(name string, seconds bool, a, b *float64, d leaderboard.Delta) pair {
+	p := pair{Name: name, Seconds: seconds, A: a, B: b, Delta: d}
+	if a == nil || b == nil {
+		return p
+	}
+	if longest := max(*a, *b); longest > 0 {
+		p.WideA, p.Wide = 100**a/longest, 100**b/longest
+	}
+	switch {
+	case *a == *b:
+	case (*a > *b) != seconds:
+		p.Better = "a"
+	default:
+		p.Better = "b"
+	}
+	return p
+}

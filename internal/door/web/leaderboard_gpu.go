@@ -1,0 +1,54 @@
+package web
+
+import (
+	"net/http"
+
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// gpuView is a GPU's page.
+type gpuView struct {
+	leaderboard.GPU
+	Chart   *columns
+	History *dots
+	Parts   []share
+	Latest  []leaderboard.Row
+	Others  bool // there are results under other versions
+}
+
+// share is one part of a percentile distribution.
+type share struct {
+	Label   leaderboard.Label
+	Results int64
+	Percent float64 // of the GPU's results
+}
+
+// gpuRows is how many results a GPU's page lists.
+const gpuRows = 12
+
+func (s *Site) gpu(r *http.Request) (page, error) {
+	ctx, slug := r.Context(), r.PathValue("gpu_slug")
+	g, err := s.Board.GPU(ctx, slug)
+	if err != nil {
+		return page{}, err
+	}
+	v := gpuView{GPU: g, Latest: g.LatestResults[:min(gpuRows, len(g.LatestResults))], Others: len(g.BenchmarkVersions) > 1}
+	if v.Chart, err = s.distribution(ctx, slug, g.MedianScore); err != nil {
+		return page{}, err
+	}
+	history, err := s.Board.History(ctx, slug)
+	if err != nil {
+		return page{}, err
+	}
+	v.History = drawDots(history, g.MedianScore)
+	if d := g.Percentiles; d != nil {
+		for _, part := range []share{
+			{leaderboard.Top1, d.Top1, 0}, {leaderboard.Top5, d.Top5, 0}, {leaderboard.Top10, d.Top10, 0},
+			{leaderboard.Top25, d.Top25, 0}, {leaderboard.Top50, d.Top50, 0}, {leaderboard.Bottom50, d.Bottom50, 0},
+		} {
+			part.Percent = 100 * float64(part.Results) / float64(g.SampleCount)
+			v.Parts = append(v.Parts, part)
+		}
+	}
+	return page{Template: "gpu", Title: g.GPUName, JSON: "/node/v1/leaderboard/gpu/" + slug, Content: v}, nil
+}

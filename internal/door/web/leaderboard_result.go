@@ -1,0 +1,25 @@
+package web
+
+import (
+	"net/http"
+
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// resultView is a result's page.
+type resultView struct {
+	leaderboard.Result
+	Fastest float64 // of the scenes, what bars are drawn against
+}
+
+func (s *Site) result(r *http.Request) (page, error) {
+	result, err := s.Board.Result(r.Context(), r.PathValue("result_id"))
+	if err != nil {
+		return page{}, err
+	}
+	v := resultView{Result: result}
+	for _, s := range result.Scenes {
+		v.Fastest = max(v.Fastest, s.SamplesPerMinute)
+	}
+	return page{Template: "result", Title: result.DeviceName + ", " + scoreText(result.Score), JSON: "/node/v1/leaderboard/result/" + result.ResultID, Content: v}, nil
+}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/render"
+)
+
+// foldFrames is from how many frames on their table is folded at first.
+const foldFrames = 40
+
+// proofBody is the JSON form of a proof page, which is also what the page's script
+// checks.
+type proofBody struct {
+	OK        bool            `json:"ok"`
+	ReceiptID string          `json:"receipt_id"`
+	Receipt   receipt.Receipt `json:"receipt"`
+	Envelope  json.RawMessage `json:"envelope"`
+	receipt.Inclusion
+	Keys []proofKey `json:"keys"`
+}
+
+type proofKey struct {
+	KeyID        string `json:"key_id"`
+	PublicKeyPEM string `json:"public_key_pem"`
+}
+
+func newProofBody(p render.Public) (proofBody, error) {
+	b := proofBody{OK: true, ReceiptID: p.ReceiptID, Receipt: p.Receipt, Envelope: p.Envelope, Inclusion: p.Inclusion}
+	for _, k := range p.Keys {
+		text, err := k.Key.PEM()
+		if err != nil {
+			return b, err
+		}
+		b.Keys = append(b.Keys, proofKey{k.Key.ID(), string(text)})
+	}
+	return b, nil
+}
+
+// proofView is the page of a receipt.
+type proofView struct {
+	Proof   proofBody
+	Fold    bool   // the table of frames is folded at first
+	Painter string // what stood in Blender's place; "" = nothing
+}
+
+// proof shows a receipt to anybody who knows its id: HTML for browsers, JSON for
+// the rest.
+func (s *Site) proof(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*") // any page may read it
+	h.Set("Vary", "Accept")
+	public, err := s.Proofs.Public(r.Context(), r.PathValue("receipt_id"))
+	var body proofBody
+	if err == nil {
+		body, err = newProofBody(public)
+	}
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case wantsPage(r):
+		s.show(w, r, proofPage(body))
+	default:
+		h.Set("Content-Type", "application/json")
+		h.Set("Cache-Control", "no-cache") // the owner can switch the page off
+		h.Set("X-Content-Type-Options", "nosniff")
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		_ = encoder.Encode(body) // a failed write means the caller is gone
+	}
+}
+
+func proofPage(body proofBody) page {
+	v := proofView{Proof: body, Fold: len(body.Receipt.Frames) > foldFrames}
+	if body.Receipt.Renderer.ID == contract.SyntheticRenderer {
+		v.Painter = contract.SyntheticApplication
+	}
+	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: true, Content: v}
+}
+
+func moneyText(cents int64, currency string) string {
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
+}
+
+// fileSizeText writes a size in bytes in the largest unit that it fills.
+func fileSizeText(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"html/template"
+	"math"
+	"strconv"
+	"time"
+
+	"svc.example/internal/work/benchmark/leaderboard"
+)
+
+// words are what templates write figures with.
+func words() template.FuncMap {
+	return template.FuncMap{
+		"score": func(v any) string { return maybe(v, scoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
+		"results": countText, "number": numberText, "day": dayText, "moment": momentText, "label": labelText, "gb": gbText, "bytes": bytesText,
+		"percent": func(v *float64) string {
+			return maybe(v, func(f float64) string { return signedText(f) + " %" })
+		},
+		"at":    func(v *float64) string { return strconv.FormatFloat(*v, 'f', 1, 64) },
+		"share": func(v, of float64) float64 { return 100 * v / of },
+		"place": func(v *float64) string {
+			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
+		},
+		"money": moneyText, "size": fileSizeText,
+		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
+		"last":  lastTry, "reason": reasonText,
+		"versions": func(v leaderboard.Versions) string {
+			return v.Benchmark + ", " + v.Scene + ", " + v.Scoring
+		},
+	}
+}
+
+// maybe writes a figure that may be unknown.
+func maybe(v any, write func(float64) string) string {
+	switch v := v.(type) {
+	case float64:
+		return write(v)
+	case *float64:
+		if v != nil {
+			return write(*v)
+		}
+	}
+	return "–"
+}
+
+// scoreText is a score to three figures or more, its thousands apart.
+func scoreText(v float64) string {
+	if v < 100 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return numberText(int64(math.Round(v)))
+}
+
+func numberText(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func countText(n int64) string {
+	if n == 1 {
+		return "1 result"
+	}
+	return numberText(n) + " results"
+}
+
+func secondsText(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + " s" }
+
+func signedText(v float64) string {
+	text := strconv.FormatFloat(math.Abs(v), 'f', 1, 64)
+	switch {
+	case text == "0.0":
+		return "0"
+	case v < 0:
+		return "−" + text
+	}
+	return "+" + text
+}
+
+func dayText(t time.Time) string { return t.Format("2 Jan 2006") }
+
+func momentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
+
+func labelText(l leaderboard.Label) string {
+	return map[leaderboard.Label]string{
+		leaderboard.Top1: "Top 1 %", leaderboard.Top5: "Top 5 %", leaderboard.Top10: "Top 10 %", leaderboard.Top25: "Top 25 %",
+		leaderboard.Top50: "Top 50 %", leaderboard.Bottom50: "Lower 50 %",
+	}[l]
+}
+
+func gbText(gb *int64) string {
+	if gb == nil {
+		return "–"
+	}
+	return strconv.FormatInt(*gb, 10) + " GB"
+}
+
+func bytesText(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + " GiB"
+}
