@@ -60,7 +60,7 @@ func TestTwoTestsNeverShareADatabase(t *testing.T) {
 	seen := map[string]bool{}
 	for range 4 {
 		url := dbtest.URL(t, "postgres")
-		if seen[url] || !strings.HasPrefix(url, "postgres://svc_test:") {
+		if seen[url] || !strings.HasPrefix(url, "postgres://svc_tests:") {
 			t.Errorf("%s is given twice, or to a superuser", url)
 		}
 		seen[url] = true

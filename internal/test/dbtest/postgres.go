@@ -22,16 +22,16 @@ import (
 // test takes one that nobody else uses, in whichever process it runs.
 
 // role owns the databases. It may not do what a superuser may.
-const role = "svc_test"
+const role = "svc_tests"
 
 // server is the PostgreSQL server of the tests, as this process uses it.
 type server struct {
-	url *url.URL // of the superuser
+	url  *url.URL      // of the superuser
+	role *url.Userinfo // its password is the superuser's, summed up: no other person knows it
 	// conn holds an advisory lock for each database in use. It ends with the process,
 	// and its locks with it.
 	conn *sql.Conn
 	name string // prefix of the databases' names: those of other migrations have another
-	lock uint32 // first key of the advisory locks
 
 	mu   sync.Mutex // over conn and used
 	used map[int]bool
@@ -55,10 +55,18 @@ var connect = sync.OnceValues(func() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(db.MigrationText())
-	s := &server{url: u, conn: conn, name: "svc_test_" + hex.EncodeToString(sum[:6]), lock: uint32(sum[0])<<16 | uint32(sum[1])<<8 | uint32(sum[2]), used: map[int]bool{}}
+	sum := sumOf(string(db.MigrationText()))
+	s := &server{
+		url: u, role: url.UserPassword(role, sumOf(text)), conn: conn, used: map[int]bool{},
+		name: "svc_test_" + sum,
+	}
 	return s, s.prepare(context.Background())
 })
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
 
 // postgresURL is an empty database's, until the test ends.
 func postgresURL(t testing.TB) string {
@@ -76,7 +84,7 @@ func postgresURL(t testing.TB) string {
 			t.Errorf("give the database back: %v", err)
 		}
 	})
-	return s.of(s.database(n), url.UserPassword(role, role))
+	return s.of(s.database(n), s.role)
 }
 
 func (s *server) database(n int) string { return fmt.Sprintf("%s_%d", s.name, n) }
@@ -103,7 +111,8 @@ func (s *server) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if roles == 0 {
-		if err := s.do(ctx, fmt.Sprintf("CREATE ROLE %s LOGIN NOSUPERUSER PASSWORD '%s'", role, role)); err != nil {
+		password, _ := s.role.Password()
+		if err := s.do(ctx, fmt.Sprintf("CREATE ROLE %s LOGIN NOSUPERUSER PASSWORD '%s'", role, password)); err != nil {
 			return err
 		}
 	}
@@ -113,7 +122,7 @@ func (s *server) prepare(ctx context.Context) (err error) {
 	if err := s.do(ctx, "DROP DATABASE IF EXISTS "+s.name, fmt.Sprintf("CREATE DATABASE %s OWNER %s", s.name, role)); err != nil {
 		return err
 	}
-	d, err := db.Open(ctx, db.Config{URL: s.of(s.name, url.UserPassword(role, role))})
+	d, err := db.Open(ctx, db.Config{URL: s.of(s.name, s.role)})
 	if err != nil {
 		return err
 	}
@@ -159,7 +168,7 @@ func (s *server) claim(ctx context.Context) (int, error) {
 			continue
 		}
 		var got bool
-		if err := s.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1, $2)", int32(s.lock), n).Scan(&got); err != nil {
+		if err := s.conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock(hashtext($1), $2)", s.name, n).Scan(&got); err != nil {
 			return 0, err
 		}
 		if got {
@@ -174,7 +183,7 @@ func (s *server) give(ctx context.Context, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.used, n)
-	_, err := s.conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1, $2)", int32(s.lock), n)
+	_, err := s.conn.ExecContext(ctx, "SELECT pg_advisory_unlock(hashtext($1), $2)", s.name, n)
 	return err
 }
 
