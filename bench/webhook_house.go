@@ -183,8 +183,8 @@ func (h *hookHouse) drive(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	runner := lease.Runner{
-		DB: h.hooks.DB, Queue: webhook.Queue, Holder: id.New("SRV-"), Parallel: webhook.Lanes, Life: h.hooks.LeaseLife, Work: h.hooks.Drive,
-		Delay: func(int64) time.Duration { return time.Second }, Log: h.hooks.Log,
+		DB: h.hooks.DB, Queue: lease.Queue{Name: webhook.Queue, Life: h.hooks.LeaseLife, LongestPause: time.Second},
+		Holder: id.New("SRV-"), Parallel: webhook.Lanes, Work: h.hooks.Drive, Log: h.hooks.Log,
 	}
 	go func() { defer close(ended); runner.Run(ctx) }()
 	return func() { cancel(); <-ended }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +73,8 @@ func (a *App) Serve(ctx context.Context) error {
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
+	queues := a.queues(jobs)
+
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
@@ -83,15 +87,15 @@ func (a *App) Serve(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	for _, run := range []func(context.Context){
-		a.runner(render.PackageQueue, packParallel, jobs.Package).Run,
-		a.runner(lease.ExpireQueue, 1, expire(jobs, in)).Run,
-		a.runner(intake.FetchQueue, fetchParallel, in.Fetch).Run,
-		a.runner(identity.LinkQueue, linkParallel, a.signInLinks(at).Send).Run,
+		a.runner(queues[render.PackageQueue], packParallel, jobs.Package).Run,
+		a.runner(queues[lease.ExpireQueue], 1, expire(jobs, in)).Run,
+		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
+		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(at).Send).Run,
 		workers.Call,
-		a.runner(webhook.Queue, webhook.Lanes, a.webhooks.Drive).Run,
-		a.runner(webhook.NoticeQueue, 1, a.notices().Notify).Run,
+		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
+		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		counter.Run,
-		a.reaper(jobs),
+		a.reaper(queues),
 		a.sweeper(jobs),
 	} {
 		background.Go(func() { run(work) })
@@ -177,11 +181,8 @@ func (a *App) prepareLog(ctx context.Context, public string) error {
 	})
 }
 
-func (a *App) runner(queue string, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
-	return lease.Runner{
-		DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Life: a.Config.LeaseLife, Work: work, Log: a.Config.Log,
-		Delay: func(failures int64) time.Duration { return time.Second << min(failures, 6) },
-	}
+func (a *App) runner(queue lease.Queue, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
+	return lease.Runner{DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Work: work, Log: a.Config.Log}
 }
 
 // expire does what the subject of a lease of the expire queue says.
@@ -219,18 +220,19 @@ func (a *App) signInLinks(at links.Links) identity.Links {
 	if a.Config.Mail != nil {
 		deliver = a.Config.Mail.Deliver
 	}
-	return identity.Links{DB: a.DB, Address: at, Deliver: deliver, Log: a.Config.Log}
+	return identity.Links{DB: a.DB, Address: at, Deliver: deliver}
 }
 
 // reaper takes back what silent holders have. It begins a lease's life after
 // the start: holders could not reach a server that was down.
-func (a *App) reaper(jobs *render.Jobs) func(context.Context) {
+func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
+	r := lease.Reaper{DB: a.DB, Queues: slices.Collect(maps.Values(queues)), Log: a.Config.Log}
 	return func(ctx context.Context) {
 		if !pause(ctx, a.Config.LeaseLife) {
 			return
 		}
 		for pause(ctx, reapEvery) {
-			n, err := jobs.Lapse(ctx)
+			n, err := r.Run(ctx)
 			if err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot take back lapsed leases", "error", err)
 			}
@@ -261,7 +263,7 @@ func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
 func (a *App) forget(ctx context.Context) {
 	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
 		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
-		"uploads that never came": intake.Forget, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
+		"uploads that never came": intake.Forget, "links that were never sent": identity.ForgetUnsent, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
 			a.Config.Log.Error("cannot forget "+what, "error", err)

@@ -12,10 +12,12 @@
 // nothing (ErrLost); a lapsed or failed row waits again, and what it says of
 // its past (Failures, Code) is kept; giving a row back is no failure.
 //
-// It knows neither frames nor jobs, and decides nothing about giving up: the
-// owner of a queue reads Failures and drops its rows. All times are those of
-// the transaction. Start reading at Add, Claim and Finish; Runner works off a
-// queue inside the server.
+// A Queue says how its work is treated: how long a lease lives, what answers a
+// lapse, and after how many failures a row becomes a dead letter, which nobody
+// claims until an operator puts it back. The package knows neither frames nor
+// jobs. All times are those of the transaction. Start reading at Add, Claim and
+// Finish; Runner works off a queue inside the server, Reaper takes back what
+// silent holders have.
 package lease
 
 import (
@@ -252,7 +254,8 @@ func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) err
 	return nil
 }
 
-// Reschedule gives the work back, to be done at due; it is no failure.
+// Reschedule gives the work back, to be done again at due. What was to be done now
+// is done: its failures are counted anew.
 func Reschedule(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Time) error {
 	n, err := tx.LeaseReschedule(ctx, query.LeaseRescheduleParams{DueAt: dueAt(tx, due), LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
@@ -263,44 +266,6 @@ func Reschedule(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Ti
 func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	if _, err := tx.LeaseDrop(ctx, query.LeaseDropParams{Queue: queue, Subject: subject}); err != nil {
 		return fmt.Errorf("drop leases %s %s: %w", queue, subject, err)
-	}
-	return nil
-}
-
-// Lapsed lists leases whose holder has not been heard in time (1000 at most).
-// Each is taken back by Fail with its own Ref.
-func Lapsed(ctx context.Context, tx *db.Tx) ([]Lease, error) {
-	rows, err := tx.LeaseLapsed(ctx, tx.Now)
-	if err != nil {
-		return nil, fmt.Errorf("list lapsed leases: %w", err)
-	}
-	return claimed(rows, nil)
-}
-
-// RepairClockSkew puts right what was written while the clock was ahead: when it has been
-// set back by an hour, a silent holder would keep its lease for an hour, and work
-// that is due now would wait as long. A lease lapses after life at the latest;
-// work of queue that is due later than delay, which is the longest it is ever put
-// off, is due at once.
-func RepairClockSkew(ctx context.Context, d *db.DB, queue string, life, delay time.Duration) error {
-	ahead := int64(0)
-	lapses := func(tx *db.Tx) int64 { return tx.Now + life.Microseconds() }
-	due := func(tx *db.Tx) int64 { return tx.Now + delay.Microseconds() }
-	err := d.Read(ctx, func(tx *db.Tx) (err error) {
-		ahead, err = tx.LeaseAhead(ctx, query.LeaseAheadParams{Queue: queue, LapsesAt: lapses(tx), DueAt: due(tx)})
-		return err
-	})
-	if err == nil && ahead > 0 {
-		err = d.Write(ctx, func(tx *db.Tx) error {
-			if err := tx.LeaseRepairHeld(ctx, lapses(tx)); err != nil {
-				return err
-			}
-			tx.Announce(Topic(queue))
-			return tx.LeaseRepairWaiting(ctx, query.LeaseRepairWaitingParams{Queue: queue, Now: tx.Now, DueAt: due(tx)})
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("repair clock skew of leases: %w", err)
 	}
 	return nil
 }

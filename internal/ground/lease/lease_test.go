@@ -201,40 +201,6 @@ func TestOnlyTheHolderOfTheAttemptIsHeard(t *testing.T) {
 	})
 }
 
-func TestHeartbeatKeepsAndSilenceLapses(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, e engine) {
-		ctx := t.Context()
-		e.add("JOB-1", 1)
-		l := e.claim("a", 1)[0]
-		lapsed := func() (got []lease.Lease) {
-			e.must(func(tx *db.Tx) (err error) { got, err = lease.Lapsed(ctx, tx); return err })
-			return got
-		}
-		e.pass(life - time.Second)
-		e.must(func(tx *db.Tx) error { return lease.Beat(ctx, tx, l.Ref(), 0.25, life) })
-		e.pass(life - time.Second)
-		if got := lapsed(); len(got) != 0 {
-			t.Fatalf("lapsed in spite of a heartbeat: %+v", got)
-		}
-		e.pass(2 * time.Second)
-		got := lapsed()
-		if len(got) != 1 || got[0].ID != l.ID || got[0].Progress != 0.25 {
-			t.Fatalf("got %+v", got)
-		}
-		e.must(func(tx *db.Tx) error {
-			back, err := lease.Fail(ctx, tx, got[0].Ref(), "worker_lost", "silent", 0)
-			if back.Failures != 1 || back.Code != "worker_lost" {
-				t.Errorf("got %+v", back)
-			}
-			return err
-		})
-		if again := e.claim("b", 1); len(again) != 1 || again[0].Attempt != 2 {
-			t.Fatalf("got %+v", again)
-		}
-	})
-}
-
 func TestFailedWorkWaitsForItsDelay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
@@ -387,50 +353,6 @@ func TestEngineFollowsItsModel(t *testing.T) {
 				}
 			}
 		})
-	})
-}
-
-func TestAClockThatIsSetBackKeepsNoLeaseLonger(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, e engine) {
-		ctx := t.Context()
-		e.add("JOB-1", 2)
-		e.pass(time.Hour)
-		held := e.claim("a", 2)
-		e.must(func(tx *db.Tx) error {
-			_, err := lease.Fail(ctx, tx, held[0].Ref(), "x", "y", time.Second)
-			return err
-		})
-		e.pass(-time.Hour)
-		if err := lease.RepairClockSkew(ctx, e.DB, "frame", life, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if got := e.claim("b", 2); len(got) != 1 || got[0].Item != held[0].Item {
-			t.Errorf("of work put off for a second, an hour ago to come: %+v", got)
-		}
-		e.pass(life + time.Second)
-		var lapsed []lease.Lease
-		e.must(func(tx *db.Tx) (err error) { lapsed, err = lease.Lapsed(ctx, tx); return err })
-		if len(lapsed) != 2 {
-			t.Errorf("%d leases lapsed, want those of both silent holders", len(lapsed))
-		}
-	})
-}
-
-func TestAClockThatRunsOnMovesNothing(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, e engine) {
-		e.add("JOB-1", 1)
-		before := e.claim("a", 1)[0]
-		if err := lease.RepairClockSkew(t.Context(), e.DB, "frame", life, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		e.pass(life - time.Second)
-		var lapsed []lease.Lease
-		e.must(func(tx *db.Tx) (err error) { lapsed, err = lease.Lapsed(t.Context(), tx); return err })
-		if len(lapsed) != 0 {
-			t.Errorf("%+v lapsed as %+v", before, lapsed)
-		}
 	})
 }
 

@@ -14,18 +14,14 @@ import (
 // Runner works off one queue inside the server process.
 type Runner struct {
 	DB     *db.DB
-	Queue  string
+	Queue  Queue
 	Holder string // unique to this process
 	// Parallel is how many pieces are worked on at once; 1 when 0.
 	Parallel int
-	// Life is how long a claim lives between heartbeats.
-	Life time.Duration
 	// Work does one piece. It must Finish the lease in its own transaction. An
-	// error gives the piece back, to be tried again after Delay.
+	// error fails the piece: see Queue.Fail.
 	Work func(ctx context.Context, l Lease) error
-	// Delay is the pause before try number failures+1.
-	Delay func(failures int64) time.Duration
-	Log   *slog.Logger
+	Log  *slog.Logger
 }
 
 // Paces of a runner.
@@ -40,7 +36,7 @@ const (
 
 // Run works until ctx ends, and then waits for the pieces in hand.
 func (r Runner) Run(ctx context.Context) {
-	wake, stop := r.DB.Listen(Topic(r.Queue))
+	wake, stop := r.DB.Listen(Topic(r.Queue.Name))
 	defer stop()
 	slots := make(chan struct{}, max(1, r.Parallel))
 	var inHand sync.WaitGroup
@@ -97,10 +93,10 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 	holder := fmt.Sprintf("%s.%d", r.Holder, number)
 	err := r.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		sleep = idlePoll
-		if got, err = Claim(ctx, tx, r.Queue, holder, n, r.Life); err != nil || len(got) > 0 {
+		if got, err = Claim(ctx, tx, r.Queue.Name, holder, n, r.Queue.Life); err != nil || len(got) > 0 {
 			return err
 		}
-		due, err := tx.LeaseNextDue(ctx, r.Queue)
+		due, err := tx.LeaseNextDue(ctx, r.Queue.Name)
 		if db.IsNotFound(err) {
 			return nil
 		}
@@ -109,7 +105,7 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 	})
 	if err != nil {
 		if ctx.Err() == nil {
-			r.Log.Error("cannot claim work", "queue", r.Queue, "error", err)
+			r.Log.Error("cannot claim work", "queue", r.Queue.Name, "error", err)
 		}
 		return nil, idlePoll
 	}
@@ -123,30 +119,34 @@ func (r Runner) work(ctx context.Context, l Lease) {
 	defer cancel()
 	var beats sync.WaitGroup
 	beats.Go(func() { r.beat(workCtx, cancel, l) })
-	err := r.Work(workCtx, l)
+	failed := r.Work(workCtx, l)
 	cancel()
 	beats.Wait()
-	if err == nil || errors.Is(err, ErrLost) {
+	if failed == nil || errors.Is(failed, ErrLost) {
 		return
 	}
-	r.Log.Warn("work failed, it will be tried again", "queue", r.Queue, "subject", l.Subject, "attempt", l.Attempt, "error", err)
+	r.Log.Warn("work failed", "queue", r.Queue.Name, "subject", l.Subject, "attempt", l.Attempt, "error", failed)
 	// The process may be stopping: the report must still go out.
 	reportCtx, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
-	err = r.DB.Write(reportCtx, func(tx *db.Tx) error {
+	dead := false
+	err := r.DB.Write(reportCtx, func(tx *db.Tx) (err error) {
 		if ctx.Err() != nil {
-			return Release(reportCtx, tx, l.Ref(), r.Queue)
+			return Release(reportCtx, tx, l.Ref(), r.Queue.Name)
 		}
-		_, err := Fail(reportCtx, tx, l.Ref(), "", err.Error(), r.Delay(l.Failures))
+		dead, err = r.Queue.Fail(reportCtx, tx, l, "", failed.Error())
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrLost) {
-		r.Log.Error("cannot give work back; it will lapse", "queue", r.Queue, "subject", l.Subject, "error", err)
+		r.Log.Error("cannot give work back; it will lapse", "queue", r.Queue.Name, "subject", l.Subject, "error", err)
+	}
+	if err == nil && dead {
+		logDeath(r.Log, l, failed)
 	}
 }
 
 func (r Runner) beat(ctx context.Context, cancel func(), l Lease) {
-	tick := time.NewTicker(r.Life / 4)
+	tick := time.NewTicker(r.Queue.Life / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -154,7 +154,7 @@ func (r Runner) beat(ctx context.Context, cancel func(), l Lease) {
 			return
 		case <-tick.C:
 		}
-		err := r.DB.Write(ctx, func(tx *db.Tx) error { return Beat(ctx, tx, l.Ref(), 0, r.Life) })
+		err := r.DB.Write(ctx, func(tx *db.Tx) error { return Beat(ctx, tx, l.Ref(), 0, r.Queue.Life) })
 		if errors.Is(err, ErrLost) {
 			cancel()
 			return

@@ -23,8 +23,7 @@ func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
 		defer cancel()
 		done := make(chan int64, 8)
 		runner := lease.Runner{
-			DB: e.DB, Queue: "frame", Holder: "runner", Parallel: 2, Life: life, Log: slog.New(slog.DiscardHandler),
-			Delay: func(int64) time.Duration { return 0 },
+			DB: e.DB, Queue: lease.Queue{Name: "frame", Life: life}, Holder: "runner", Parallel: 2, Log: slog.New(slog.DiscardHandler),
 			Work: func(ctx context.Context, l lease.Lease) error {
 				if l.Attempt == 1 {
 					return errors.New("first try fails")
@@ -55,8 +54,7 @@ func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		claims, over := make(chan lease.Lease), make(chan struct{})
 		runner := lease.Runner{
-			DB: e.DB, Queue: "frame", Holder: "runner", Parallel: 2, Life: life, Log: slog.New(slog.DiscardHandler),
-			Delay: func(int64) time.Duration { return 0 },
+			DB: e.DB, Queue: lease.Queue{Name: "frame", Life: life}, Holder: "runner", Parallel: 2, Log: slog.New(slog.DiscardHandler),
 			Work: func(_ context.Context, l lease.Lease) error {
 				select {
 				case claims <- l:
@@ -147,5 +145,37 @@ func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+func TestARunnerLeavesADeadLetterOfWhatNeverSucceeds(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		tries := make(chan int64, 9)
+		runner := lease.Runner{
+			DB: e.DB, Queue: lease.Queue{Name: "frame", Life: life, MaxFailures: 2}, Holder: "runner", Log: slog.New(slog.DiscardHandler),
+			Work: func(_ context.Context, l lease.Lease) error {
+				tries <- l.Attempt
+				return errors.New("the disk is full")
+			},
+		}
+		e.add("JOB-1", 1)
+		failed, stop := e.Listen(lease.Topic("frame"))
+		defer stop()
+		var wg sync.WaitGroup
+		wg.Go(func() { runner.Run(ctx) })
+		for range 2 {
+			await.Next(t, tries, "a try")
+		}
+		dead := e.dead()
+		for ; len(dead) == 0; dead = e.dead() {
+			await.Next(t, failed, "a dead letter")
+		}
+		cancel()
+		wg.Wait()
+		if len(tries) != 0 || dead[0].Reason != "the disk is full" || dead[0].Failures != 2 {
+			t.Errorf("%d more tries, %+v", len(tries), dead)
+		}
 	})
 }

@@ -2,8 +2,9 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -66,12 +67,11 @@ type Links struct {
 	Address links.Links // what opens a link
 	// Deliver brings a link to its address: by mail, or by the operator.
 	Deliver func(ctx context.Context, email, link string) error
-	Log     *slog.Logger
 }
 
-// maxDeliveries is how often a link is tried: with the runner's delays, about a
+// MaxDeliveries is how often a link is tried: with the runner's pauses, about a
 // minute. Who asked is waiting in front of a screen, and can ask again.
-const maxDeliveries = 6
+const MaxDeliveries = 6
 
 // Send is the work of a lease of LinkQueue. Every try makes a link of its own,
 // since a token is kept nowhere; that of a failed try is taken back.
@@ -85,25 +85,24 @@ func (l Links) Send(ctx context.Context, work lease.Lease) error {
 		return err
 	}
 	failed := l.Deliver(ctx, work.Subject, l.Address.SignIn(token))
-	last := work.Failures+1 >= maxDeliveries
 	ctx = context.WithoutCancel(ctx) // what was sent is noted even while the server stops
 	err = l.DB.Write(ctx, func(tx *db.Tx) error {
-		if failed != nil {
-			if err := tx.SignInLinkDelete(ctx, hash(token)); err != nil {
-				return fmt.Errorf("take sign-in link back: %w", err)
-			}
-			if !last {
-				return nil
-			}
+		if failed == nil {
+			return lease.Finish(ctx, tx, work.Ref())
 		}
-		return lease.Finish(ctx, tx, work.Ref())
-	})
-	if err != nil {
-		return err
-	}
-	if failed != nil && last {
-		l.Log.Error("a sign-in link could not be delivered", "tries", maxDeliveries, "error", failed)
+		if err := tx.SignInLinkDelete(ctx, hash(token)); err != nil {
+			return fmt.Errorf("take sign-in link back: %w", err)
+		}
 		return nil
-	}
-	return failed
+	})
+	return errors.Join(failed, err)
+}
+
+// unsentKept is how long an operator finds a link that could not be sent among the
+// dead letters: anyone can ask for one, to any address.
+const unsentKept = 30 * 24 * time.Hour
+
+// ForgetUnsent removes dead letters of LinkQueue that are older.
+func ForgetUnsent(ctx context.Context, d *db.DB) (int64, error) {
+	return lease.ForgetDead(ctx, d, LinkQueue, unsentKept)
 }

@@ -3,7 +3,6 @@ package identity_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +34,8 @@ func (h house) ask(email string) error {
 // sent works off what is due and returns how many pieces that were.
 func (h house) sent(d *deliveries) (pieces int) {
 	h.t.Helper()
-	links := identity.Links{DB: h.DB, Address: links.Links{PublicURL: "https://svc.example"}, Deliver: d.deliver, Log: slog.New(slog.DiscardHandler)}
+	links := identity.Links{DB: h.DB, Address: links.Links{PublicURL: "https://svc.example"}, Deliver: d.deliver}
+	queue := lease.Queue{Name: identity.LinkQueue, LongestPause: time.Second, MaxFailures: identity.MaxDeliveries}
 	for {
 		var got []lease.Lease
 		h.must(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -48,7 +48,7 @@ func (h house) sent(d *deliveries) (pieces int) {
 		pieces++
 		if err := links.Send(h.t.Context(), got[0]); err != nil {
 			h.must(func(ctx context.Context, tx *db.Tx) error {
-				_, err := lease.Fail(ctx, tx, got[0].Ref(), "", err.Error(), time.Second)
+				_, err := queue.Fail(ctx, tx, got[0], "", err.Error())
 				return err
 			})
 		}

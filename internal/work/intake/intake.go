@@ -278,8 +278,7 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}
 		if live > 0 { // look again later
-			_, err := lease.Fail(ctx, tx, l.Ref(), "", "still in use", time.Hour)
-			return err
+			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
 		}
 		key = upload.BlobKey
 		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {

@@ -222,50 +222,21 @@ func (j *Jobs) Release(ctx context.Context, refs []lease.Ref) error {
 	})
 }
 
-// No frame is put off longer, and no packing.
-const (
-	longestFrameDelay   = 2 * time.Second
-	longestPackageDelay = 2 * time.Minute
-)
-
-// Lapse takes back what silent holders have: frames of workers, and packing of
-// a server that died. It returns how many leases lapsed.
-func (j *Jobs) Lapse(ctx context.Context) (int, error) {
-	for queue, delay := range map[string]time.Duration{FrameQueue: longestFrameDelay, PackageQueue: longestPackageDelay} {
-		if err := lease.RepairClockSkew(ctx, j.DB, queue, j.LeaseLife, delay); err != nil {
-			return 0, err
-		}
+// Queues says how frames and packaging are treated. A frame that fails too often
+// fails its job, and so does packaging: neither becomes a dead letter.
+func (j *Jobs) Queues() []lease.Queue {
+	return []lease.Queue{
+		{Name: FrameQueue, Life: j.LeaseLife, LongestDelay: 2 * time.Second, OnLapse: j.lapseFrame},
+		{Name: PackageQueue, Life: j.LeaseLife, LongestPause: time.Minute, LongestDelay: 2 * time.Minute},
 	}
-	var lapsed []lease.Lease
-	err := j.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		lapsed, err = lease.Lapsed(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, l := range lapsed {
-		err := j.DB.Write(ctx, func(tx *db.Tx) error { return j.lapse(ctx, tx, l) })
-		// It was heard after all, or another process took it back.
-		if err != nil && !errors.Is(err, lease.ErrLost) && !fault.Is(err, fault.LeaseLost) {
-			return len(lapsed), err
-		}
-	}
-	return len(lapsed), nil
 }
 
-func (j *Jobs) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
-	now, err := tx.LeaseGet(ctx, l.ID)
-	if db.IsNotFound(err) || (err == nil && now.LapsesAt > tx.Now) {
-		return lease.ErrLost // a heartbeat came in between
+// lapseFrame takes a frame back from a worker that went silent.
+func (j *Jobs) lapseFrame(ctx context.Context, tx *db.Tx, l lease.Lease) error {
+	err := j.failFrame(ctx, tx, l.Ref(), Failure{Code: fault.WorkerLost, Message: "The worker that rendered it went silent."})
+	if fault.Is(err, fault.LeaseLost) {
+		return lease.ErrLost
 	}
-	if err != nil {
-		return fmt.Errorf("read lease: %w", err)
-	}
-	if l.Queue == FrameQueue {
-		return j.failFrame(ctx, tx, l.Ref(), Failure{Code: fault.WorkerLost, Message: "The worker that rendered it went silent."})
-	}
-	_, err = lease.Fail(ctx, tx, l.Ref(), string(fault.WorkerLost), "the server that worked on it went silent", 0)
 	return err
 }
 

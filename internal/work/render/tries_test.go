@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/render"
 )
 
@@ -301,7 +302,7 @@ func TestASilentWorkersFramesWaitAgain(t *testing.T) {
 		w.take(silent)
 		w.wantNothing(other)
 		w.pass(w.LeaseLife + time.Second)
-		if n, err := w.Lapse(t.Context()); err != nil || n != 2 {
+		if n, err := (lease.Reaper{DB: w.DB, Queues: w.Queues(), Log: w.Log}).Run(t.Context()); err != nil || n != 2 {
 			t.Fatalf("%d leases lapsed: %v", n, err)
 		}
 		w.wantTrueTurns()

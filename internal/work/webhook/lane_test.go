@@ -199,14 +199,10 @@ func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 		jobID := w.tellTarget(r.URL, freeText)
 		first, answerFirst := r.next(t), await.Next(t, calls, "the call")
 		w.later.Add(int64(21 * time.Second))
-		w.write(func(ctx context.Context, tx *db.Tx) error { // as who looks for silent holders does
-			lapsed, err := lease.Lapsed(ctx, tx)
-			if err != nil || len(lapsed) != 1 {
-				return fmt.Errorf("%d leases have lapsed: %w", len(lapsed), err)
-			}
-			_, err = lease.Fail(ctx, tx, lapsed[0].Ref(), "", "silent", 0)
-			return err
-		})
+		reaper := lease.Reaper{DB: w.DB, Queues: []lease.Queue{{Name: webhook.Queue, Life: w.LeaseLife}}, Log: w.Log}
+		if n, err := reaper.Run(t.Context()); n != 1 || err != nil {
+			t.Fatalf("%d leases have lapsed: %v", n, err)
+		}
 		w.run()
 		second, answerSecond := r.next(t), await.Next(t, calls, "the call again")
 		if first.id != second.id {

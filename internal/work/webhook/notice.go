@@ -25,9 +25,9 @@ type Notices struct {
 	Log  *slog.Logger
 }
 
-// maxNotices is how often a letter is tried: with the runner's delays, about an
+// MaxNotices is how often a mail is tried: with the runner's pauses, about an
 // hour. The API says it all the same.
-const maxNotices = 60
+const MaxNotices = 60
 
 // Notify is the work of a lease of NoticeQueue.
 func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
@@ -44,13 +44,9 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 		return err
 	}
 	if endpoint.DisabledAt != 0 && endpoint.DeletedAt == 0 {
-		err = n.tell(ctx, people, endpoint)
-	}
-	if err != nil && l.Failures+1 < maxNotices {
-		return err
-	}
-	if err != nil {
-		n.Log.Error("nobody could be told that a webhook endpoint is disabled", "endpoint_id", endpoint.EndpointID, "error", err)
+		if err := n.tell(ctx, people, endpoint); err != nil {
+			return err
+		}
 	}
 	return n.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }

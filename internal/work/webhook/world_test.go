@@ -96,8 +96,8 @@ func (w *world) runWith(lanes int, work func(context.Context, lease.Lease) error
 	ctx, cancel := context.WithCancel(context.Background())
 	w.holder++
 	r := lease.Runner{
-		DB: w.DB, Queue: webhook.Queue, Holder: fmt.Sprintf("test-%d", w.holder), Parallel: lanes, Life: 20 * time.Second, Work: work,
-		Delay: func(int64) time.Duration { return time.Second }, Log: w.Log,
+		DB: w.DB, Queue: lease.Queue{Name: webhook.Queue, Life: 20 * time.Second, LongestPause: time.Second},
+		Holder: fmt.Sprintf("test-%d", w.holder), Parallel: lanes, Work: work, Log: w.Log,
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()

@@ -74,7 +74,7 @@ WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt =
 
 -- name: LeaseReschedule :execrows
 UPDATE lease
-SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = @due_at
+SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = @due_at
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
 -- name: LeaseAdvance :execrows
@@ -89,18 +89,18 @@ SELECT due_at FROM lease WHERE queue = @queue AND state = 'waiting' ORDER BY due
 
 -- name: LeaseLapsed :many
 SELECT * FROM lease
-WHERE state = 'held' AND lapses_at <= @now
+WHERE queue = @queue AND state = 'held' AND lapses_at <= @now
 ORDER BY lapses_at
 LIMIT 1000;
 
 -- name: LeaseAhead :one
--- How many held leases lapse, and how much waiting work of a queue is due,
+-- How many held leases of a queue lapse, and how much of its waiting work is due,
 -- later than anything put there by the clock as it is now.
-SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > @lapses_at)
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.state = 'held' AND h.lapses_at > @lapses_at)
           + (SELECT count(*) FROM lease w WHERE w.queue = @queue AND w.state = 'waiting' AND w.due_at > @due_at) AS bigint) AS ahead;
 
 -- name: LeaseRepairHeld :exec
-UPDATE lease SET lapses_at = @lapses_at WHERE state = 'held' AND lapses_at > @lapses_at;
+UPDATE lease SET lapses_at = @lapses_at WHERE queue = @queue AND state = 'held' AND lapses_at > @lapses_at;
 
 -- name: LeaseRepairWaiting :exec
 UPDATE lease SET due_at = @now WHERE queue = @queue AND state = 'waiting' AND due_at > @due_at;
@@ -115,3 +115,31 @@ DELETE FROM lease WHERE queue = @queue AND subject = @subject;
 SELECT count(*) FROM (
   SELECT l.lease_id FROM lease l WHERE l.queue = @queue AND l.state = 'waiting' AND l.due_at <= @now LIMIT CAST(@most AS bigint)
 ) AS counted;
+
+-- name: LeaseRemove :exec
+DELETE FROM lease WHERE lease_id = @lease_id;
+
+-- name: DeadLetterAdd :exec
+-- A piece that was added anew and has died again is one dead letter.
+INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at)
+VALUES (@lease_id, @queue, @subject, @item, @attempt, @failures, @last_code, @last_error, @died_at)
+ON CONFLICT (lease_id) DO UPDATE SET
+  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at;
+
+-- name: DeadLetters :many
+SELECT * FROM dead_letter WHERE queue = @queue OR CAST(@queue AS text) = '' ORDER BY died_at DESC, lease_id LIMIT CAST(@max AS bigint);
+
+-- name: DeadLetterCount :one
+SELECT count(*) FROM dead_letter;
+
+-- name: DeadLetterTake :one
+DELETE FROM dead_letter WHERE lease_id = @lease_id RETURNING *;
+
+-- name: LeaseRequeue :exec
+-- Nothing when the same work was added anew meanwhile.
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @last_code, @last_error)
+ON CONFLICT DO NOTHING;
+
+-- name: DeadLetterForget :execrows
+DELETE FROM dead_letter WHERE queue = @queue AND died_at <= @before;

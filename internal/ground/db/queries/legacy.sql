@@ -14,4 +14,5 @@ LIMIT CAST(@max AS bigint);
 -- name: AuditAwaiting :many
 -- Jobs that wait for their submit and that nobody will ever expire.
 SELECT j.job_id FROM job j
-WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id);
+WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0');

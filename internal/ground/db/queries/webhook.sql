@@ -203,9 +203,10 @@ WHERE (e.forgotten_at = 0 AND e.body = '')
      OR EXISTS (SELECT 1 FROM webhook_endpoint n JOIN webhook_secret s ON s.endpoint_id = n.endpoint_id WHERE n.job_id = e.job_id AND n.job_id <> '')));
 
 -- name: AuditWebhookStuck :many
--- Deliveries that wait and that nobody will ever make.
+-- Deliveries that wait and that nobody will ever make, nor sees that they wait.
 SELECT d.delivery_id, d.lane FROM webhook_delivery d
-WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane);
+WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'webhook:' || d.lane || ':0');
 
 -- name: AuditWebhookTries :many
 -- Deliveries whose log does not say what became of them.

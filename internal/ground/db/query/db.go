@@ -228,6 +228,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
 	}
+	if q.deadLetterAddStmt, err = db.PrepareContext(ctx, deadLetterAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterAdd: %w", err)
+	}
+	if q.deadLetterCountStmt, err = db.PrepareContext(ctx, deadLetterCount); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterCount: %w", err)
+	}
+	if q.deadLetterForgetStmt, err = db.PrepareContext(ctx, deadLetterForget); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterForget: %w", err)
+	}
+	if q.deadLetterTakeStmt, err = db.PrepareContext(ctx, deadLetterTake); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterTake: %w", err)
+	}
+	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
+	}
 	if q.failedTriesAlikeStmt, err = db.PrepareContext(ctx, failedTriesAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedTriesAlike: %w", err)
 	}
@@ -402,6 +417,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseReleaseStmt, err = db.PrepareContext(ctx, leaseRelease); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseRelease: %w", err)
 	}
+	if q.leaseRemoveStmt, err = db.PrepareContext(ctx, leaseRemove); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseRemove: %w", err)
+	}
 	if q.leaseReopenStmt, err = db.PrepareContext(ctx, leaseReopen); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseReopen: %w", err)
 	}
@@ -410,6 +428,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseRepairWaitingStmt, err = db.PrepareContext(ctx, leaseRepairWaiting); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseRepairWaiting: %w", err)
+	}
+	if q.leaseRequeueStmt, err = db.PrepareContext(ctx, leaseRequeue); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseRequeue: %w", err)
 	}
 	if q.leaseRescheduleStmt, err = db.PrepareContext(ctx, leaseReschedule); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseReschedule: %w", err)
@@ -1140,6 +1161,31 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
 		}
 	}
+	if q.deadLetterAddStmt != nil {
+		if cerr := q.deadLetterAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterAddStmt: %w", cerr)
+		}
+	}
+	if q.deadLetterCountStmt != nil {
+		if cerr := q.deadLetterCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterCountStmt: %w", cerr)
+		}
+	}
+	if q.deadLetterForgetStmt != nil {
+		if cerr := q.deadLetterForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterForgetStmt: %w", cerr)
+		}
+	}
+	if q.deadLetterTakeStmt != nil {
+		if cerr := q.deadLetterTakeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterTakeStmt: %w", cerr)
+		}
+	}
+	if q.deadLettersStmt != nil {
+		if cerr := q.deadLettersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
+		}
+	}
 	if q.failedTriesAlikeStmt != nil {
 		if cerr := q.failedTriesAlikeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedTriesAlikeStmt: %w", cerr)
@@ -1430,6 +1476,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseReleaseStmt: %w", cerr)
 		}
 	}
+	if q.leaseRemoveStmt != nil {
+		if cerr := q.leaseRemoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseRemoveStmt: %w", cerr)
+		}
+	}
 	if q.leaseReopenStmt != nil {
 		if cerr := q.leaseReopenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseReopenStmt: %w", cerr)
@@ -1443,6 +1494,11 @@ func (q *Queries) Close() error {
 	if q.leaseRepairWaitingStmt != nil {
 		if cerr := q.leaseRepairWaitingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseRepairWaitingStmt: %w", cerr)
+		}
+	}
+	if q.leaseRequeueStmt != nil {
+		if cerr := q.leaseRequeueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseRequeueStmt: %w", cerr)
 		}
 	}
 	if q.leaseRescheduleStmt != nil {
@@ -2192,6 +2248,11 @@ type Queries struct {
 	benchmarkResultOfReceiptStmt    *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
+	deadLetterAddStmt               *sql.Stmt
+	deadLetterCountStmt             *sql.Stmt
+	deadLetterForgetStmt            *sql.Stmt
+	deadLetterTakeStmt              *sql.Stmt
+	deadLettersStmt                 *sql.Stmt
 	failedTriesAlikeStmt            *sql.Stmt
 	failedTriesOfFrameStmt          *sql.Stmt
 	failedTriesOfJobStmt            *sql.Stmt
@@ -2250,9 +2311,11 @@ type Queries struct {
 	leaseLockStmt                   *sql.Stmt
 	leaseNextDueStmt                *sql.Stmt
 	leaseReleaseStmt                *sql.Stmt
+	leaseRemoveStmt                 *sql.Stmt
 	leaseReopenStmt                 *sql.Stmt
 	leaseRepairHeldStmt             *sql.Stmt
 	leaseRepairWaitingStmt          *sql.Stmt
+	leaseRequeueStmt                *sql.Stmt
 	leaseRescheduleStmt             *sql.Stmt
 	ledgerAddStmt                   *sql.Stmt
 	ledgerGetStmt                   *sql.Stmt
@@ -2455,6 +2518,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
+		deadLetterAddStmt:               q.deadLetterAddStmt,
+		deadLetterCountStmt:             q.deadLetterCountStmt,
+		deadLetterForgetStmt:            q.deadLetterForgetStmt,
+		deadLetterTakeStmt:              q.deadLetterTakeStmt,
+		deadLettersStmt:                 q.deadLettersStmt,
 		failedTriesAlikeStmt:            q.failedTriesAlikeStmt,
 		failedTriesOfFrameStmt:          q.failedTriesOfFrameStmt,
 		failedTriesOfJobStmt:            q.failedTriesOfJobStmt,
@@ -2513,9 +2581,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseLockStmt:                   q.leaseLockStmt,
 		leaseNextDueStmt:                q.leaseNextDueStmt,
 		leaseReleaseStmt:                q.leaseReleaseStmt,
+		leaseRemoveStmt:                 q.leaseRemoveStmt,
 		leaseReopenStmt:                 q.leaseReopenStmt,
 		leaseRepairHeldStmt:             q.leaseRepairHeldStmt,
 		leaseRepairWaitingStmt:          q.leaseRepairWaitingStmt,
+		leaseRequeueStmt:                q.leaseRequeueStmt,
 		leaseRescheduleStmt:             q.leaseRescheduleStmt,
 		ledgerAddStmt:                   q.ledgerAddStmt,
 		ledgerGetStmt:                   q.ledgerGetStmt,

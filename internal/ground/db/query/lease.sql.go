@@ -9,6 +9,132 @@ import (
 	"context"
 )
 
+const deadLetterAdd = `-- name: DeadLetterAdd :exec
+INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (lease_id) DO UPDATE SET
+  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at
+`
+
+type DeadLetterAddParams struct {
+	LeaseID   string
+	Queue     string
+	Subject   string
+	Item      int64
+	Attempt   int64
+	Failures  int64
+	LastCode  string
+	LastError string
+	DiedAt    int64
+}
+
+// A piece that was added anew and has died again is one dead letter.
+func (q *Queries) DeadLetterAdd(ctx context.Context, arg DeadLetterAddParams) error {
+	_, err := q.exec(ctx, q.deadLetterAddStmt, deadLetterAdd,
+		arg.LeaseID,
+		arg.Queue,
+		arg.Subject,
+		arg.Item,
+		arg.Attempt,
+		arg.Failures,
+		arg.LastCode,
+		arg.LastError,
+		arg.DiedAt,
+	)
+	return err
+}
+
+const deadLetterCount = `-- name: DeadLetterCount :one
+SELECT count(*) FROM dead_letter
+`
+
+func (q *Queries) DeadLetterCount(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.deadLetterCountStmt, deadLetterCount)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deadLetterForget = `-- name: DeadLetterForget :execrows
+DELETE FROM dead_letter WHERE queue = $1 AND died_at <= $2
+`
+
+type DeadLetterForgetParams struct {
+	Queue  string
+	Before int64
+}
+
+func (q *Queries) DeadLetterForget(ctx context.Context, arg DeadLetterForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.deadLetterForgetStmt, deadLetterForget, arg.Queue, arg.Before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deadLetterTake = `-- name: DeadLetterTake :one
+DELETE FROM dead_letter WHERE lease_id = $1 RETURNING lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at
+`
+
+func (q *Queries) DeadLetterTake(ctx context.Context, leaseID string) (DeadLetter, error) {
+	row := q.queryRow(ctx, q.deadLetterTakeStmt, deadLetterTake, leaseID)
+	var i DeadLetter
+	err := row.Scan(
+		&i.LeaseID,
+		&i.Queue,
+		&i.Subject,
+		&i.Item,
+		&i.Attempt,
+		&i.Failures,
+		&i.LastCode,
+		&i.LastError,
+		&i.DiedAt,
+	)
+	return i, err
+}
+
+const deadLetters = `-- name: DeadLetters :many
+SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at FROM dead_letter WHERE queue = $1 OR CAST($1 AS text) = '' ORDER BY died_at DESC, lease_id LIMIT CAST($2 AS bigint)
+`
+
+type DeadLettersParams struct {
+	Queue string
+	Max   int64
+}
+
+func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]DeadLetter, error) {
+	rows, err := q.query(ctx, q.deadLettersStmt, deadLetters, arg.Queue, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeadLetter
+	for rows.Next() {
+		var i DeadLetter
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Queue,
+			&i.Subject,
+			&i.Item,
+			&i.Attempt,
+			&i.Failures,
+			&i.LastCode,
+			&i.LastError,
+			&i.DiedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const leaseAdd = `-- name: LeaseAdd :execrows
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
 VALUES ($1, $2, $3, $4, 'waiting', $5)
@@ -97,20 +223,20 @@ func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int
 }
 
 const leaseAhead = `-- name: LeaseAhead :one
-SELECT CAST((SELECT count(*) FROM lease h WHERE h.state = 'held' AND h.lapses_at > $1)
-          + (SELECT count(*) FROM lease w WHERE w.queue = $2 AND w.state = 'waiting' AND w.due_at > $3) AS bigint) AS ahead
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.state = 'held' AND h.lapses_at > $2)
+          + (SELECT count(*) FROM lease w WHERE w.queue = $1 AND w.state = 'waiting' AND w.due_at > $3) AS bigint) AS ahead
 `
 
 type LeaseAheadParams struct {
-	LapsesAt int64
 	Queue    string
+	LapsesAt int64
 	DueAt    int64
 }
 
-// How many held leases lapse, and how much waiting work of a queue is due,
+// How many held leases of a queue lapse, and how much of its waiting work is due,
 // later than anything put there by the clock as it is now.
 func (q *Queries) LeaseAhead(ctx context.Context, arg LeaseAheadParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseAheadStmt, leaseAhead, arg.LapsesAt, arg.Queue, arg.DueAt)
+	row := q.queryRow(ctx, q.leaseAheadStmt, leaseAhead, arg.Queue, arg.LapsesAt, arg.DueAt)
 	var ahead int64
 	err := row.Scan(&ahead)
 	return ahead, err
@@ -404,13 +530,18 @@ func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
 
 const leaseLapsed = `-- name: LeaseLapsed :many
 SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease
-WHERE state = 'held' AND lapses_at <= $1
+WHERE queue = $1 AND state = 'held' AND lapses_at <= $2
 ORDER BY lapses_at
 LIMIT 1000
 `
 
-func (q *Queries) LeaseLapsed(ctx context.Context, now int64) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseLapsedStmt, leaseLapsed, now)
+type LeaseLapsedParams struct {
+	Queue string
+	Now   int64
+}
+
+func (q *Queries) LeaseLapsed(ctx context.Context, arg LeaseLapsedParams) ([]Lease, error) {
+	rows, err := q.query(ctx, q.leaseLapsedStmt, leaseLapsed, arg.Queue, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -488,6 +619,15 @@ func (q *Queries) LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int
 	return result.RowsAffected()
 }
 
+const leaseRemove = `-- name: LeaseRemove :exec
+DELETE FROM lease WHERE lease_id = $1
+`
+
+func (q *Queries) LeaseRemove(ctx context.Context, leaseID string) error {
+	_, err := q.exec(ctx, q.leaseRemoveStmt, leaseRemove, leaseID)
+	return err
+}
+
 const leaseReopen = `-- name: LeaseReopen :exec
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt)
 VALUES ($1, $2, $3, $4, 'waiting', $5, $6)
@@ -516,11 +656,16 @@ func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error 
 }
 
 const leaseRepairHeld = `-- name: LeaseRepairHeld :exec
-UPDATE lease SET lapses_at = $1 WHERE state = 'held' AND lapses_at > $1
+UPDATE lease SET lapses_at = $1 WHERE queue = $2 AND state = 'held' AND lapses_at > $1
 `
 
-func (q *Queries) LeaseRepairHeld(ctx context.Context, lapsesAt int64) error {
-	_, err := q.exec(ctx, q.leaseRepairHeldStmt, leaseRepairHeld, lapsesAt)
+type LeaseRepairHeldParams struct {
+	LapsesAt int64
+	Queue    string
+}
+
+func (q *Queries) LeaseRepairHeld(ctx context.Context, arg LeaseRepairHeldParams) error {
+	_, err := q.exec(ctx, q.leaseRepairHeldStmt, leaseRepairHeld, arg.LapsesAt, arg.Queue)
 	return err
 }
 
@@ -539,9 +684,41 @@ func (q *Queries) LeaseRepairWaiting(ctx context.Context, arg LeaseRepairWaiting
 	return err
 }
 
+const leaseRequeue = `-- name: LeaseRequeue :exec
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error)
+VALUES ($1, $2, $3, $4, 'waiting', $5, $6, $7, $8)
+ON CONFLICT DO NOTHING
+`
+
+type LeaseRequeueParams struct {
+	LeaseID   string
+	Queue     string
+	Subject   string
+	Item      int64
+	DueAt     int64
+	Attempt   int64
+	LastCode  string
+	LastError string
+}
+
+// Nothing when the same work was added anew meanwhile.
+func (q *Queries) LeaseRequeue(ctx context.Context, arg LeaseRequeueParams) error {
+	_, err := q.exec(ctx, q.leaseRequeueStmt, leaseRequeue,
+		arg.LeaseID,
+		arg.Queue,
+		arg.Subject,
+		arg.Item,
+		arg.DueAt,
+		arg.Attempt,
+		arg.LastCode,
+		arg.LastError,
+	)
+	return err
+}
+
 const leaseReschedule = `-- name: LeaseReschedule :execrows
 UPDATE lease
-SET state = 'waiting', holder = '', lapses_at = 0, progress = 0, due_at = $1
+SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = $1
 WHERE lease_id = $2 AND state = 'held' AND holder = $3 AND attempt = $4
 `
 

@@ -88,6 +88,18 @@ type BenchmarkResult struct {
 	CreatedAt  int64
 }
 
+type DeadLetter struct {
+	LeaseID   string
+	Queue     string
+	Subject   string
+	Item      int64
+	Attempt   int64
+	Failures  int64
+	LastCode  string
+	LastError string
+	DiedAt    int64
+}
+
 type FailedTry struct {
 	LeaseID     string
 	Attempt     int64

@@ -155,6 +155,7 @@ func (q *Queries) AuditWebhookSecrets(ctx context.Context, after string) ([]Webh
 const auditWebhookStuck = `-- name: AuditWebhookStuck :many
 SELECT d.delivery_id, d.lane FROM webhook_delivery d
 WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'webhook:' || d.lane || ':0')
 `
 
 type AuditWebhookStuckRow struct {
@@ -162,7 +163,7 @@ type AuditWebhookStuckRow struct {
 	Lane       string
 }
 
-// Deliveries that wait and that nobody will ever make.
+// Deliveries that wait and that nobody will ever make, nor sees that they wait.
 func (q *Queries) AuditWebhookStuck(ctx context.Context) ([]AuditWebhookStuckRow, error) {
 	rows, err := q.query(ctx, q.auditWebhookStuckStmt, auditWebhookStuck)
 	if err != nil {

@@ -1,0 +1,74 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// ErrNoDeadLetter says that there is none of that id.
+var ErrNoDeadLetter = errors.New("there is no such dead letter")
+
+// DeadLetter is work that failed too often. It is kept until an operator has it
+// requeued.
+type DeadLetter struct {
+	ID       string    `json:"id"` // the lease's
+	Queue    string    `json:"queue"`
+	Subject  string    `json:"subject"`
+	Item     int64     `json:"item"`
+	Failures int64     `json:"failures"`
+	Code     string    `json:"code"`   // of the last failure; "" where it has none
+	Reason   string    `json:"reason"` // of the last failure
+	DiedAt   time.Time `json:"died_at"`
+}
+
+// DeadLetters lists the dead letters of queue, or of all queues when it is "", the
+// newest first, up to most.
+func DeadLetters(ctx context.Context, tx *db.Tx, queue string, most int) ([]DeadLetter, error) {
+	rows, err := tx.DeadLetters(ctx, query.DeadLettersParams{Queue: queue, Max: int64(most)})
+	if err != nil {
+		return nil, fmt.Errorf("list dead letters: %w", err)
+	}
+	out := make([]DeadLetter, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, DeadLetter{
+			ID: r.LeaseID, Queue: r.Queue, Subject: r.Subject, Item: r.Item,
+			Failures: r.Failures, Code: r.LastCode, Reason: r.LastError, DiedAt: db.Time(r.DiedAt),
+		})
+	}
+	return out, nil
+}
+
+// Requeue makes a dead letter work again, due at once, with its failures counted
+// anew. Work that was added anew meanwhile stays as it is. Error: ErrNoDeadLetter.
+func Requeue(ctx context.Context, tx *db.Tx, id string) error {
+	dead, err := tx.DeadLetterTake(ctx, id)
+	if db.IsNotFound(err) {
+		return fmt.Errorf("%s: %w", id, ErrNoDeadLetter)
+	}
+	if err == nil {
+		err = tx.LeaseRequeue(ctx, query.LeaseRequeueParams{
+			LeaseID: dead.LeaseID, Queue: dead.Queue, Subject: dead.Subject, Item: dead.Item, DueAt: tx.Now,
+			Attempt: dead.Attempt, LastCode: dead.LastCode, LastError: dead.LastError,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("requeue %s: %w", id, err)
+	}
+	tx.Announce(Topic(dead.Queue))
+	return nil
+}
+
+// ForgetDead removes dead letters of queue that died longer ago than age. It is for
+// work that is soon worth nothing.
+func ForgetDead(ctx context.Context, d *db.DB, queue string, age time.Duration) (n int64, err error) {
+	err = d.Write(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.DeadLetterForget(ctx, query.DeadLetterForgetParams{Queue: queue, Before: tx.Now - age.Microseconds()})
+		return err
+	})
+	return n, err
+}

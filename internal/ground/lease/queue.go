@@ -1,0 +1,160 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Queue says how the work of one queue is treated.
+type Queue struct {
+	Name string
+	// Life is how long a claim lives between heartbeats.
+	Life time.Duration
+	// LongestPause bounds the pause before failed work is tried again: 1 s after
+	// the first failure, then twice as long each time.
+	LongestPause time.Duration
+	// LongestDelay is the longest that work is ever put off, by plan or by failure.
+	// What is due later was written while the clock was ahead. 0 where no bound is
+	// known.
+	LongestDelay time.Duration
+	// MaxFailures is how often a piece fails or lapses before it is a dead letter;
+	// 0 where the queue's owner ends it.
+	MaxFailures int64
+	// OnLapse, when set, takes a piece back from a holder that went silent, in the
+	// Reaper's transaction; ErrLost when it is held no more. Without it the piece
+	// has failed.
+	OnLapse func(ctx context.Context, tx *db.Tx, l Lease) error
+}
+
+// pause is how long a piece waits that has failed so often.
+func (q Queue) pause(failures int64) time.Duration {
+	return min(time.Second<<min(max(failures-1, 0), 30), q.LongestPause)
+}
+
+// Fail gives the work back as failed: it is due again after the queue's pause, or
+// it is dead, a dead letter, when it has failed MaxFailures times. Error: ErrLost.
+func (q Queue) Fail(ctx context.Context, tx *db.Tx, l Lease, code, reason string) (dead bool, err error) {
+	failed, err := Fail(ctx, tx, l.Ref(), code, reason, q.pause(l.Failures+1))
+	if err != nil || q.MaxFailures == 0 || failed.Failures < q.MaxFailures {
+		return false, err
+	}
+	err = tx.DeadLetterAdd(ctx, query.DeadLetterAddParams{
+		LeaseID: failed.ID, Queue: failed.Queue, Subject: failed.Subject, Item: failed.Item,
+		Attempt: failed.Attempt, Failures: failed.Failures, LastCode: code, LastError: reason, DiedAt: tx.Now,
+	})
+	if err == nil {
+		err = tx.LeaseRemove(ctx, failed.ID)
+	}
+	if err != nil {
+		return false, fmt.Errorf("keep %s as a dead letter: %w", failed.ID, err)
+	}
+	return true, nil
+}
+
+// Lapsed is the code of a try whose holder went silent.
+const Lapsed = "lapsed"
+
+// Reaper takes back what silent holders have.
+type Reaper struct {
+	DB     *db.DB
+	Queues []Queue
+	Log    *slog.Logger
+}
+
+// Run takes back what has lapsed, up to 1000 pieces of each queue, and puts right
+// what a clock that was set back would keep waiting. It returns how many leases
+// have lapsed. One that cannot be taken back does not keep the others.
+func (r Reaper) Run(ctx context.Context) (n int, err error) {
+	for _, q := range r.Queues {
+		if broken := RepairClockSkew(ctx, r.DB, q); broken != nil {
+			err = errors.Join(err, broken)
+			continue
+		}
+		lapsed, broken := lapsedOf(ctx, r.DB, q.Name)
+		err, n = errors.Join(err, broken), n+len(lapsed)
+		for _, l := range lapsed {
+			// ErrLost: it was heard after all, or another process took it back.
+			if broken := r.takeBack(ctx, q, l); !errors.Is(broken, ErrLost) {
+				err = errors.Join(err, broken)
+			}
+		}
+	}
+	return n, err
+}
+
+func lapsedOf(ctx context.Context, d *db.DB, queue string) (lapsed []Lease, err error) {
+	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := tx.LeaseLapsed(ctx, query.LeaseLapsedParams{Queue: queue, Now: tx.Now})
+		lapsed, err = claimed(rows, err)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list lapsed leases: %w", err)
+	}
+	return lapsed, nil
+}
+
+func (r Reaper) takeBack(ctx context.Context, q Queue, l Lease) error {
+	dead := false
+	err := r.DB.Write(ctx, func(tx *db.Tx) error {
+		now, err := tx.LeaseGet(ctx, l.ID)
+		if db.IsNotFound(err) || (err == nil && now.LapsesAt > tx.Now) {
+			return ErrLost // a heartbeat came in between
+		}
+		if err != nil {
+			return fmt.Errorf("read lease: %w", err)
+		}
+		if q.OnLapse != nil {
+			return q.OnLapse(ctx, tx, l)
+		}
+		dead, err = q.Fail(ctx, tx, l, Lapsed, "the process that worked on it went silent")
+		return err
+	})
+	if err == nil && dead {
+		logDeath(r.Log, l, errors.New(Lapsed))
+	}
+	return err
+}
+
+func logDeath(log *slog.Logger, l Lease, err error) {
+	log.Error("work failed too often, it is a dead letter now: svc admin dead-letter", "queue", l.Queue, "id", l.ID, "error", err)
+}
+
+// RepairClockSkew puts right what was written while the clock was ahead: when it
+// has been set back by an hour, a silent holder would keep its lease for an hour,
+// and work that is due now would wait as long. A lease lapses after q.Life at the
+// latest; work that is due later than q.LongestDelay is due at once.
+func RepairClockSkew(ctx context.Context, d *db.DB, q Queue) error {
+	lapses := func(tx *db.Tx) int64 { return tx.Now + q.Life.Microseconds() }
+	due := func(tx *db.Tx) int64 {
+		if q.LongestDelay == 0 {
+			return math.MaxInt64
+		}
+		return tx.Now + q.LongestDelay.Microseconds()
+	}
+	ahead := int64(0)
+	err := d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		ahead, err = tx.LeaseAhead(ctx, query.LeaseAheadParams{Queue: q.Name, LapsesAt: lapses(tx), DueAt: due(tx)})
+		return err
+	})
+	if err == nil && ahead > 0 {
+		err = d.Write(ctx, func(tx *db.Tx) error {
+			if err := tx.LeaseRepairHeld(ctx, query.LeaseRepairHeldParams{Queue: q.Name, LapsesAt: lapses(tx)}); err != nil {
+				return err
+			}
+			tx.Announce(Topic(q.Name))
+			return tx.LeaseRepairWaiting(ctx, query.LeaseRepairWaitingParams{Queue: q.Name, Now: tx.Now, DueAt: due(tx)})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("repair clock skew of leases: %w", err)
+	}
+	return nil
+}
