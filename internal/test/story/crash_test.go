@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/long"
 	"svc.example/internal/work/wallet"
 )
 
@@ -30,14 +31,24 @@ const crashLanes = 2
 // commit, in another run behind its second, and so on until a run ends before
 // its turn comes. Embedded, the worker dies with the server; apart, it outlives
 // it.
+//
+// The long run kills behind every commit in each of the four ways. The short run
+// deals the commits out among them: there is a kill behind each commit, in one way.
 func TestNothingIsLostWhereverTheServerIsKilled(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.Engines() {
-		for _, worker := range []string{"embedded", "apart"} {
+	way := 0
+	for _, worker := range []string{"embedded", "apart"} {
+		for _, engine := range dbtest.Engines() {
+			first, ways := way, 4
+			way++
 			for lane := range crashLanes {
+				begin, step := int64(first+lane*ways+1), int64(crashLanes*ways)
+				if long.Run() {
+					begin, step = int64(lane+1), crashLanes
+				}
 				t.Run(fmt.Sprintf("%s/%s/lane-%d", engine, worker, lane), func(t *testing.T) {
 					t.Parallel()
-					for n, killed := int64(lane+1), true; killed; n += crashLanes {
+					for n, killed := begin, true; killed; n += step {
 						t.Run(fmt.Sprintf("commit-%d", n), func(t *testing.T) {
 							killed = crashRun(t, dbtest.URL(t, engine), worker == "embedded", n)
 						})

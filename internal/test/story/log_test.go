@@ -16,29 +16,31 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/long"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/wallet"
 )
 
-// logJobs is how many jobs two servers complete between them.
-const logJobs = 10000
+// logJobs is how many jobs two servers complete between them. Completing one takes
+// two commits, so each server is killed in the middle.
+func logJobs() int64 { return int64(long.Scale(300, 10_000)) }
 
 // Two servers over one PostgreSQL pack and complete jobs at once, and each is
 // killed once on the way. Every job is completed once, every receipt is its own
 // leaf, and the log has neither hole nor fork: the audit at the end builds it
 // anew and opens every artifact.
-func TestTwoServersThatDieCompleteTenThousandJobsIntoOneLog(t *testing.T) {
+func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t), LeaseLife: time.Second, LogOrigin: "renders.example.com/log"}
 	h := open(t, config)
-	packaged(t, h, logJobs)
+	packaged(t, h, logJobs())
 
 	left := func() (n int64) {
 		h.read(func(ctx context.Context, tx *db.Tx) error {
 			head, err := receiptlog.Head(ctx, tx)
-			n = logJobs - head.Size
+			n = logJobs() - head.Size
 			return err
 		})
 		return n
@@ -47,7 +49,7 @@ func TestTwoServersThatDieCompleteTenThousandJobsIntoOneLog(t *testing.T) {
 	done, stop := h.app.DB.Listen(lease.Topic(lease.ExpireQueue))
 	defer stop()
 	var stops []func() bool
-	for _, kill := range []int64{3000, 5000} {
+	for _, kill := range []int64{logJobs() * 3 / 10, logJobs() / 2} {
 		stops = append(stops, supervise(t, serverConfig{
 			Listen: freeAddress(t), Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: kill, NoWorker: true,
 		}))
@@ -73,7 +75,7 @@ func TestTwoServersThatDieCompleteTenThousandJobsIntoOneLog(t *testing.T) {
 func wantOneLog(t *testing.T, h *house) {
 	h.read(func(ctx context.Context, tx *db.Tx) error {
 		head, err := receiptlog.Head(ctx, tx)
-		if err != nil || head.Size != logJobs {
+		if err != nil || head.Size != logJobs() {
 			t.Errorf("the log has %d leaves: %v", head.Size, err)
 		}
 		key, err := h.app.Keys.Current(ctx, tx)
@@ -112,7 +114,7 @@ func wantOneLog(t *testing.T, h *house) {
 
 // packaged writes n paid jobs of one frame whose frames are all in, as if they
 // had just been rendered, and the leases to pack them.
-func packaged(t *testing.T, h *house, n int) {
+func packaged(t *testing.T, h *house, n int64) {
 	t.Helper()
 	ctx := t.Context()
 	picture := []byte("what a worker handed in")
@@ -136,7 +138,7 @@ func packaged(t *testing.T, h *house, n int) {
 			return err
 		}
 		workspace = p.WorkspaceID
-		return wallet.Credit(ctx, tx, workspace, "many", int64(n))
+		return wallet.Credit(ctx, tx, workspace, "many", n)
 	})
 	conn, err := pgx.Connect(ctx, h.config.Database)
 	if err != nil {
