@@ -1,10 +1,13 @@
 // Package await bounds the waits of tests: one that waits longer than any machine
 // needs ends with words, instead of holding up the whole run until its time limit.
-// It is for tests alone, and waits for events, never for time to pass.
+// It is for tests alone, and waits for events, never for time to pass: Next where the
+// event tells of itself, Until where it can only be looked for. Only simulated time
+// passes by itself: see Pass.
 package await
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -21,4 +24,26 @@ func Next[T any](t testing.TB, from <-chan T, what string) (got T) {
 		t.Fatalf("waited %s in vain for %s", Patience, what)
 	}
 	return got
+}
+
+// Until returns when seen does. It looks again every few milliseconds: often enough
+// that nobody waits for it, seldom enough to leave the machine to what is awaited.
+func Until(t testing.TB, what string, seen func() bool) {
+	t.Helper()
+	again, end := time.NewTicker(5*time.Millisecond), time.After(Patience)
+	defer again.Stop()
+	for !seen() {
+		select {
+		case <-again.C:
+		case <-end:
+			t.Fatalf("waited %s in vain for %s", Patience, what)
+		}
+	}
+}
+
+// Pass lets d pass in the simulated time of a synctest bubble, which takes no time.
+// Elsewhere it panics.
+func Pass(d time.Duration) {
+	synctest.Wait()
+	time.Sleep(d)
 }

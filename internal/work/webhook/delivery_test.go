@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,50 +73,46 @@ func TestTheScheduleOfTries(t *testing.T) {
 
 func TestWhatAnAnswerMeans(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]webhook.Status{
-		200: webhook.Delivered, 204: webhook.Delivered, 299: webhook.Delivered, 301: webhook.Pending, 302: webhook.Pending, 307: webhook.Pending,
-		400: webhook.Pending, 404: webhook.Pending, 410: webhook.Failed, 429: webhook.Pending, 500: webhook.Pending, 503: webhook.Pending,
-	} {
-		t.Run(strconv.Itoa(status), func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
-					rw.Header().Set("Location", "/elsewhere")
-					rw.WriteHeader(status)
-				})
-				w.run()
-				d := w.await(w.tellTarget(r.URL, ""), tried(1))
-				if d.Status != want || *d.Attempts[0].Status != status {
-					t.Errorf("it is %s, want %s", d.Status, want)
-				}
-				if status == http.StatusGone && *d.Reason != webhook.Gone {
-					t.Errorf("the reason is %s", *d.Reason)
-				}
-				if len(r.hits) != 1 {
-					t.Errorf("%d calls; a redirect was followed", len(r.hits))
-				}
-				w.audit()
+	each(t, func(t *testing.T, w *world) {
+		w.run()
+		for status, want := range map[int]webhook.Status{
+			200: webhook.Delivered, 204: webhook.Delivered, 299: webhook.Delivered, 301: webhook.Pending, 302: webhook.Pending, 307: webhook.Pending,
+			400: webhook.Pending, 404: webhook.Pending, 410: webhook.Failed, 429: webhook.Pending, 500: webhook.Pending, 503: webhook.Pending,
+		} {
+			r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Location", "/elsewhere")
+				rw.WriteHeader(status)
 			})
-		})
-	}
+			d := w.await(w.tellTarget(r.URL, ""), tried(1))
+			if d.Status != want || *d.Attempts[0].Status != status {
+				t.Errorf("%d: it is %s, want %s", status, d.Status, want)
+			}
+			if status == http.StatusGone && *d.Reason != webhook.Gone {
+				t.Errorf("%d: the reason is %s", status, *d.Reason)
+			}
+			if len(r.hits) != 1 {
+				t.Errorf("%d: %d calls; a redirect was followed", status, len(r.hits))
+			}
+		}
+		w.audit()
+	})
 }
 
 func TestRetryAfterIsNeverUndercut(t *testing.T) {
 	t.Parallel()
-	for wish, least := range map[string]time.Duration{"3600": time.Hour, "1": 4 * time.Second, "999999999": 24 * time.Hour, "soon": 4 * time.Second} {
-		t.Run(wish, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
-					rw.Header().Set("Retry-After", wish)
-					rw.WriteHeader(http.StatusServiceUnavailable)
-				})
-				w.run()
-				d := w.await(w.tellTarget(r.URL, ""), tried(1))
-				if wait := d.NextTryAt.Sub(d.Attempts[0].StartedAt); wait < least || wait > least*12/10+5*time.Second {
-					t.Errorf("it waits %s, want %s", wait, least)
-				}
+	each(t, func(t *testing.T, w *world) {
+		w.run()
+		for asked, least := range map[string]time.Duration{"3600": time.Hour, "1": 4 * time.Second, "999999999": 24 * time.Hour, "soon": 4 * time.Second} {
+			r := w.receiver(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Retry-After", asked)
+				rw.WriteHeader(http.StatusServiceUnavailable)
 			})
-		})
-	}
+			d := w.await(w.tellTarget(r.URL, ""), tried(1))
+			if wait := d.NextTryAt.Sub(d.Attempts[0].StartedAt); wait < least || wait > least*12/10+5*time.Second {
+				t.Errorf("Retry-After %s: it waits %s, want %s", asked, wait, least)
+			}
+		}
+	})
 }
 
 // TestARotatedSecretSignsBesideTheNewOneForADay checks the header's two

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/await"
+	"svc.example/internal/test/long"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
 )
@@ -24,17 +25,14 @@ import (
 func (w *world) awaitBlocked() {
 	w.t.Helper()
 	bare := w.bare()
-	for end := time.Now().Add(await.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // between two looks
+	await.Until(w.t, "somebody to wait for a lock", func() bool {
 		var n int
-		err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
-		if err != nil || n > 0 {
-			if err != nil {
-				w.t.Error(err)
-			}
-			return
+		if err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n); err != nil {
+			w.t.Error(err)
+			return true
 		}
-	}
-	w.t.Error("nobody waits for a lock")
+		return n > 0
+	})
 }
 
 // TestTheEndOfAJobAndAFailedCallNeverDeadlock has both meet at one endpoint, each
@@ -100,10 +98,10 @@ func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		const lanes, rounds = 40, 10
+		const lanes = 40
 		var answer atomic.Pointer[chan struct{}]
 		r := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
-		for round := range rounds {
+		for round := range long.Scale(3, 10) {
 			answer.Store(new(make(chan struct{})))
 			for n := range lanes {
 				w.tellTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)

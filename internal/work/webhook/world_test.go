@@ -196,43 +196,30 @@ func (w *world) endpoint(url, secret string) (webhook.Endpoint, string) {
 }
 
 // await waits until the only delivery of a job is as wanted.
-func (w *world) await(jobID string, want func(webhook.Delivery) bool) webhook.Delivery {
+func (w *world) await(jobID string, want func(webhook.Delivery) bool) (d webhook.Delivery) {
 	w.t.Helper()
-	end := time.After(await.Patience)
-	for {
+	await.Until(w.t, "a delivery", func() bool {
 		all, err := w.OfJob(w.t.Context(), jobID)
 		if err != nil || len(all) != 1 {
 			w.t.Fatalf("%d deliveries, %v", len(all), err)
 		}
-		if want(all[0]) {
-			return all[0]
-		}
-		select {
-		case <-end:
-			w.t.Fatalf("the delivery is %+v", all[0])
-		case <-time.After(5 * time.Millisecond): // between two looks
-		}
-	}
+		d = all[0]
+		return want(d)
+	})
+	return d
 }
 
 // awaitDisabled waits until an endpoint is disabled.
-func (w *world) awaitDisabled(endpointID string) webhook.Endpoint {
+func (w *world) awaitDisabled(endpointID string) (e webhook.Endpoint) {
 	w.t.Helper()
-	end := time.After(await.Patience)
-	for {
-		e, err := w.Get(w.t.Context(), w.workspace, endpointID)
-		if err != nil {
+	await.Until(w.t, "an endpoint to be disabled", func() (disabled bool) {
+		var err error
+		if e, err = w.Get(w.t.Context(), w.workspace, endpointID); err != nil {
 			w.t.Fatal(err)
 		}
-		if !e.Enabled {
-			return e
-		}
-		select {
-		case <-end:
-			w.t.Fatalf("the endpoint is %+v", e)
-		case <-time.After(5 * time.Millisecond): // between two looks
-		}
-	}
+		return !e.Enabled
+	})
+	return e
 }
 
 // notify works off the notices.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/test/await"
 )
 
 // watchedBench is a worker on a job that is watched.
@@ -103,7 +104,7 @@ func TestHeldFramesAreGivenBackWhenTheWorkerStops(t *testing.T) {
 		b, _ := watchedBench(t, s)
 		stop := b.run()
 		b.untilDelivered(4) // 5, 6 and 7 are held until 8 is compared
-		time.Sleep(2500 * time.Millisecond)
+		await.Pass(2500 * time.Millisecond)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}

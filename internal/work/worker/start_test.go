@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/test/await"
 	"svc.example/internal/work/worker"
 )
 
@@ -62,7 +63,7 @@ func TestAServerThatIsNotThereYetIsWaitedFor(t *testing.T) {
 		b := newBench(t, s, newPainter())
 		stop := b.run()
 		defer stop()
-		time.Sleep(time.Hour)
+		await.Pass(time.Hour)
 		s.change(func() { s.down = false })
 		b.untilDelivered(1)
 	})
@@ -74,7 +75,7 @@ func TestAServerThatRefusesIsNotFlooded(t *testing.T) {
 		var calls atomic.Int64
 		b.config.Farm = refusing{b.server, &calls}
 		stop := b.run()
-		time.Sleep(time.Minute)
+		await.Pass(time.Minute)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

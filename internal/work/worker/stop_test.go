@@ -3,6 +3,8 @@ package worker_test
 import (
 	"testing"
 	"time"
+
+	"svc.example/internal/test/await"
 )
 
 func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
@@ -11,7 +13,7 @@ func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
 		p.frameTime = 4 * time.Second
 		b := newBench(t, s, p)
 		stop := b.run()
-		time.Sleep(2 * time.Second)
+		await.Pass(2 * time.Second)
 		begun := time.Now()
 		if err := stop(); err != nil {
 			t.Fatal(err)
@@ -34,7 +36,7 @@ func TestAStoppedWorkerGivesALongFrameBack(t *testing.T) {
 		p.frameTime = time.Hour
 		b := newBench(t, s, p)
 		stop := b.run()
-		time.Sleep(10 * time.Minute)
+		await.Pass(10 * time.Minute)
 		begun := time.Now()
 		if err := stop(); err != nil {
 			t.Fatal(err)

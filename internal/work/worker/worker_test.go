@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/test/await"
 	"svc.example/internal/work/worker"
 )
 
@@ -156,7 +157,7 @@ func TestALongFrameIsLeftToAnIdleWorker(t *testing.T) {
 		b1, b2 := newBench(t, s, busy), newBench(t, s, idle)
 		stop1 := b1.run()
 		defer stop1()
-		time.Sleep(31 * time.Second) // in the middle of the second frame, the third is left
+		await.Pass(31 * time.Second) // in the middle of the second frame, the third is left
 		stop2 := b2.run()
 		defer stop2()
 		b1.untilDelivered(3)
@@ -189,7 +190,7 @@ func TestASpareIsReadyForTheNextJob(t *testing.T) {
 		stop := b.run()
 		defer stop()
 		b.untilDelivered(3)
-		time.Sleep(5 * time.Second) // of the bubble: the time a spare has to start
+		await.Pass(5 * time.Second) // the time a spare has to start
 		s.add("JOB-2", 1)
 		asked := time.Now()
 		b.untilDelivered(4)
@@ -211,7 +212,7 @@ func TestResultsAreKeptUntilTheServerIsBack(t *testing.T) {
 		defer stop()
 		b.untilDelivered(1)
 		s.change(func() { s.down = true })
-		time.Sleep(10 * time.Minute)
+		await.Pass(10 * time.Minute)
 		s.change(func() { s.down = false })
 		back := time.Now()
 		b.untilDelivered(3)
@@ -233,7 +234,7 @@ func TestResultsOutliveTheWorker(t *testing.T) {
 		s.deliverIn = time.Minute // no result leaves before the worker is stopped
 		b := newBench(t, s, p)
 		stop := b.run()
-		time.Sleep(5 * time.Second)
+		await.Pass(5 * time.Second)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestAKeptPictureThatIsNotWholeIsRenderedAgain(t *testing.T) {
 		s.deliverIn = time.Minute
 		b := newBench(t, s, p)
 		stop := b.run()
-		time.Sleep(5 * time.Second)
+		await.Pass(5 * time.Second)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +293,7 @@ func TestARefusedResultIsDropped(t *testing.T) {
 		s.deliverIn = 3 * time.Second
 		b := newBench(t, s, newPainter())
 		stop := b.run()
-		time.Sleep(2500 * time.Millisecond) // the first frame is rendered and on its way
+		await.Pass(2500 * time.Millisecond) // the first frame is rendered and on its way
 		s.change(func() { s.jobs[0].frames[0].attempt++; s.jobs[0].frames[0].closed = true })
 		b.untilDelivered(1)
 		if err := stop(); err != nil {
@@ -314,7 +315,7 @@ func TestALostLeaseEndsItsFrame(t *testing.T) {
 		b := newBench(t, s, p)
 		stop := b.run()
 		defer stop()
-		time.Sleep(3 * time.Second)
+		await.Pass(3 * time.Second)
 		s.change(func() { s.jobs[0].frames[0].closed = true })
 		b.untilDelivered(1)
 		if p.stopped != 1 || len(p.opens) != 2 || len(s.fails) != 0 {
@@ -455,7 +456,7 @@ func TestAFileIsFetchedOnceOverJobsAndRestarts(t *testing.T) {
 		b := newBench(t, s, newPainter())
 		stop := b.run()
 		b.untilDelivered(1)
-		time.Sleep(time.Hour) // of the bubble: long polls that bring nothing
+		await.Pass(time.Hour) // long polls that bring nothing
 		s.add("JOB-2", 1)
 		b.untilDelivered(2)
 		if err := stop(); err != nil {

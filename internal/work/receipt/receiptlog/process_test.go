@@ -15,6 +15,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/long"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -24,10 +25,11 @@ import (
 // it appends signed receipts to the database that the variable names.
 const writerVariable = "SVC_TEST_RECEIPTLOG_WRITER"
 
-const (
-	manyReceipts = 10_000
-	perTell      = 100 // receipts between two lines of a writer
-)
+// perTell is how many receipts a thread of a writer appends between two lines.
+const perTell = 20
+
+// manyReceipts fill the log.
+func manyReceipts() int64 { return int64(long.Scale(2_000, 10_000)) }
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(writerVariable); url != "" {
@@ -102,7 +104,7 @@ func write(url string) error {
 func writeOne(d *db.DB, s signer) error {
 	return d.Write(context.Background(), func(tx *db.Tx) error {
 		_, err := receiptlog.Append(context.Background(), tx, func(index int64) (receipt.Entry, error) {
-			if index == manyReceipts {
+			if index == manyReceipts() {
 				return receipt.Entry{}, errFull
 			}
 			return s.entry(index)
@@ -133,9 +135,9 @@ func writer(t *testing.T, url string) (*exec.Cmd, *bufio.Scanner) {
 	return process, bufio.NewScanner(out)
 }
 
-// TestProcessesShareOneLogWhateverHappensToThem lets two processes write ten
-// thousand receipts over one PostgreSQL, kills one of them three times, and
-// proves every receipt afterwards.
+// TestProcessesShareOneLogWhateverHappensToThem lets two processes write thousands
+// of receipts over one PostgreSQL, kills one of them three times, and proves every
+// receipt afterwards.
 func TestProcessesShareOneLogWhateverHappensToThem(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t, "postgres")
@@ -163,7 +165,7 @@ func TestProcessesShareOneLogWhateverHappensToThem(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if breaches := b.audit(); len(breaches) > 0 || b.head().Size != manyReceipts {
+	if breaches := b.audit(); len(breaches) > 0 || b.head().Size != manyReceipts() {
 		t.Fatalf("%d leaves, %v", b.head().Size, breaches)
 	}
 	proveAll(t, b)
