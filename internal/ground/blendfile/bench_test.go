@@ -75,7 +75,7 @@ func BenchmarkInspectSmall(b *testing.B) {
 func BenchmarkBlenderOnSmall(b *testing.B) {
 	blender := os.Getenv("SVC_BLENDER")
 	if blender == "" {
-		b.Skip("SVC_BLENDER names no Blender")
+		b.Fatal("SVC_BLENDER names no Blender: run this by scripts/with-blender")
 	}
 	const ask = "import bpy; s = bpy.context.scene; print(s.frame_start, s.frame_end)"
 	for b.Loop() {
