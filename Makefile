@@ -36,7 +36,7 @@ build: ## Build ./svc
 # What every run of the tests needs; nothing is installed twice.
 TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox python && scripts/install-npm
 # The longest package first: the others then run beside it.
-TESTS      = CGO_ENABLED=0 go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
+TESTS      = go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
 PACKAGES   = ./internal/test/story ./...
 
 .PHONY: test
@@ -48,7 +48,7 @@ test: ## Run every test, with a real Blender and a real PostgreSQL
 check: lint ## What a change must pass: lint, then every test, with the race detector where goroutines start
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
-	@export CGO_ENABLED=1; $(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 15m
+	@$(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 15m
 
 .PHONY: lint
 lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fresh generated code, scripts
@@ -63,14 +63,14 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@scripts/check-generated
 	@scripts/check-scripts
 
-# Every test at its full size, each package with the race detector, then every
-# parser against made-up input, FUZZTIME each.
+# Every test at its full size, chaos and kills among them, each package with the race
+# detector; then every parser against made-up input, FUZZTIME each.
 .PHONY: test-long
 test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, fuzz
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
-	@export CGO_ENABLED=1 SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@$(MAKE) --no-print-directory chaos fuzz
+	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
+	@$(MAKE) --no-print-directory fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
@@ -85,7 +85,7 @@ ROUNDS ?= 20
 chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@scripts/install-tools postgres
 	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
-	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: ' | grep -v testdbconf
+	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

@@ -64,13 +64,14 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 	}
 	r := newReport(os.Stdout, isTerminal(os.Stdout), len(all))
 	for _, pass := range []struct {
-		packages []string
-		flags    []string
-	}{{plain, nil}, {raced, []string{"-race"}}} {
+		packages    []string
+		flags       []string
+		environment []string
+	}{{packages: plain}, {raced, []string{"-race"}, []string{"CGO_ENABLED=1"}}} { // only the race detector needs C
 		if len(pass.packages) == 0 || ctx.Err() != nil {
 			continue
 		}
-		got, err := goTest(ctx, r, slices.Concat(pass.flags, extra, pass.packages))
+		got, err := goTest(ctx, r, pass.environment, slices.Concat(pass.flags, extra, pass.packages))
 		if err != nil {
 			return 1, err
 		}
@@ -83,9 +84,9 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 }
 
 // goTest runs go test and hands what it tells to r. It returns go's exit code.
-func goTest(ctx context.Context, r *report, arguments []string) (code int, err error) {
+func goTest(ctx context.Context, r *report, environment, arguments []string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, arguments...)...)
-	cmd.Stderr = os.Stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), environment...), os.Stderr
 	// An interrupted go test stops its tests, and waits for them.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
