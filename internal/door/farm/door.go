@@ -35,6 +35,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/render"
 )
 
@@ -306,7 +307,7 @@ func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.Nod
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.Blobs.Open(ctx, job.InputKey)
+	file, err := project.Store{DB: s.DB, Blobs: s.Blobs}.Open(ctx, job.UploadID, job.InputSha256)
 	if err != nil {
 		return nil, fmt.Errorf("open input: %w", err)
 	}

@@ -13,41 +13,48 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
+// before takes an empty database back to where it was after a migration, and gives
+// what writes into it.
+func before(t *testing.T, url string, version int64) (bare *sql.DB, do func(statement string)) {
+	t.Helper()
+	ctx := t.Context()
+	all, err := db.Open(ctx, db.Config{URL: url}) // so that all migrations are there to be undone
+	if err == nil {
+		err = all.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver, dialect := "sqlite", goose.DialectSQLite3
+	if strings.HasPrefix(url, "postgres") {
+		driver, dialect = "pgx", goose.DialectPostgres
+	}
+	if bare, err = sql.Open(driver, url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bare.Close() })
+	migrations, err := goose.NewProvider(dialect, bare, os.DirFS("migrations"), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrations.DownTo(ctx, version); err != nil {
+		t.Fatal(err)
+	}
+	return bare, func(statement string) {
+		t.Helper()
+		if _, err := bare.ExecContext(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
 // TestJobsThatEndedBeforeWebhooksHaveAnEvent takes a database back to where there
 // were none, has jobs end there, and goes on: the audit wants an event of each.
 func TestJobsThatEndedBeforeWebhooksHaveAnEvent(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		ctx, before := t.Context(), int64(4)
-		all, err := db.Open(ctx, db.Config{URL: url}) // so that all migrations are there to be undone
-		if err == nil {
-			err = all.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		driver, dialect := "sqlite", goose.DialectSQLite3
-		if strings.HasPrefix(url, "postgres") {
-			driver, dialect = "pgx", goose.DialectPostgres
-		}
-		bare, err := sql.Open(driver, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = bare.Close() }()
-		migrations, err := goose.NewProvider(dialect, bare, os.DirFS("migrations"), goose.WithDisableGlobalRegistry(true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := migrations.DownTo(ctx, before); err != nil {
-			t.Fatal(err)
-		}
-		do := func(statement string) {
-			t.Helper()
-			if _, err := bare.ExecContext(ctx, statement); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
-		}
+		ctx := t.Context()
+		bare, do := before(t, url, 4)
 		do("INSERT INTO workspace (workspace_id, name, created_at) VALUES ('WSP-1', '', 1)")
 		do("INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at) VALUES ('UPL-1', 'WSP-1', '', '', 1, '', '{}', 1)")
 		for n, status := range []string{"completed", "failed", "cancelled", "queued", "rendering"} {
@@ -58,7 +65,7 @@ func TestJobsThatEndedBeforeWebhooksHaveAnEvent(t *testing.T) {
 				VALUES ('JOB-%d', 'WSP-1', 'job_api', '%s', 'UPL-1', 'QTE-%d', '', '', 1, '', 1, 1, 1, 1, '', 1, 1, %d)`, n, status, n, 100+n))
 		}
 		d := dbtest.Open(t, db.Config{URL: url})
-		err = d.Read(ctx, func(tx *db.Tx) error {
+		err := d.Read(ctx, func(tx *db.Tx) error {
 			wrong, err := tx.AuditWebhookEvents(ctx)
 			if len(wrong) != 0 {
 				t.Errorf("their events are %+v", wrong)

@@ -81,3 +81,8 @@ WHERE e.forgotten_at = 0 AND e.created_at <= ?1
   AND e.created_at >= ?2 AND (e.created_at > ?2 OR e.event_id > ?3)
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND (d.status = 'pending' OR d.ended_at > ?1))
 ORDER BY e.created_at, e.event_id LIMIT ?4;
+
+-- name: ContentLock
+SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM content c
+WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = ?1)
+ORDER BY c.sha256;

@@ -153,14 +153,18 @@ func packaged(t *testing.T, h *house, n int64) {
 }
 
 const packagedJobs = `
-INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
-VALUES ('UPL-many', '$workspace', 'many.blend', '$hash', $size, '$key', '{}', 1);
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
+VALUES ('UPL-many', '$workspace', 'many.blend', '$hash', $size, '{}', 1);
+INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at) VALUES ('$workspace', '$hash', $size, '$key', 1);
+INSERT INTO project (upload_id, workspace_id, manifest, created_at)
+VALUES ('UPL-many', '$workspace', '{"main":"many.blend","files":[{"path":"many.blend","sha256":"$hash","size_bytes":$size,"parts":["$hash"]}]}', 1);
+INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES ('UPL-many', '$workspace', '$hash');
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified,
   warnings, created_at, expires_at, accepted_at, job_id)
 SELECT 'QTE-' || i, 'UPL-many', '$workspace', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1, '[]', 1, 2, 1, 'JOB-' || i FROM generate_series(1, $n) i;
-INSERT INTO job (job_id, workspace_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end,
+INSERT INTO job (job_id, workspace_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end,
   frame_step, frame_count, frames_completed, pricing_version, price_cents, created_at, submitted_at, claimed_at, updated_at)
-SELECT 'JOB-' || i, '$workspace', 'job_api', 'packaging', 'UPL-many', 'QTE-' || i, 'many.blend', '$hash', $size, '$key', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1,
+SELECT 'JOB-' || i, '$workspace', 'job_api', 'packaging', 'UPL-many', 'QTE-' || i, 'many.blend', '$hash', $size, 1, 1, 1, 1, 1, 'fixed-1c-v1', 1,
   1000000, 1000000, 1000000, 1000000 FROM generate_series(1, $n) i;
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device,
   device_name, blender_version, build_hash, switched, log, accepted_at)

@@ -128,7 +128,7 @@ func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
 			t.Fatalf("the largest: %d %s", status, code)
 		}
 		h.read(func(ctx context.Context, tx *db.Tx) error {
-			keys, err := tx.UploadBlobKeys(ctx)
+			keys, err := tx.ContentKeys(ctx)
 			if err != nil || len(keys) != 1 {
 				t.Fatalf("the uploads %v are kept, %v", keys, err)
 			}
@@ -281,7 +281,7 @@ func (h *house) wantNoUpload() {
 		}
 	}
 	h.read(func(ctx context.Context, tx *db.Tx) error {
-		keys, err := tx.UploadBlobKeys(ctx)
+		keys, err := tx.ContentKeys(ctx)
 		if len(keys) > 0 {
 			h.t.Errorf("the uploads %v are left", keys)
 		}

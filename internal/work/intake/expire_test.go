@@ -19,7 +19,9 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/render"
 )
 
 // house is an intake with a store and one workspace.
@@ -50,20 +52,25 @@ func (h house) must(do func(tx *db.Tx) error) {
 	}
 }
 
-// upload receives a real file.
-func (h house) upload() intake.Inspection {
-	h.t.Helper()
+// receive takes a real file and prices a frame of it.
+func (h house) receive() (intake.Inspection, error) {
 	file, err := os.Open("../../ground/blendfile/testdata/settings.blend")
 	if err != nil {
-		h.t.Fatal(err)
+		return intake.Inspection{}, err
 	}
 	defer func() { _ = file.Close() }()
 	received, err := h.Receive(h.t.Context(), workspace, "settings.blend", file)
 	if err != nil {
-		h.t.Fatal(err)
+		return intake.Inspection{}, err
 	}
 	frame := 1
-	i, err := received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame})
+	return received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame})
+}
+
+// upload is receive where nothing can fail.
+func (h house) upload() intake.Inspection {
+	h.t.Helper()
+	i, err := h.receive()
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -80,7 +87,7 @@ func (h house) start(i intake.Inspection) error {
 		jobID := id.New(id.Job)
 		err = tx.JobCreate(context.Background(), query.JobCreateParams{
 			JobID: jobID, WorkspaceID: workspace, Flow: "job_api", Status: "queued", UploadID: q.UploadID, QuoteID: q.QuoteID,
-			InputKey: q.InputKey, FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: q.PriceCents, CreatedAt: tx.Now,
+			FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: q.PriceCents, CreatedAt: tx.Now,
 		})
 		if err != nil {
 			return err
@@ -105,7 +112,7 @@ func (h house) expire(uploadID string) error {
 
 func (h house) hasFile(i intake.Inspection) bool {
 	h.t.Helper()
-	r, err := h.Blobs.Open(h.t.Context(), i.Quote.InputKey)
+	r, err := project.Store{DB: h.DB, Blobs: h.Blobs}.Open(h.t.Context(), i.UploadID, i.Quote.InputSHA256)
 	if errors.Is(err, blob.ErrNotFound) {
 		return false
 	}
@@ -142,6 +149,111 @@ func TestAnUploadIsStartedOrRemovedNeverBoth(t *testing.T) {
 			if got, want := h.hasFile(i), started == nil; got != want {
 				t.Fatalf("the upload was started: %v, its file is there: %v", want, got)
 			}
+		}
+	})
+}
+
+// blobs are the keys of all files that are stored.
+func (h house) blobs() (keys []string) {
+	h.t.Helper()
+	err := h.Blobs.List(h.t.Context(), "", func(key string, _ time.Time) error {
+		keys = append(keys, key)
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return keys
+}
+
+func TestEqualBytesAreStoredOnceUntilTheirLastUploadGoes(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		first, second := h.upload(), h.upload()
+		if n := len(h.blobs()); n != 1 {
+			t.Errorf("two uploads of the same bytes are stored as %d files", n)
+		}
+		skew.Store(int64(contract.UploadRetention + time.Minute))
+		if err := h.expire(first.UploadID); err != nil {
+			t.Fatal(err)
+		}
+		if h.hasFile(first) || !h.hasFile(second) {
+			t.Errorf("the removed upload has its file: %v, the other one: %v", h.hasFile(first), h.hasFile(second))
+		}
+		if err := h.expire(second.UploadID); err != nil {
+			t.Fatal(err)
+		}
+		if left := h.blobs(); len(left) != 0 || h.hasFile(second) {
+			t.Errorf("the files %v are left", left)
+		}
+	})
+}
+
+// The last upload of some bytes goes while others of the same bytes come.
+func TestAnUploadHasItsFileWhileEqualOnesGo(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		old := h.upload()
+		for range 20 {
+			skew.Add(int64(contract.UploadRetention + time.Minute))
+			var came [2]intake.Inspection
+			var failed [3]error
+			var all sync.WaitGroup
+			all.Go(func() { failed[2] = h.expire(old.UploadID) })
+			for i := range came {
+				all.Go(func() { came[i], failed[i] = h.receive() })
+			}
+			all.Wait()
+			if err := errors.Join(failed[:]...); err != nil {
+				t.Fatal(err)
+			}
+			if !h.hasFile(came[0]) || !h.hasFile(came[1]) {
+				t.Fatal("an upload has no file")
+			}
+			if n := len(h.blobs()); n != 1 {
+				t.Fatalf("the same bytes are stored as %d files", n)
+			}
+			skew.Add(int64(contract.UploadRetention + time.Minute))
+			if err := h.expire(came[0].UploadID); err != nil {
+				t.Fatal(err)
+			}
+			old = came[1]
+		}
+	})
+}
+
+// forgetful is a store whose process dies before it deletes.
+type forgetful struct{ blob.Store }
+
+func (forgetful) Delete(context.Context, string) error { return errors.New("killed") }
+
+func TestWhatACrashLeavesOfAnUploadIsSwept(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		kept := h.Blobs
+		h.Blobs = forgetful{kept}
+		first, second := h.upload(), h.upload() // the second one's own file stays beside the first
+		skew.Store(int64(contract.UploadRetention + time.Minute))
+		h.Blobs = kept
+		jobs := &render.Jobs{DB: h.DB, Blobs: kept}
+		if n, err := jobs.Sweep(t.Context()); n != 1 || err != nil || !h.hasFile(first) || !h.hasFile(second) {
+			t.Errorf("swept %d, %v; the uploads have their file: %v, %v", n, err, h.hasFile(first), h.hasFile(second))
+		}
+		if err := h.expire(first.UploadID); err != nil {
+			t.Fatal(err)
+		}
+		h.Blobs = forgetful{kept}
+		if err := h.expire(second.UploadID); err == nil {
+			t.Error("a file that is not deleted is told to nobody")
+		}
+		if n, err := jobs.Sweep(t.Context()); n != 1 || err != nil || len(h.blobs()) != 0 {
+			t.Errorf("swept %d, %v; %v is left", n, err, h.blobs())
 		}
 	})
 }

@@ -33,6 +33,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
 
@@ -149,10 +150,11 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 		return Inspection{}, fmt.Errorf("store upload: %w", err)
 	}
 	out := Inspection{UploadID: r.uploadID, Scene: r.scene}
+	var kept bool
 	err = r.intake.DB.Write(ctx, func(tx *db.Tx) error {
 		upload := query.UploadCreateParams{
 			UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
-			BlobKey: r.key, Scene: string(scene), CreatedAt: tx.Now,
+			Scene: string(scene), CreatedAt: tx.Now,
 		}
 		n, err := tx.UploadCreate(ctx, upload)
 		if err != nil {
@@ -162,6 +164,9 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 			return linkUsed() // another file for this id was faster
 		}
 		tx.Announce(topic(r.uploadID))
+		if kept, err = r.keep(ctx, tx); err != nil {
+			return err
+		}
 		row, err := tx.UploadByID(ctx, r.uploadID)
 		if err != nil {
 			return fmt.Errorf("store upload: %w", err)
@@ -174,14 +179,24 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 		}
 		return and(tx, out.Quote)
 	})
-	if err != nil && !errors.Is(err, db.ErrUnknown) {
-		// Not a promise to anyone yet; the sweep finds it if this fails.
+	if (err != nil || !kept) && !errors.Is(err, db.ErrUnknown) {
+		// No row names it; the sweep finds it if this fails.
 		_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
 	}
 	if err != nil {
 		return Inspection{}, err
 	}
 	return out, nil
+}
+
+// keep makes the upload's project, and reports whether it is made of this blob: the
+// workspace may have sent the same bytes before.
+func (r *Received) keep(ctx context.Context, tx *db.Tx) (kept bool, err error) {
+	kept, err = project.Keep(ctx, tx, r.workspaceID, project.Content{SHA256: r.sha256, SizeBytes: r.size, BlobKey: r.key})
+	if err != nil {
+		return false, err
+	}
+	return kept, project.Create(ctx, tx, r.workspaceID, r.uploadID, project.Lone(r.filename, r.sha256, r.size))
 }
 
 // OpenQuote is the quote of an upload that a job can take, in the caller's
@@ -267,10 +282,10 @@ func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, ask
 // Expire removes an upload that no job can want any more. It is the work of a
 // lease of lease.ExpireQueue whose subject is "upload/<upload_id>".
 func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
-	var key string
+	var unused []string
 	err := in.DB.Write(ctx, func(tx *db.Tx) error {
-		upload, err := tx.UploadLock(ctx, uploadID)
-		if err != nil {
+		unused = nil
+		if _, err := tx.UploadLock(ctx, uploadID); err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}
 		live, err := tx.UploadLiveJobs(ctx, uploadID)
@@ -280,17 +295,22 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 		if live > 0 { // look again later
 			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
 		}
-		key = upload.BlobKey
 		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}
+		if unused, err = project.Remove(ctx, tx, uploadID); err != nil {
+			return err
+		}
 		return lease.Finish(ctx, tx, l.Ref())
 	})
-	if err != nil || key == "" {
+	if err != nil {
 		return err
 	}
-	// After the row: a blob without a row is found by the sweep.
-	return in.Blobs.Delete(ctx, key)
+	// After the rows: a blob without a row is found by the sweep.
+	for _, key := range unused {
+		err = errors.Join(err, in.Blobs.Delete(ctx, key))
+	}
+	return err
 }
 
 // capped hands on at most left bytes, and hashes and stores what passes.

@@ -53,8 +53,6 @@ type Quote struct {
 
 	// JobID is the job that took the quote; "" while it is open.
 	JobID string `json:"-"`
-	// InputKey is the blob of the upload.
-	InputKey string `json:"-"`
 }
 
 // Envelope is the operator's bound on one frame's work, in pixels x samples.
@@ -169,7 +167,7 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 		PriceCents: row.PriceCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
 		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt),
 		InputSHA256: upload.Sha256, InputSizeBytes: upload.SizeBytes, Filename: upload.Filename,
-		JobID: row.JobID, InputKey: upload.BlobKey,
+		JobID: row.JobID,
 	}
 	switch {
 	case row.JobID != "":

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/webhook"
@@ -50,6 +51,9 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, 
 			if err := check(ctx, tx); err != nil {
 				return err
 			}
+		}
+		if err := project.Audit(ctx, tx, a.breach); err != nil {
+			return err
 		}
 		if err := a.webhooks(ctx, tx, sealed); err != nil {
 			return err

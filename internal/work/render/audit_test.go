@@ -64,18 +64,19 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 			}
 		}
 		worker := w.worker(t)
-		job := w.job(t, w.workspace(t), 2)
+		workspace := w.workspace(t)
+		job := w.job(t, workspace, 2)
 		w.deliver(t, w.take(worker), time.Second)
-		frame := "frames/" + job + "/1"
-		put("uploads/a")
+		frame, input := "frames/"+job+"/1", "uploads/"+workspace
+		put(input)
 		put(frame)
 		want("with all files")
-		for _, key := range []string{"uploads/a", frame} {
+		for _, key := range []string{input, frame} {
 			if err := blobs.Delete(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want("without", frame, "uploads/a")
+		want("without", frame, input)
 		for range 3 {
 			w.fail(w.take(worker), "blender_crashed")
 		}

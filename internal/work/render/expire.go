@@ -63,15 +63,15 @@ func (j *Jobs) Sweep(ctx context.Context) (removed int, err error) {
 	var now time.Time
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		now = tx.Time()
-		uploads, err := tx.UploadBlobKeys(ctx)
+		contents, err := tx.ContentKeys(ctx)
 		if err != nil {
-			return fmt.Errorf("list uploads: %w", err)
+			return fmt.Errorf("list content: %w", err)
 		}
 		artifacts, err := tx.JobArtifactKeys(ctx)
 		if err != nil {
 			return fmt.Errorf("list artifacts: %w", err)
 		}
-		for _, key := range append(uploads, artifacts...) {
+		for _, key := range append(contents, artifacts...) {
 			wanted[key] = true
 		}
 		jobs, err := tx.JobsLive(ctx)

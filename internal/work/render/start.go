@@ -103,7 +103,7 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	err = tx.JobCreate(ctx, query.JobCreateParams{
 		JobID: jobID, WorkspaceID: r.WorkspaceID, KeyID: r.KeyID, Flow: string(r.Flow), Status: string(status),
 		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
-		InputKey: q.InputKey, FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
+		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
 		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
 		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
 	})

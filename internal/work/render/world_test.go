@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/render"
 	"svc.example/internal/work/wallet"
 )
@@ -98,11 +100,17 @@ const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 1
 // job starts frames 1 to n of an upload.
 func (w *world) job(t tb, workspaceID string, n int) (jobID string) {
 	t.Helper()
-	upload, quote := id.New(id.Upload), id.New(id.Quote)
+	upload, quote, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
-			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: "00", SizeBytes: 1, BlobKey: "uploads/a", Scene: scene, CreatedAt: tx.Now,
+			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
 		})
+		if err == nil {
+			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID})
+		}
+		if err == nil {
+			err = project.Create(ctx, tx, workspaceID, upload, project.Lone("a.blend", sum, 1))
+		}
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 -- name: UploadCreate :execrows
-INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
-VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @blob_key, @scene, @created_at)
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
+VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @scene, @created_at)
 ON CONFLICT (upload_id) DO NOTHING;
 
 -- name: UploadLock :one
@@ -12,9 +12,6 @@ SELECT * FROM upload WHERE upload_id = @upload_id;
 
 -- name: UploadRemove :execrows
 UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at = 0;
-
--- name: UploadBlobKeys :many
-SELECT blob_key FROM upload WHERE removed_at = 0;
 
 -- name: UploadLiveJobs :one
 SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('completed', 'failed', 'cancelled');
@@ -32,9 +29,9 @@ SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id 
 UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id AND job_id = '';
 
 -- name: JobCreate :exec
-INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key,
+INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
   frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
-VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes, @input_key,
+VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
   @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at);
 
 -- name: JobGet :one
@@ -186,7 +183,9 @@ HAVING count(f.frame) <> j.frames_completed OR (j.status IN ('completed', 'packa
 
 -- name: AuditLiveFiles :many
 -- The files that jobs which have not ended still need.
-SELECT j.job_id, j.input_key AS blob_key FROM job j WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+SELECT j.job_id, c.blob_key FROM job j JOIN project_content p ON p.upload_id = j.upload_id
+JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
+WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
 UNION ALL
 SELECT f.job_id, f.blob_key FROM frame f JOIN job j ON j.job_id = f.job_id WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
 

@@ -99,6 +99,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditPackagingStmt, err = db.PrepareContext(ctx, auditPackaging); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditPackaging: %w", err)
 	}
+	if q.auditProjectlessStmt, err = db.PrepareContext(ctx, auditProjectless); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditProjectless: %w", err)
+	}
 	if q.auditReceiptsStmt, err = db.PrepareContext(ctx, auditReceipts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditReceipts: %w", err)
 	}
@@ -107,6 +110,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
+	}
+	if q.auditUnusedContentStmt, err = db.PrepareContext(ctx, auditUnusedContent); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditUnusedContent: %w", err)
 	}
 	if q.auditWebhookBareStmt, err = db.PrepareContext(ctx, auditWebhookBare); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookBare: %w", err)
@@ -227,6 +233,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
+	}
+	if q.contentKeepStmt, err = db.PrepareContext(ctx, contentKeep); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentKeep: %w", err)
+	}
+	if q.contentKeysStmt, err = db.PrepareContext(ctx, contentKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentKeys: %w", err)
+	}
+	if q.contentLockStmt, err = db.PrepareContext(ctx, contentLock); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentLock: %w", err)
+	}
+	if q.contentOfProjectStmt, err = db.PrepareContext(ctx, contentOfProject); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentOfProject: %w", err)
+	}
+	if q.contentRemoveUnusedStmt, err = db.PrepareContext(ctx, contentRemoveUnused); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentRemoveUnused: %w", err)
 	}
 	if q.deadLetterAddStmt, err = db.PrepareContext(ctx, deadLetterAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterAdd: %w", err)
@@ -519,6 +540,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.personCreateStmt, err = db.PrepareContext(ctx, personCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonCreate: %w", err)
 	}
+	if q.projectCreateStmt, err = db.PrepareContext(ctx, projectCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query ProjectCreate: %w", err)
+	}
+	if q.projectGetStmt, err = db.PrepareContext(ctx, projectGet); err != nil {
+		return nil, fmt.Errorf("error preparing query ProjectGet: %w", err)
+	}
+	if q.projectRemoveStmt, err = db.PrepareContext(ctx, projectRemove); err != nil {
+		return nil, fmt.Errorf("error preparing query ProjectRemove: %w", err)
+	}
+	if q.projectRemoveUsesStmt, err = db.PrepareContext(ctx, projectRemoveUses); err != nil {
+		return nil, fmt.Errorf("error preparing query ProjectRemoveUses: %w", err)
+	}
+	if q.projectUseStmt, err = db.PrepareContext(ctx, projectUse); err != nil {
+		return nil, fmt.Errorf("error preparing query ProjectUse: %w", err)
+	}
 	if q.quoteAcceptStmt, err = db.PrepareContext(ctx, quoteAccept); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteAccept: %w", err)
 	}
@@ -617,9 +653,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.turnsOfStmt, err = db.PrepareContext(ctx, turnsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsOf: %w", err)
-	}
-	if q.uploadBlobKeysStmt, err = db.PrepareContext(ctx, uploadBlobKeys); err != nil {
-		return nil, fmt.Errorf("error preparing query UploadBlobKeys: %w", err)
 	}
 	if q.uploadByIDStmt, err = db.PrepareContext(ctx, uploadByID); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadByID: %w", err)
@@ -946,6 +979,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditPackagingStmt: %w", cerr)
 		}
 	}
+	if q.auditProjectlessStmt != nil {
+		if cerr := q.auditProjectlessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditProjectlessStmt: %w", cerr)
+		}
+	}
 	if q.auditReceiptsStmt != nil {
 		if cerr := q.auditReceiptsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditReceiptsStmt: %w", cerr)
@@ -959,6 +997,11 @@ func (q *Queries) Close() error {
 	if q.auditUnbalancedStmt != nil {
 		if cerr := q.auditUnbalancedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
+		}
+	}
+	if q.auditUnusedContentStmt != nil {
+		if cerr := q.auditUnusedContentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditUnusedContentStmt: %w", cerr)
 		}
 	}
 	if q.auditWebhookBareStmt != nil {
@@ -1159,6 +1202,31 @@ func (q *Queries) Close() error {
 	if q.benchmarkTopStmt != nil {
 		if cerr := q.benchmarkTopStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
+		}
+	}
+	if q.contentKeepStmt != nil {
+		if cerr := q.contentKeepStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentKeepStmt: %w", cerr)
+		}
+	}
+	if q.contentKeysStmt != nil {
+		if cerr := q.contentKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentKeysStmt: %w", cerr)
+		}
+	}
+	if q.contentLockStmt != nil {
+		if cerr := q.contentLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentLockStmt: %w", cerr)
+		}
+	}
+	if q.contentOfProjectStmt != nil {
+		if cerr := q.contentOfProjectStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentOfProjectStmt: %w", cerr)
+		}
+	}
+	if q.contentRemoveUnusedStmt != nil {
+		if cerr := q.contentRemoveUnusedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentRemoveUnusedStmt: %w", cerr)
 		}
 	}
 	if q.deadLetterAddStmt != nil {
@@ -1646,6 +1714,31 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing personCreateStmt: %w", cerr)
 		}
 	}
+	if q.projectCreateStmt != nil {
+		if cerr := q.projectCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing projectCreateStmt: %w", cerr)
+		}
+	}
+	if q.projectGetStmt != nil {
+		if cerr := q.projectGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing projectGetStmt: %w", cerr)
+		}
+	}
+	if q.projectRemoveStmt != nil {
+		if cerr := q.projectRemoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing projectRemoveStmt: %w", cerr)
+		}
+	}
+	if q.projectRemoveUsesStmt != nil {
+		if cerr := q.projectRemoveUsesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing projectRemoveUsesStmt: %w", cerr)
+		}
+	}
+	if q.projectUseStmt != nil {
+		if cerr := q.projectUseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing projectUseStmt: %w", cerr)
+		}
+	}
 	if q.quoteAcceptStmt != nil {
 		if cerr := q.quoteAcceptStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteAcceptStmt: %w", cerr)
@@ -1809,11 +1902,6 @@ func (q *Queries) Close() error {
 	if q.turnsOfStmt != nil {
 		if cerr := q.turnsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnsOfStmt: %w", cerr)
-		}
-	}
-	if q.uploadBlobKeysStmt != nil {
-		if cerr := q.uploadBlobKeysStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing uploadBlobKeysStmt: %w", cerr)
 		}
 	}
 	if q.uploadByIDStmt != nil {
@@ -2205,9 +2293,11 @@ type Queries struct {
 	auditLeasesStmt                 *sql.Stmt
 	auditLiveFilesStmt              *sql.Stmt
 	auditPackagingStmt              *sql.Stmt
+	auditProjectlessStmt            *sql.Stmt
 	auditReceiptsStmt               *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
 	auditUnbalancedStmt             *sql.Stmt
+	auditUnusedContentStmt          *sql.Stmt
 	auditWebhookBareStmt            *sql.Stmt
 	auditWebhookEventsStmt          *sql.Stmt
 	auditWebhookForgottenStmt       *sql.Stmt
@@ -2248,6 +2338,11 @@ type Queries struct {
 	benchmarkResultOfReceiptStmt    *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
+	contentKeepStmt                 *sql.Stmt
+	contentKeysStmt                 *sql.Stmt
+	contentLockStmt                 *sql.Stmt
+	contentOfProjectStmt            *sql.Stmt
+	contentRemoveUnusedStmt         *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
 	deadLetterForgetStmt            *sql.Stmt
@@ -2345,6 +2440,11 @@ type Queries struct {
 	othersForStmt                   *sql.Stmt
 	personByEmailStmt               *sql.Stmt
 	personCreateStmt                *sql.Stmt
+	projectCreateStmt               *sql.Stmt
+	projectGetStmt                  *sql.Stmt
+	projectRemoveStmt               *sql.Stmt
+	projectRemoveUsesStmt           *sql.Stmt
+	projectUseStmt                  *sql.Stmt
 	quoteAcceptStmt                 *sql.Stmt
 	quoteCreateStmt                 *sql.Stmt
 	quoteLatestStmt                 *sql.Stmt
@@ -2378,7 +2478,6 @@ type Queries struct {
 	turnOfJobStmt                   *sql.Stmt
 	turnOpenStmt                    *sql.Stmt
 	turnsOfStmt                     *sql.Stmt
-	uploadBlobKeysStmt              *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
@@ -2475,9 +2574,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditLeasesStmt:                 q.auditLeasesStmt,
 		auditLiveFilesStmt:              q.auditLiveFilesStmt,
 		auditPackagingStmt:              q.auditPackagingStmt,
+		auditProjectlessStmt:            q.auditProjectlessStmt,
 		auditReceiptsStmt:               q.auditReceiptsStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,
 		auditUnbalancedStmt:             q.auditUnbalancedStmt,
+		auditUnusedContentStmt:          q.auditUnusedContentStmt,
 		auditWebhookBareStmt:            q.auditWebhookBareStmt,
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
 		auditWebhookForgottenStmt:       q.auditWebhookForgottenStmt,
@@ -2518,6 +2619,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
+		contentKeepStmt:                 q.contentKeepStmt,
+		contentKeysStmt:                 q.contentKeysStmt,
+		contentLockStmt:                 q.contentLockStmt,
+		contentOfProjectStmt:            q.contentOfProjectStmt,
+		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
 		deadLetterForgetStmt:            q.deadLetterForgetStmt,
@@ -2615,6 +2721,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		othersForStmt:                   q.othersForStmt,
 		personByEmailStmt:               q.personByEmailStmt,
 		personCreateStmt:                q.personCreateStmt,
+		projectCreateStmt:               q.projectCreateStmt,
+		projectGetStmt:                  q.projectGetStmt,
+		projectRemoveStmt:               q.projectRemoveStmt,
+		projectRemoveUsesStmt:           q.projectRemoveUsesStmt,
+		projectUseStmt:                  q.projectUseStmt,
 		quoteAcceptStmt:                 q.quoteAcceptStmt,
 		quoteCreateStmt:                 q.quoteCreateStmt,
 		quoteLatestStmt:                 q.quoteLatestStmt,
@@ -2648,7 +2759,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnOfJobStmt:                   q.turnOfJobStmt,
 		turnOpenStmt:                    q.turnOpenStmt,
 		turnsOfStmt:                     q.turnsOfStmt,
-		uploadBlobKeysStmt:              q.uploadBlobKeysStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,

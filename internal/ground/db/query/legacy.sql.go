@@ -54,7 +54,7 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 }
 
 const jobsOfWorkspace = `-- name: JobsOfWorkspace :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job
 WHERE workspace_id = $1 AND job_id < $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
 LIMIT CAST($4 AS bigint)
@@ -94,7 +94,6 @@ func (q *Queries) JobsOfWorkspace(ctx context.Context, arg JobsOfWorkspaceParams
 			&i.Filename,
 			&i.InputSha256,
 			&i.InputSizeBytes,
-			&i.InputKey,
 			&i.FrameStart,
 			&i.FrameEnd,
 			&i.FrameStep,

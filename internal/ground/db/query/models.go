@@ -88,6 +88,14 @@ type BenchmarkResult struct {
 	CreatedAt  int64
 }
 
+type Content struct {
+	WorkspaceID string
+	Sha256      string
+	SizeBytes   int64
+	BlobKey     string
+	CreatedAt   int64
+}
+
 type DeadLetter struct {
 	LeaseID   string
 	Queue     string
@@ -165,7 +173,6 @@ type Job struct {
 	Filename          string
 	InputSha256       string
 	InputSizeBytes    int64
-	InputKey          string
 	FrameStart        int64
 	FrameEnd          int64
 	FrameStep         int64
@@ -239,6 +246,13 @@ type Person struct {
 	CreatedAt   int64
 }
 
+type Project struct {
+	UploadID    string
+	WorkspaceID string
+	Manifest    string
+	CreatedAt   int64
+}
+
 type Quote struct {
 	QuoteID        string
 	UploadID       string
@@ -300,7 +314,6 @@ type Upload struct {
 	Filename    string
 	Sha256      string
 	SizeBytes   int64
-	BlobKey     string
 	Scene       string
 	CreatedAt   int64
 	RemovedAt   int64

@@ -101,7 +101,9 @@ func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
 }
 
 const auditLiveFiles = `-- name: AuditLiveFiles :many
-SELECT j.job_id, j.input_key AS blob_key FROM job j WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+SELECT j.job_id, c.blob_key FROM job j JOIN project_content p ON p.upload_id = j.upload_id
+JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
+WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
 UNION ALL
 SELECT f.job_id, f.blob_key FROM frame f JOIN job j ON j.job_id = f.job_id WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
 `
@@ -713,10 +715,10 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 }
 
 const jobCreate = `-- name: JobCreate :exec
-INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key,
+INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
   frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17, $18, $19, $20)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+  $11, $12, $13, $14, $15, $16, $17, $18, $19)
 `
 
 type JobCreateParams struct {
@@ -730,7 +732,6 @@ type JobCreateParams struct {
 	Filename       string
 	InputSha256    string
 	InputSizeBytes int64
-	InputKey       string
 	FrameStart     int64
 	FrameEnd       int64
 	FrameStep      int64
@@ -754,7 +755,6 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.Filename,
 		arg.InputSha256,
 		arg.InputSizeBytes,
-		arg.InputKey,
 		arg.FrameStart,
 		arg.FrameEnd,
 		arg.FrameStep,
@@ -794,7 +794,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
 `
 
 type JobFrameDoneParams struct {
@@ -831,7 +831,6 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.Filename,
 		&i.InputSha256,
 		&i.InputSizeBytes,
-		&i.InputKey,
 		&i.FrameStart,
 		&i.FrameEnd,
 		&i.FrameStep,
@@ -867,7 +866,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
 WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
 `
 
 type JobFrameUndoneParams struct {
@@ -892,7 +891,6 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.Filename,
 		&i.InputSha256,
 		&i.InputSizeBytes,
-		&i.InputKey,
 		&i.FrameStart,
 		&i.FrameEnd,
 		&i.FrameStep,
@@ -926,7 +924,7 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -944,7 +942,6 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.Filename,
 		&i.InputSha256,
 		&i.InputSizeBytes,
-		&i.InputKey,
 		&i.FrameStart,
 		&i.FrameEnd,
 		&i.FrameStep,
@@ -1010,7 +1007,7 @@ func (q *Queries) JobIDs(ctx context.Context, after string) ([]JobIDsRow, error)
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, input_key, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1028,7 +1025,6 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.Filename,
 		&i.InputSha256,
 		&i.InputSizeBytes,
-		&i.InputKey,
 		&i.FrameStart,
 		&i.FrameEnd,
 		&i.FrameStep,
@@ -1116,7 +1112,7 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 }
 
 const jobView = `-- name: JobView :one
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.input_key, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1173,7 +1169,6 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Job.Filename,
 		&i.Job.InputSha256,
 		&i.Job.InputSizeBytes,
-		&i.Job.InputKey,
 		&i.Job.FrameStart,
 		&i.Job.FrameEnd,
 		&i.Job.FrameStep,
@@ -1374,35 +1369,8 @@ func (q *Queries) ReceiptCreate(ctx context.Context, arg ReceiptCreateParams) er
 	return err
 }
 
-const uploadBlobKeys = `-- name: UploadBlobKeys :many
-SELECT blob_key FROM upload WHERE removed_at = 0
-`
-
-func (q *Queries) UploadBlobKeys(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.uploadBlobKeysStmt, uploadBlobKeys)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var blob_key string
-		if err := rows.Scan(&blob_key); err != nil {
-			return nil, err
-		}
-		items = append(items, blob_key)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const uploadByID = `-- name: UploadByID :one
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at, removed_at FROM upload WHERE upload_id = $1
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at FROM upload WHERE upload_id = $1
 `
 
 func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, error) {
@@ -1414,7 +1382,6 @@ func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, erro
 		&i.Filename,
 		&i.Sha256,
 		&i.SizeBytes,
-		&i.BlobKey,
 		&i.Scene,
 		&i.CreatedAt,
 		&i.RemovedAt,
@@ -1423,8 +1390,8 @@ func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, erro
 }
 
 const uploadCreate = `-- name: UploadCreate :execrows
-INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (upload_id) DO NOTHING
 `
 
@@ -1434,7 +1401,6 @@ type UploadCreateParams struct {
 	Filename    string
 	Sha256      string
 	SizeBytes   int64
-	BlobKey     string
 	Scene       string
 	CreatedAt   int64
 }
@@ -1446,7 +1412,6 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int
 		arg.Filename,
 		arg.Sha256,
 		arg.SizeBytes,
-		arg.BlobKey,
 		arg.Scene,
 		arg.CreatedAt,
 	)
@@ -1468,7 +1433,7 @@ func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, e
 }
 
 const uploadLock = `-- name: UploadLock :one
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, blob_key, scene, created_at, removed_at FROM upload WHERE upload_id = $1 FOR UPDATE
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at FROM upload WHERE upload_id = $1 FOR UPDATE
 `
 
 // Locked, so that an upload is not removed while a job is made of it.
@@ -1481,7 +1446,6 @@ func (q *Queries) UploadLock(ctx context.Context, uploadID string) (Upload, erro
 		&i.Filename,
 		&i.Sha256,
 		&i.SizeBytes,
-		&i.BlobKey,
 		&i.Scene,
 		&i.CreatedAt,
 		&i.RemovedAt,

@@ -1,0 +1,48 @@
+-- name: ContentKeep :one
+-- The key under which the workspace keeps these bytes: this one, or an older one.
+-- The row is locked either way, so that nobody removes it before a project uses it.
+INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at)
+VALUES (@workspace_id, @sha256, @size_bytes, @blob_key, @created_at)
+ON CONFLICT (workspace_id, sha256) DO UPDATE SET size_bytes = content.size_bytes
+RETURNING blob_key;
+
+-- name: ContentOfProject :one
+SELECT c.* FROM project_content p JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
+WHERE p.upload_id = @upload_id AND p.sha256 = @sha256;
+
+-- name: ContentLock :many
+-- In one order, so that two that remove projects do not wait for each other.
+SELECT c.* FROM content c
+WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = @upload_id)
+ORDER BY c.sha256 FOR UPDATE;
+
+-- name: ContentRemoveUnused :execrows
+DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha256 = @sha256
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256);
+
+-- name: ContentKeys :many
+SELECT blob_key FROM content;
+
+-- name: ProjectCreate :exec
+INSERT INTO project (upload_id, workspace_id, manifest, created_at) VALUES (@upload_id, @workspace_id, @manifest, @created_at);
+
+-- name: ProjectUse :exec
+INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES (@upload_id, @workspace_id, @sha256);
+
+-- name: ProjectGet :one
+SELECT * FROM project WHERE upload_id = @upload_id;
+
+-- name: ProjectRemoveUses :exec
+DELETE FROM project_content WHERE upload_id = @upload_id;
+
+-- name: ProjectRemove :exec
+DELETE FROM project WHERE upload_id = @upload_id;
+
+-- name: AuditProjectless :many
+-- Uploads that are kept and have no project, or are removed and have one.
+SELECT u.upload_id FROM upload u LEFT JOIN project p ON p.upload_id = u.upload_id
+WHERE (u.removed_at = 0) <> (p.upload_id IS NOT NULL);
+
+-- name: AuditUnusedContent :many
+SELECT c.workspace_id, c.sha256 FROM content c
+WHERE NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256);

@@ -1,0 +1,183 @@
+package story_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/synthetic"
+)
+
+// madeAt is when scripts/make-old-store made the store of migration 11, by the
+// program of commit 0dfca28 and the demo scene. Nothing in it is over yet then.
+var madeAt = time.Date(2026, 11, 22, 8, 50, 0, 0, time.UTC)
+
+// TestAStoreOfAnOlderServiceGoesOn opens what an older service has left: it audits
+// clean, what was finished is as it was, and what waited is rendered.
+func TestAStoreOfAnOlderServiceGoesOn(t *testing.T) {
+	t.Parallel()
+	behind := time.Until(madeAt)
+	config := app.Config{
+		Listen: freeAddress(t), Data: t.TempDir(), Log: logOf(t), AllowSynthetic: true, Skew: func() time.Duration { return behind },
+	}
+	unpack(t, "testdata/store/svc-11.tar.zst", config.Data)
+	h := open(t, config)
+	h.audit()
+	h.serve()
+	c, jobs := h.owner()
+	wantJob := func(filename string) *client.Job {
+		t.Helper()
+		for _, id := range jobs {
+			job, err := c.Job(patient(t), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if job.Filename == filename {
+				return job
+			}
+		}
+		t.Fatalf("there is no job of %s", filename)
+		return nil
+	}
+	old := wantJob("scene.blend")
+	if old.Status != client.StatusCompleted {
+		t.Errorf("the job that was completed is %s", old.Status)
+	}
+	h.worker(synthetic.Renderer{})
+	fresh := c.await(wantJob("the same %22again%22.blend").JobID, client.StatusCompleted)
+	var members [2][]string
+	for i, job := range []*client.Job{old, fresh} {
+		members[i] = c.membersOfVerified(job)
+	}
+	if !slices.Equal(members[0], members[1]) {
+		t.Errorf("a receipt had the members\n%q, now\n%q", members[0], members[1])
+	}
+	h.read(func(ctx context.Context, tx *db.Tx) error {
+		if keys, err := tx.ContentKeys(ctx); err != nil || len(keys) != 1 {
+			t.Errorf("three uploads of the same bytes are kept as %v, %v", keys, err)
+		}
+		return nil
+	})
+}
+
+// unpack writes an archive's files below folder.
+func unpack(t *testing.T, archive, folder string) {
+	t.Helper()
+	file, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	plain, err := zstd.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	for entries := tar.NewReader(plain); ; {
+		e, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Typeflag != tar.TypeReg {
+			continue
+		}
+		path := filepath.Join(folder, e.Name)
+		content, err := io.ReadAll(entries)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(path, content, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// owner gives the one workspace of a store a new key, and tells its jobs.
+func (h *house) owner() (c caller, jobs []string) {
+	h.t.Helper()
+	c.t = h.t
+	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		rows, err := tx.JobIDs(ctx, "")
+		for _, row := range rows {
+			jobs = append(jobs, row.JobID)
+		}
+		if err != nil || len(jobs) == 0 {
+			return errors.Join(err, errors.New("the store has no jobs"))
+		}
+		job, err := tx.JobGet(ctx, jobs[0])
+		if err != nil {
+			return err
+		}
+		c.workspace = job.WorkspaceID
+		c.agent, err = identity.CreateAgentKey(ctx, tx, c.workspace, "story", nil)
+		return err
+	})
+	c.Client = newClient(h.t, h.url, c.agent.Secret)
+	return c, jobs
+}
+
+// membersOfVerified checks a job's receipt against its ZIP and tells the receipt's
+// members, at every depth.
+func (c caller) membersOfVerified(job *client.Job) []string {
+	c.t.Helper()
+	ctx := patient(c.t)
+	path := filepath.Join(c.t.TempDir(), "job.zip")
+	artifact, err := c.Download(ctx, job.JobID, path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.verify(ctx, job, content, artifact.SHA256)
+	receipt, err := c.Receipt(ctx, job.JobID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var all any
+	d := json.NewDecoder(bytes.NewReader(receipt.Members))
+	if err := d.Decode(&all); err != nil {
+		c.t.Fatal(err)
+	}
+	names := map[string]bool{}
+	collect(names, "", all)
+	return slices.Sorted(maps.Keys(names))
+}
+
+func collect(names map[string]bool, at string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			collect(names, at+"/"+name, inner)
+		}
+	case []any:
+		for _, inner := range v {
+			collect(names, at+"/*", inner)
+		}
+	default:
+		names[fmt.Sprintf("%s %T", at, value)] = true
+	}
+}

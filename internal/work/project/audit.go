@@ -1,0 +1,28 @@
+package project
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+)
+
+// Audit reports uploads that are kept without a project or removed with one, and
+// content that no project uses.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format string, args ...any)) error {
+	uploads, err := tx.AuditProjectless(ctx)
+	if err != nil {
+		return fmt.Errorf("audit projects: %w", err)
+	}
+	for _, uploadID := range uploads {
+		breach("an upload has a project until it is removed", uploadID, "it is kept without one, or removed with one")
+	}
+	unused, err := tx.AuditUnusedContent(ctx)
+	if err != nil {
+		return fmt.Errorf("audit content: %w", err)
+	}
+	for _, c := range unused {
+		breach("content goes with its last project", c.Sha256, "workspace %s keeps it, no project uses it", c.WorkspaceID)
+	}
+	return nil
+}

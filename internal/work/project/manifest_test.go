@@ -1,0 +1,101 @@
+package project
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var sum = strings.Repeat("0a", 32)
+
+func files(paths ...string) Manifest {
+	m := Manifest{Main: paths[0]}
+	for _, p := range paths {
+		m.Files = append(m.Files, File{Path: p, SHA256: sum, SizeBytes: 1, Parts: []string{sum}})
+	}
+	return m
+}
+
+func TestAManifestKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("a/", MaxPathBytes/2-1)
+	for name, c := range map[string]struct {
+		manifest Manifest
+		refused  string // part of the error; "" = accepted
+	}{
+		"a lone file":                        {Lone(`a "b" <ü>.blend`, sum, 1), ""},
+		"files in folders":                   {files("shots/a.blend", "shots/tex/b.png", "lib/a.blend"), ""},
+		"a path as long as can be":           {files(deep + "aa"), ""},
+		"a path that is too long":            {files(deep + "aaa"), "more than"},
+		"no files":                           {Manifest{Main: "a"}, "has 1 to"},
+		"a main file that is not there":      {Manifest{Main: "b", Files: files("a").Files}, "not in the project"},
+		"an empty path":                      {files(""), "has a part"},
+		"an absolute path":                   {files("/a"), "has a part"},
+		"a folder":                           {files("a/"), "has a part"},
+		"two slashes":                        {files("a//b"), "has a part"},
+		"the folder itself":                  {files("./a"), "has a part"},
+		"a way out":                          {files("a/../../b"), "has a part"},
+		"a backslash":                        {files(`..\a`), "backslash"},
+		"a NUL":                              {files("a\x00b"), "not text"},
+		"a line break":                       {files("a\nb"), "not text"},
+		"bytes that are not UTF-8":           {files("a\xff"), "not text"},
+		"the same path twice":                {files("a", "a"), "case does not count"},
+		"paths that differ by case":          {files("Ünder.png", "üNDER.PNG"), "case does not count"},
+		"a Kelvin sign and a k":              {files("\u212a", "k"), "case does not count"},
+		"folders that differ by case":        {files("Tex/a", "tex/b"), "do not go together"},
+		"a file that is a folder too":        {files("a", "a/b"), "do not go together"},
+		"a folder that is a file too":        {files("a/b", "a"), "case does not count"},
+		"a hash that is none":                {Lone("a", "abc", 1), "not a SHA-256"},
+		"a hash in capitals":                 {Lone("a", strings.ToUpper(sum), 1), "not a SHA-256"},
+		"a part that is no hash":             {Manifest{"a", []File{{"a", sum, 1, []string{"x"}}}}, "not a SHA-256"},
+		"no parts":                           {Manifest{"a", []File{{"a", sum, 1, nil}}}, "0 parts"},
+		"a size below zero":                  {Lone("a", sum, -1), "-1 bytes"},
+		"as many files as there may be":      {many(MaxFiles), ""},
+		"one file more than there may be":    {many(MaxFiles + 1), "has 1 to"},
+		"names of devices and dots are text": {files("aux.blend", "...", "..a", "CON"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.manifest.Check()
+			if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("the check says %v, want %q", err, c.refused)
+			}
+		})
+	}
+}
+
+func many(n int) Manifest {
+	var paths []string
+	for i := range n {
+		paths = append(paths, fmt.Sprintf("tex/%d.png", i))
+	}
+	return files(paths...)
+}
+
+func TestAManifestHasOneForm(t *testing.T) {
+	t.Parallel()
+	one, err := files("b/<&>.png", "a.blend").encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := files("b/<&>.png", "a.blend")
+	m.Files[0], m.Files[1] = m.Files[1], m.Files[0]
+	two, err := m.encode()
+	if err != nil || one != two {
+		t.Errorf("%s\nis not\n%s\n%v", one, two, err)
+	}
+	want := fmt.Sprintf(`{"main":"b/<&>.png","files":[{"path":"a.blend","sha256":"%s","size_bytes":1,"parts":["%s"]},`+
+		`{"path":"b/<&>.png","sha256":"%s","size_bytes":1,"parts":["%s"]}]}`, sum, sum, sum, sum)
+	if one != want {
+		t.Errorf("the form is\n%s, want\n%s", one, want)
+	}
+	if back, err := decode(one); err != nil || !reflect.DeepEqual(back, m) {
+		t.Errorf("it is read as %+v, %v", back, err)
+	}
+	for _, bad := range []string{"", "{}", `{"main":"a","files":[]}`} {
+		if _, err := decode(bad); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
