@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"svc.example/internal/door/api"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/test/leaderboardtest"
@@ -159,7 +161,7 @@ func (h *boardHouse) fill(ctx context.Context, engine, address string, results i
 		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
 	}
 	h.result = done.ResultID
-	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, Links: board.Links})
+	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})
 	return nil
 }
 

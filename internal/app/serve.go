@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/door/api"
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/id"
@@ -68,8 +69,9 @@ func (a *App) Serve(ctx context.Context) error {
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
-	a.doors(mux, jobs, board, in, at)
-	workers := a.workersDoor(jobs, board)
+	errs := &front.Errors{Log: a.Config.Log, Page: web.ErrorPage}
+	a.doors(mux, errs, jobs, board, in, at)
+	workers := a.workersDoor(errs, jobs, board)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
@@ -77,10 +79,10 @@ func (a *App) Serve(ctx context.Context) error {
 
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
-	defer endRequests()
+	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endRequests(nil)
 	server := &http.Server{
-		Handler: a.front(mux, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(mux, errs, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup
@@ -126,7 +128,7 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	stopWorker()
 	<-worked
-	endRequests()
+	endRequests(front.ErrStopping)
 	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer giveUp()
 	if shutErr := server.Shutdown(drained); shutErr != nil {
@@ -137,11 +139,19 @@ func (a *App) Serve(ctx context.Context) error {
 	return err
 }
 
-func (a *App) workersDoor(jobs *render.Jobs, board *leaderboard.Board) *farm.Server {
+func (a *App) workersDoor(errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
+}
+
+// front is what every request passes on its way to a door.
+func (a *App) front(mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter) *front.Front {
+	return &front.Front{
+		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
+		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
+	}
 }
 
 // intake receives files, those too that guard lets be fetched.
@@ -150,16 +160,16 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 }
 
 // doors adds the routes of every door but the workers'.
-func (a *App) doors(mux *http.ServeMux, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, at links.Links) {
-	pages := a.pages(jobs, board, at)
-	document := api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Pages: pages, Log: a.Config.Log})
-	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Links: at, UploadStall: a.Config.UploadStall, Log: a.Config.Log})
+func (a *App) doors(mux *http.ServeMux, errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, at links.Links) {
+	pages := a.pages(errs, jobs, board, at)
+	document := api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Pages: pages, Errors: errs, Log: a.Config.Log})
+	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Links: at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log})
 	pages.Routes(mux, document)
 }
 
 // pages makes every HTML page.
-func (a *App) pages(jobs *render.Jobs, board *leaderboard.Board, at links.Links) *web.Site {
-	c := web.Config{DB: a.DB, Board: board, Webhooks: a.webhooks, Proofs: jobs, Links: at, Log: a.Config.Log}
+func (a *App) pages(errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board, at links.Links) *web.Site {
+	c := web.Config{DB: a.DB, Board: board, Webhooks: a.webhooks, Proofs: jobs, Links: at, Errors: errs}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath
 	}

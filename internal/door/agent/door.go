@@ -25,6 +25,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -42,6 +43,7 @@ type Rooms struct {
 	Links  links.Links
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration
+	Errors      *front.Errors
 	Log         *slog.Logger
 }
 
@@ -57,10 +59,10 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 		// browser was lured to by name has no key, which is what lets a request in.
 		DisableLocalhostProtection: true,
 	})
-	mux.Handle("POST "+links.AgentPath, d.letIn(d.message(handler)))
+	mux.Handle("POST "+links.AgentPath, d.Errors.Handle(d.letIn(d.message(handler))))
 	d.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
-		mux.HandleFunc(method+" "+links.UploadPath+"{upload_id}", d.takeFile)
+		mux.Handle(method+" "+links.UploadPath+"{upload_id}", d.Errors.Handle(d.takeFile))
 	}
 }
 
@@ -75,69 +77,72 @@ type callerKey struct{}
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 
 // letIn lets agent keys in.
-func (d *door) letIn(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (d *door) letIn(next front.Handler) front.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		key, err := identity.Agent(r.Context(), d.DB, r.Header.Get("Authorization"))
 		if err != nil {
-			if fault.Of(err) == fault.Internal {
-				d.Log.Error("cannot authenticate", "error", err)
-			}
-			fault.Respond(w, err)
-			return
+			return err
 		}
-		identity.Acts(r.Context(), key.WorkspaceID)
+		identity.RecordWorkspace(r.Context(), key.WorkspaceID)
 		c := caller{key.WorkspaceID, key.KeyID, w.Header().Get(fault.RequestIDHeader)}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
-	})
+		return next(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	}
 }
 
 // message hands on what can be a message of the protocol. What the library
-// refuses in plain text leaves in the envelope, as everywhere.
-func (d *door) message(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// refuses in plain text is an error like any other.
+func (d *door) message(next http.Handler) front.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			fault.Respond(w, fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath))
-			return
+			return fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath)
 		}
 		patient := intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)
 		body, err := io.ReadAll(http.MaxBytesReader(w, patient, contract.MaxJSONBodyBytes))
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			fault.Respond(w, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB."))
-			return
+			return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 		}
 		if err != nil {
-			fault.Respond(w, fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err))
-			return
+			return fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		// The library insists on both, and answers with the first.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
-		next.ServeHTTP(&enveloping{ResponseWriter: w}, r)
-	})
+		out := &refusing{ResponseWriter: w}
+		next.ServeHTTP(out, r)
+		return out.error()
+	}
 }
 
-// enveloping turns a refusal in plain text into the envelope.
-type enveloping struct {
+// refusing holds back a refusal in plain text.
+type refusing struct {
 	http.ResponseWriter
 	refused bool
+	text    bytes.Buffer
 }
 
-func (e *enveloping) WriteHeader(status int) {
-	kind, _, _ := mime.ParseMediaType(e.Header().Get("Content-Type"))
-	if e.refused = status >= http.StatusBadRequest && kind == "text/plain"; !e.refused {
-		e.ResponseWriter.WriteHeader(status)
+func (w *refusing) WriteHeader(status int) {
+	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type"))
+	if w.refused = status >= http.StatusBadRequest && kind == "text/plain"; !w.refused {
+		w.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (e *enveloping) Write(p []byte) (int, error) {
-	if e.refused {
-		text, _ := quoted(string(bytes.TrimSpace(p)), longMessage)
-		fault.Respond(e.ResponseWriter, fault.New(fault.InvalidRequest, "The message is not understood: %s.", text))
-		return len(p), nil
+func (w *refusing) Write(p []byte) (int, error) {
+	if w.refused {
+		return w.text.Write(p)
 	}
-	return e.ResponseWriter.Write(p)
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (e *enveloping) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// error is the refusal; nil when there is none.
+func (w *refusing) error() error {
+	if !w.refused {
+		return nil
+	}
+	text, _ := quoted(string(bytes.TrimSpace(w.text.Bytes())), longMessage)
+	return fault.New(fault.InvalidRequest, "The message is not understood: %s.", text)
+}

@@ -59,14 +59,10 @@ type received struct {
 }
 
 // takeFile receives the file of an awaited upload. The link says who may.
-func (d *door) takeFile(w http.ResponseWriter, r *http.Request) {
+func (d *door) takeFile(w http.ResponseWriter, r *http.Request) error {
 	i, err := d.receive(w, r)
 	if err != nil {
-		if fault.Of(err) == fault.Internal {
-			d.Log.Error("upload failed", "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
-		}
-		fault.Respond(w, forReaders(err))
-		return
+		return forReaders(err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -75,6 +71,7 @@ func (d *door) takeFile(w http.ResponseWriter, r *http.Request) {
 		OK: true, UploadID: i.UploadID, SHA256: i.Quote.InputSHA256, SizeBytes: i.Quote.InputSizeBytes,
 		SuggestedAction: "Call svc_inspect with this upload_id.",
 	})
+	return nil
 }
 
 // forReaders makes an error's texts harmless: an agent may read what curl says.

@@ -2,7 +2,7 @@
 // document that describes them.
 //
 // What always holds: a handler translates and calls one room below; every error
-// leaves in the one envelope, by the bridge in errors.go; a route's credential
+// is returned, and answered by package front; a route's credential
 // is checked before its body is read; what is described is what is served,
 // since the document is made from the handlers' types.
 //
@@ -20,6 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -52,8 +53,9 @@ type Rooms struct {
 	UploadStall time.Duration
 	// Rate is what /limits says of the rate limit; the zero Policy means the
 	// contract's figures.
-	Rate ratelimit.Policy
-	Log  *slog.Logger
+	Rate   ratelimit.Policy
+	Errors *front.Errors
+	Log    *slog.Logger
 }
 
 type server struct {
@@ -67,9 +69,9 @@ type server struct {
 var bridgeErrors = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false // an empty list is [], never null
 	huma.ValidateStrictCasing = true  // PRICE_CENTS is no member of anything
-	huma.NewErrorWithContext = wireErrorOf
+	huma.NewErrorWithContext = refuse
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-		return wireErrorOf(nil, status, msg, errs...)
+		return refuse(nil, status, msg, errs...)
 	}
 })
 
@@ -77,8 +79,8 @@ var bridgeErrors = sync.OnceFunc(func() {
 // document that describes them.
 func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
 	bridgeErrors()
-	s := &server{Rooms: rooms, cross: identity.OwnPages(rooms.Links.PublicURL)}
-	api := humago.New(mux, config(rooms.Links.PublicURL))
+	s := &server{Rooms: rooms, cross: identity.SameOrigin(rooms.Links.PublicURL)}
+	api := huma.NewAPI(config(rooms.Links.PublicURL), adapter{humago.NewAdapter(mux, ""), mux, rooms.Errors})
 	s.discovery(api)
 	s.capabilities(api)
 	s.signIn(api)

@@ -130,20 +130,20 @@ func (s *server) capabilities(api huma.API) {
 	}
 	now := &recent[*capabilitiesBody]{}
 	huma.Register(api, op("getCapabilities", "/v1/capabilities", "What the service renders, and how"),
-		handled(s, func(ctx context.Context, _ *struct{}) (*capabilitiesOutput, error) {
+		func(ctx context.Context, _ *struct{}) (*capabilitiesOutput, error) {
 			body, err := now.get(func() (*capabilitiesBody, error) { return s.readCapabilities(ctx) })
 			return &capabilitiesOutput{body}, err
-		}))
+		})
 	huma.Register(api, op("getPricing", "/v1/pricing", "What a frame costs"),
-		handled(s, func(context.Context, *struct{}) (*pricingOutput, error) {
+		func(context.Context, *struct{}) (*pricingOutput, error) {
 			cents := contract.CentsPerFrame
 			return &pricingOutput{pricingBody{
 				OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel,
 				QuoteRequired: true, Amount: &cents, AmountMinor: &cents,
 			}}, nil
-		}))
+		})
 	huma.Register(api, op("getLimits", "/v1/limits", "What a request may ask for"),
-		handled(s, func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil }))
+		func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil })
 }
 
 // readCapabilities says what is so at this moment.

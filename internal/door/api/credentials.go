@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,8 +12,6 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 )
-
-var bodyType = reflect.TypeFor[fault.Body]()
 
 // Names of the security schemes in the OpenAPI document: the three credential
 // systems of spec 5. An operation's Security names those its middleware takes.
@@ -63,23 +60,23 @@ func noted(ctx huma.Context, next func(huma.Context)) {
 type middleware = func(huma.Context, func(huma.Context))
 
 // ownPages lets everybody in who does not come from another site's page.
-func (s *server) ownPages(api huma.API) middleware {
-	return s.authenticated(api, func(r *http.Request) (caller, error) { return caller{}, s.ownPage(r) })
+func (s *server) ownPages() middleware {
+	return s.authenticated(func(r *http.Request) (caller, error) { return caller{}, s.ownPage(r) })
 }
 
 // accountOnly lets account keys in.
-func (s *server) accountOnly(api huma.API) middleware { return s.authenticated(api, s.accountKey) }
+func (s *server) accountOnly() middleware { return s.authenticated(s.accountKey) }
 
 // agentOnly lets agent keys in.
-func (s *server) agentOnly(api huma.API) middleware { return s.authenticated(api, s.agentKey) }
+func (s *server) agentOnly() middleware { return s.authenticated(s.agentKey) }
 
 // sessionOnly lets the browser's session in, from our own pages.
-func (s *server) sessionOnly(api huma.API) middleware { return s.authenticated(api, s.session) }
+func (s *server) sessionOnly() middleware { return s.authenticated(s.session) }
 
 // agentOrSession lets agent keys in, and the browser's session (the
 // inspect-then-start path of spec 5).
-func (s *server) agentOrSession(api huma.API) middleware {
-	return s.authenticated(api, func(r *http.Request) (caller, error) {
+func (s *server) agentOrSession() middleware {
+	return s.authenticated(func(r *http.Request) (caller, error) {
 		if bySession(r) {
 			return s.session(r)
 		}
@@ -88,8 +85,8 @@ func (s *server) agentOrSession(api huma.API) middleware {
 }
 
 // accountOrSession lets account keys in, and the browser's session.
-func (s *server) accountOrSession(api huma.API) middleware {
-	return s.authenticated(api, func(r *http.Request) (caller, error) {
+func (s *server) accountOrSession() middleware {
+	return s.authenticated(func(r *http.Request) (caller, error) {
 		if bySession(r) {
 			return s.session(r)
 		}
@@ -99,8 +96,8 @@ func (s *server) accountOrSession(api huma.API) middleware {
 
 // anyCredential lets account keys, agent keys and the browser's session in:
 // each sees its own workspace's.
-func (s *server) anyCredential(api huma.API) middleware {
-	return s.authenticated(api, func(r *http.Request) (caller, error) {
+func (s *server) anyCredential() middleware {
+	return s.authenticated(func(r *http.Request) (caller, error) {
 		switch {
 		case bySession(r):
 			return s.session(r)
@@ -152,22 +149,15 @@ func (s *server) ownPage(r *http.Request) error {
 
 // authenticated refuses a request, before its body is read, unless who knows
 // whom it is from.
-func (s *server) authenticated(api huma.API, who func(*http.Request) (caller, error)) middleware {
+func (s *server) authenticated(who func(*http.Request) (caller, error)) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
 		c, err := who(r)
 		if err != nil {
-			if fault.Of(err) == fault.Internal {
-				s.Log.Error("cannot authenticate", "error", err)
-			}
-			e := envelope(err, requestIDOf(ctx.Context()))
-			for name, values := range e.headers {
-				ctx.SetHeader(name, values[0])
-			}
-			_ = huma.WriteErr(api, ctx, e.status, "", e) // it has told on standard error
+			fail(ctx, err)
 			return
 		}
-		identity.Acts(ctx.Context(), c.WorkspaceID)
+		identity.RecordWorkspace(ctx.Context(), c.WorkspaceID)
 		next(huma.WithValue(ctx, callerKey, c))
 	}
 }

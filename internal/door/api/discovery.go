@@ -44,7 +44,7 @@ func (s *server) discovery(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getHealth", Method: http.MethodGet, Path: "/v1/health", Tags: []string{"Discovery"},
 		Summary: "Whether the service answers and reaches its database", Middlewares: huma.Middlewares{noted},
-	}, handled(s, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
+	}, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		out := &healthOutput{Body: healthBody{OK: true, Service: contract.Service}}
 		err := s.DB.Read(ctx, func(tx *db.Tx) error {
 			out.Body.TS = tx.Time()
@@ -54,11 +54,11 @@ func (s *server) discovery(api huma.API) {
 			return nil, fault.New(fault.Unavailable, "The database does not answer.").Wrap(err).After(5 * time.Second)
 		}
 		return out, nil
-	}))
+	})
 	huma.Register(api, huma.Operation{
 		OperationID: "listSigningKeys", Method: http.MethodGet, Path: links.SigningKeysPath, Tags: []string{"Proof"},
 		Summary: "The public keys that receipts are signed with", Middlewares: huma.Middlewares{noted},
-	}, handled(s, s.signingKeys))
+	}, s.signingKeys)
 }
 
 func (s *server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {

@@ -1,40 +1,83 @@
 package api
 
 import (
-	"context"
 	"errors"
-	"log/slog"
+	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 )
 
-// wireError is an error as huma writes it: the envelope of spec 7.
-type wireError struct {
-	fault.Body
-	status  int
-	headers http.Header
-	text    string
+// answered is a response that an error may take the place of: once err is set,
+// nothing of what huma writes goes out, and the error is answered where all are.
+type answered struct {
+	http.ResponseWriter
+	err error
 }
 
-func (e *wireError) Error() string           { return e.text }
-func (e *wireError) GetStatus() int          { return e.status }
-func (e *wireError) GetHeaders() http.Header { return e.headers }
+// Unwrap lets http.ResponseController reach the connection.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Schema lets huma describe wireError by its body alone.
-func (e *wireError) Schema(r huma.Registry) *huma.Schema { return envelopeSchema(r) }
-
-// envelope gives an error its wire form.
-func envelope(err error, requestID string) *wireError {
-	status, body := fault.Envelope(err, requestID)
-	e := &wireError{Body: body, status: status, headers: http.Header{"Cache-Control": {"no-store"}}, text: err.Error()}
-	fault.Headers(e.headers, err)
-	return e
+func (a *answered) WriteHeader(status int) {
+	if a.err == nil {
+		a.ResponseWriter.WriteHeader(status)
+	}
 }
+
+func (a *answered) Write(p []byte) (int, error) {
+	if a.err != nil {
+		return len(p), nil
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// ReadFrom lets files go out without being copied through the process.
+func (a *answered) ReadFrom(src io.Reader) (int64, error) {
+	if a.err != nil {
+		return 0, nil
+	}
+	return io.Copy(a.ResponseWriter, src)
+}
+
+// fail makes err the answer to a request. The first error stays.
+func fail(ctx huma.Context, err error) {
+	_, w := humago.Unwrap(ctx)
+	if a, ok := w.(*answered); ok && a.err == nil {
+		a.err = err
+	}
+}
+
+// adapter brings huma's operations to the mux, as handlers that return their
+// errors.
+type adapter struct {
+	huma.Adapter
+	mux    *http.ServeMux
+	errors *front.Errors
+}
+
+// Handle implements huma.Adapter.
+func (a adapter) Handle(op *huma.Operation, handle func(huma.Context)) {
+	a.mux.Handle(op.Method+" "+op.Path, a.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		out := &answered{ResponseWriter: w}
+		handle(humago.NewContext(op, r, out))
+		return out.err
+	}))
+}
+
+// refused stands in for an error where huma wants to write one itself.
+type refused struct{ error }
+
+// GetStatus implements huma.StatusError.
+func (r refused) GetStatus() int { return fault.Lookup(fault.Of(r.error)).Status }
+
+// Schema lets huma describe errors by their body.
+func (refused) Schema(r huma.Registry) *huma.Schema { return envelopeSchema(r) }
 
 // special are bad values with a code of their own instead of invalid_request,
 // by operation and location.
@@ -57,42 +100,44 @@ var special = map[string]map[string]*fault.Error{
 	"revokeAgentKey":        {"path.key_id": noSuchKey},
 }
 
-// wireErrorOf is huma's constructor for what it finds wrong with a request.
-func wireErrorOf(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-	requestID, operation := "", ""
+// refuse is huma's constructor for errors: of handlers, and for what it finds
+// wrong with a request itself. It makes the error the answer to ctx.
+func refuse(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	operation := ""
+	if ctx != nil && ctx.Operation() != nil {
+		operation = ctx.Operation().OperationID
+	}
+	err := errorOf(operation, status, message, errs)
 	if ctx != nil {
-		_, w := humago.Unwrap(ctx)
-		requestID = w.Header().Get(fault.RequestIDHeader)
-		if op := ctx.Operation(); op != nil {
-			operation = op.OperationID
-		}
+		fail(ctx, err)
 	}
+	return refused{err}
+}
+
+// errorOf says in our vocabulary what huma found.
+func errorOf(operation string, status int, message string, errs []error) error {
 	for _, err := range errs {
-		if e, ok := errors.AsType[*wireError](err); ok {
-			return e
-		}
-		if e, ok := errors.AsType[*fault.Error](err); ok {
-			return envelope(e, requestID)
+		if fault.Of(err) != fault.Internal {
+			return err
 		}
 	}
-	switch status {
-	case http.StatusRequestEntityTooLarge:
-		return envelope(fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB."), requestID)
-	case http.StatusUnsupportedMediaType:
-		return envelope(fault.New(fault.UnsupportedMedia, "This route takes application/json."), requestID)
-	case http.StatusNotAcceptable:
-		return envelope(fault.New(fault.InvalidRequest, "This route answers with application/json only."), requestID)
-	}
-	if status >= 500 {
-		return envelope(errors.Join(append(errs, errors.New(message))...), requestID)
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
+	case status == http.StatusUnsupportedMediaType:
+		return fault.New(fault.UnsupportedMedia, "This route takes application/json.")
+	case status == http.StatusNotAcceptable:
+		return fault.New(fault.InvalidRequest, "This route answers with application/json only.")
+	case status >= http.StatusInternalServerError:
+		return errors.Join(errs...)
 	}
 	details := details(message, errs)
 	for _, d := range details {
 		if e := special[operation][d.Location]; e != nil {
-			return envelope(e, requestID)
+			return e
 		}
 	}
-	return envelope(fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details), requestID)
+	return fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details)
 }
 
 // details lists what is wrong, each at its own place.
@@ -119,22 +164,8 @@ func details(message string, errs []error) []fault.FieldDetail {
 	return out
 }
 
+var bodyType = reflect.TypeFor[fault.Body]()
+
 func envelopeSchema(r huma.Registry) *huma.Schema {
 	return r.Schema(bodyType, true, "Error")
-}
-
-// handled gives the errors of a handler their wire form and logs those that
-// callers are not told.
-func handled[I, O any](s *server, handle func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
-	return func(ctx context.Context, in *I) (*O, error) {
-		out, err := handle(ctx, in)
-		if err == nil {
-			return out, nil
-		}
-		requestID := requestIDOf(ctx)
-		if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
-			s.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", requestID), slog.Any("error", err))
-		}
-		return nil, envelope(err, requestID)
-	}
 }

@@ -53,7 +53,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
-	huma.Register(api, op, handled(s, func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	huma.Register(api, op, func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		from, err := cursor(in.LastEventID)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
 			}
 		}}, nil
-	}))
+	})
 }
 
 // eventStream writes server-sent events to one watcher.

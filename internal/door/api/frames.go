@@ -43,7 +43,7 @@ type previewInput struct {
 // frames registers what can be seen of a job's frames.
 func (s *server) frames(api huma.API, d jobDoor) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
-		handled(s, func(ctx context.Context, in *jobInput) (*framesOutput, error) {
+		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
 			frames, err := s.Jobs.Frames(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			if err != nil {
 				return nil, err
@@ -58,11 +58,11 @@ func (s *server) frames(api huma.API, d jobDoor) {
 				})
 			}
 			return out, nil
-		}))
+		})
 	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG")
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
 	preview.Responses["304"] = notModified()
-	huma.Register(api, preview, handled(s, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
+	huma.Register(api, preview, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
 		found, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
 		if err != nil {
 			return nil, err
@@ -86,10 +86,10 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			hc.SetHeader("Content-Type", "image/jpeg")
 			_, _ = hc.BodyWriter().Write(picture) // a failed write means the caller is gone
 		}}, nil
-	}))
+	})
 	log := d.op("getJobLog", http.MethodGet, "/log", "What Blender said, frame after frame")
 	log.Responses = streamed("text/plain", "The log of the frames accepted so far")
-	huma.Register(api, log, handled(s, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
+	huma.Register(api, log, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
 		workspace := callerOf(ctx).WorkspaceID
 		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil { // before the status is out
 			return nil, err
@@ -102,7 +102,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
 			}
 		}}, nil
-	}))
+	})
 }
 
 // optional is null where there is nothing.

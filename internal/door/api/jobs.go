@@ -72,8 +72,8 @@ type jobDoor struct {
 
 // jobs registers the routes of a job at both doors.
 func (s *server) jobs(api huma.API) {
-	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", agentScheme, s.agentOnly(api)})
-	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly(api)}
+	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", agentScheme, s.agentOnly()})
+	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly()}
 	s.jobRoutes(api, v1)
 	s.frames(api, v1)
 }
@@ -91,28 +91,28 @@ func (d jobDoor) op(verb, method, path, summary string) huma.Operation {
 func (s *server) jobRoutes(api huma.API, d jobDoor) {
 	op := d.op
 	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
-		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
-		}))
+		})
 	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
-	cancel.Middlewares = append(cancel.Middlewares, s.once(api, byBody))
+	cancel.Middlewares = append(cancel.Middlewares, s.once(byBody))
 	huma.Register(api, cancel,
-		handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
-		}))
+		})
 	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
-		handled(s, func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
+		func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
 			out := &downloadOutput{}
 			var err error
 			out.Body.Object, out.Body.Download, err = s.Jobs.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return out, err
-		}))
+		})
 	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),
-		handled(s, s.receipt))
+		s.receipt)
 	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job"),
-		handled(s, s.proof))
+		s.proof)
 	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }
 

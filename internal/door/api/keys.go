@@ -81,7 +81,7 @@ type private[B any] struct {
 	Body         B
 }
 
-func privately[B any](body B, err error) (*private[B], error) {
+func noStore[B any](body B, err error) (*private[B], error) {
 	return &private[B]{"no-store", body}, err
 }
 
@@ -106,7 +106,7 @@ func (s *server) keys(api huma.API) {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Keys"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
 			Security:    []map[string][]string{{sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
+			Middlewares: huma.Middlewares{noted, s.sessionOnly()},
 		}
 	}
 	create := func(id, path, summary string) huma.Operation {
@@ -114,14 +114,14 @@ func (s *server) keys(api huma.API) {
 		o.DefaultStatus = http.StatusCreated
 		return o
 	}
-	huma.Register(api, op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the account keys"), handled(s, s.listAPIKeys))
-	huma.Register(api, create("createApiKey", "/v1/api-keys", "Make an account key; its secret is shown once"), handled(s, s.createAPIKey))
+	huma.Register(api, op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the account keys"), s.listAPIKeys)
+	huma.Register(api, create("createApiKey", "/v1/api-keys", "Make an account key; its secret is shown once"), s.createAPIKey)
 	huma.Register(api, op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{key_id}", "Revoke an account key at once"),
-		handled(s, s.revoke(identity.RevokeAccountKey)))
-	huma.Register(api, op("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), handled(s, s.listAgentKeys))
-	huma.Register(api, create("createAgentKey", "/v1/agent-keys", "Make an agent key; its secret is shown once"), handled(s, s.createAgentKey))
+		s.revoke(identity.RevokeAccountKey))
+	huma.Register(api, op("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), s.listAgentKeys)
+	huma.Register(api, create("createAgentKey", "/v1/agent-keys", "Make an agent key; its secret is shown once"), s.createAgentKey)
 	huma.Register(api, op("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once"),
-		handled(s, s.revoke(identity.RevokeAgentKey)))
+		s.revoke(identity.RevokeAgentKey))
 }
 
 // listed reads the keys of the caller's workspace: of says of which kind.
@@ -139,7 +139,7 @@ func (s *server) listAPIKeys(ctx context.Context, _ *struct{}) (*private[apiKeyL
 	for i, k := range keys {
 		list.Keys[i] = apiKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
 	}
-	return privately(list, err)
+	return noStore(list, err)
 }
 
 func (s *server) listAgentKeys(ctx context.Context, _ *struct{}) (*private[agentKeyList], error) {
@@ -148,7 +148,7 @@ func (s *server) listAgentKeys(ctx context.Context, _ *struct{}) (*private[agent
 	for i, k := range keys {
 		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
 	}
-	return privately(list, err)
+	return noStore(list, err)
 }
 
 func (s *server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*private[apiKeyCreated], error) {
@@ -157,7 +157,7 @@ func (s *server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*priv
 		made, err = identity.CreateAccountKey(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Name)
 		return err
 	})
-	return privately(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
+	return noStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
 }
 
 func (s *server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*private[agentKeyCreated], error) {
@@ -167,13 +167,13 @@ func (s *server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*
 		made, err = identity.CreateAgentKey(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Name, limit)
 		return err
 	})
-	return privately(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
+	return noStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
 }
 
 // revoke ends a key of the caller's workspace: by says of which kind.
 func (s *server) revoke(by func(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error) func(context.Context, *keyInput) (*private[apiKeyRevoked], error) {
 	return func(ctx context.Context, in *keyInput) (*private[apiKeyRevoked], error) {
 		err := s.DB.Write(ctx, func(tx *db.Tx) error { return by(ctx, tx, callerOf(ctx).WorkspaceID, in.KeyID) })
-		return privately(apiKeyRevoked{true, in.KeyID, true}, err)
+		return noStore(apiKeyRevoked{true, in.KeyID, true}, err)
 	}
 }

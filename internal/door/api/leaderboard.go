@@ -148,7 +148,7 @@ func read[I, B any, P interface {
 	huma.Register(api, huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{noted},
 		Responses: map[string]*huma.Response{"304": notModified()},
-	}, handled(s, func(ctx context.Context, in *I) (*tagged[B], error) {
+	}, func(ctx context.Context, in *I) (*tagged[B], error) {
 		body, err := answer(ctx, in)
 		if err != nil {
 			return nil, err
@@ -163,7 +163,7 @@ func read[I, B any, P interface {
 			out.Status = http.StatusNotModified
 		}
 		return out, nil
-	}))
+	})
 }
 
 // notModified describes a 304.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -15,25 +14,8 @@ import (
 // tools read too. They ask for no credential, and any page may read them. A tile
 // never changes.
 func (s *server) receiptLog(mux *http.ServeMux) {
-	mux.HandleFunc("GET /log/checkpoint", s.file(s.checkpoint))
-	mux.HandleFunc("GET /log/tile/{tile...}", s.file(s.tile))
-}
-
-// file makes a handler of what writes a file of the log; an error becomes the
-// envelope.
-func (s *server) file(write func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		err := write(w, r)
-		if err == nil {
-			return
-		}
-		if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
-			s.Log.Error("request failed", "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
-		}
-		fault.Respond(w, err)
-	}
+	mux.Handle("GET /log/checkpoint", s.Errors.Handle(s.checkpoint))
+	mux.Handle("GET /log/tile/{tile...}", s.Errors.Handle(s.tile))
 }
 
 func (s *server) checkpoint(w http.ResponseWriter, r *http.Request) error {

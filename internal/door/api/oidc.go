@@ -41,14 +41,14 @@ func (s *server) openID(api huma.API) {
 		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
 		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
 	}
-	huma.Register(api, start, handled(s, s.startOpenID))
+	huma.Register(api, start, s.startOpenID)
 	callback := huma.Operation{
 		OperationID: "finishOpenID", Method: http.MethodGet, Path: links.OpenIDCallbackPath, Tags: []string{"Session"},
 		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
 		Middlewares: huma.Middlewares{noted},
 		Responses:   signedInResponses(api, 400, 404, 503),
 	}
-	huma.Register(api, callback, handled(s, s.finishOpenID))
+	huma.Register(api, callback, s.finishOpenID)
 }
 
 func noIssuer() error {

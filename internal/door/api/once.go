@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,7 +38,7 @@ type keyed func(r *http.Request) (fingerprint string, err error)
 
 // once answers a repeated request with the first one's answer. It runs behind
 // the credential's check: keys belong to a workspace.
-func (s *server) once(api huma.API, of keyed) middleware {
+func (s *server) once(of keyed) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		key := r.Header.Get(idempotencyKey)
@@ -53,7 +52,7 @@ func (s *server) once(api huma.API, of keyed) middleware {
 			err = fault.Field("header."+idempotencyKey, "is not text in UTF-8")
 		}
 		if err != nil {
-			s.refuse(api, ctx, err)
+			fail(ctx, err)
 			return
 		}
 		if mark == "" {
@@ -66,11 +65,11 @@ func (s *server) once(api huma.API, of keyed) middleware {
 		})
 		switch {
 		case err != nil:
-			s.refuse(api, ctx, err)
+			fail(ctx, err)
 		case answer != nil:
-			s.replay(api, ctx, answer)
+			s.replay(ctx, answer)
 		default:
-			s.held(api, ctx, hold, next)
+			s.held(ctx, hold, next)
 		}
 	}
 }
@@ -85,10 +84,10 @@ func (s *server) finish(ctx context.Context, tx *db.Tx, hold *idempotency.Hold, 
 }
 
 // replay gives a kept answer again.
-func (s *server) replay(api huma.API, ctx huma.Context, answer *idempotency.Answer) {
+func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 	body, err := s.Sealed.Open(string(answer.Body), answerPlace)
 	if err != nil {
-		s.refuse(api, ctx, fmt.Errorf("open a kept answer: %w", err))
+		fail(ctx, fmt.Errorf("open a kept answer: %w", err))
 		return
 	}
 	ctx.SetHeader(replayedHeader, "true")
@@ -97,7 +96,7 @@ func (s *server) replay(api huma.API, ctx huma.Context, answer *idempotency.Answ
 
 // held runs a request that has its key, and keeps what it answers before the
 // caller hears it.
-func (s *server) held(api huma.API, ctx huma.Context, hold *idempotency.Hold, next func(huma.Context)) {
+func (s *server) held(ctx huma.Context, hold *idempotency.Hold, next func(huma.Context)) {
 	defer func() {
 		if err := hold.Release(ctx.Context()); err != nil {
 			s.Log.Error("an idempotency key stays held until it lapses", "error", err)
@@ -110,24 +109,11 @@ func (s *server) held(api huma.API, ctx huma.Context, hold *idempotency.Hold, ne
 			return s.finish(ctx.Context(), tx, hold, seen.status, seen.body.Bytes())
 		})
 		if err != nil {
-			s.refuse(api, ctx, err)
+			fail(ctx, err)
 			return
 		}
 	}
 	write(ctx, seen.status, seen.body.Bytes())
-}
-
-// refuse writes err as the whole answer.
-func (s *server) refuse(api huma.API, ctx huma.Context, err error) {
-	requestID := requestIDOf(ctx.Context())
-	if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
-		s.Log.Error("request failed", "request_id", requestID, "error", err)
-	}
-	e := envelope(err, requestID)
-	for name, values := range e.headers {
-		ctx.SetHeader(name, values[0])
-	}
-	_ = huma.WriteErr(api, ctx, e.status, "", e) // a failed write means the caller is gone
 }
 
 func write(ctx huma.Context, status int, body []byte) {

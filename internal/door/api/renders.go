@@ -57,20 +57,20 @@ func (s *server) renders(api huma.API) {
 	}
 	preflight := op("preflightRender", links.RendersPath+"/preflight", "Check a plan and see its price; locks nothing")
 	preflight.Security = nil // the published contract lists none
-	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
-	huma.Register(api, preflight, handled(s, s.preflight))
+	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.once(byBody)}
+	huma.Register(api, preflight, s.preflight)
 
 	create := op("createRender", links.RendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
-	create.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byGroup)}
+	create.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.patient, s.once(byGroup)}
 	for _, rule := range groupRules() {
 		create.Parameters = append(create.Parameters, &huma.Param{
 			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
 			Schema: &huma.Schema{Type: huma.TypeString, Pattern: rule.form.String()},
 		})
 	}
-	huma.Register(api, create, handled(s, s.create))
+	huma.Register(api, create, s.create)
 	parts := frameParts("frame_start", "frame_end", "frame_count")
 	maps.Copy(parts, webhookParts())
 	parts["renderer"] = &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
@@ -84,25 +84,25 @@ func (s *server) renders(api huma.API) {
 	}}
 
 	submit := op("submitRender", links.RendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
-	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.once(api, byBody)}
-	huma.Register(api, submit, handled(s, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.once(byBody)}
+	huma.Register(api, submit, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 		o, err := s.Jobs.Submit(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 		return &objectOutput{o}, err
-	}))
+	})
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(api), s.patient, s.once(api, byHash)}
+	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.patient, s.once(byHash)}
 	upload.Parameters = []*huma.Param{{
 		Name: idempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},
 	}}
-	huma.Register(api, upload, handled(s, func(ctx context.Context, in *rawInput) (*quoteOutput, error) {
+	huma.Register(api, upload, func(ctx context.Context, in *rawInput) (*quoteOutput, error) {
 		sum, err := byHash(in.request)
 		if err != nil {
 			return nil, err
 		}
 		return s.receive(ctx, in, sum)
-	}))
+	})
 	api.OpenAPI().Paths[upload.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
 	}

@@ -27,7 +27,7 @@ func (s *server) results(api huma.API) {
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
-	}, handled(s, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
+	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 		a, err := s.Jobs.Artifact(ctx, in.JobID, in.Expires, in.Signature)
 		if err != nil {
 			return nil, err
@@ -46,5 +46,5 @@ func (s *server) results(api huma.API) {
 			h.Set("Cache-Control", "private, max-age=3600")
 			http.ServeContent(w, r, "", a.Completed, file)
 		}}, nil
-	}))
+	})
 }

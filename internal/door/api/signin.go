@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -62,11 +63,9 @@ type signOutOutput struct {
 // them over.
 type SignInPages interface {
 	// ConfirmSignIn answers with the page whose button sends a link's token.
-	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string)
+	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error
 	// SignedIn answers with the page that tells who is signed in now.
-	SignedIn(w http.ResponseWriter, r *http.Request, email string)
-	// NotSignedIn answers with the page that tells why nobody was signed in.
-	NotSignedIn(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
+	SignedIn(w http.ResponseWriter, r *http.Request, email string) error
 }
 
 // signIn registers the routes of a browser's session.
@@ -77,24 +76,24 @@ func (s *server) signIn(api huma.API) {
 			Middlewares: append(huma.Middlewares{noted}, checks...),
 		}
 	}
-	ours, signedIn := s.ownPages(api), s.sessionOnly(api)
+	ours, signedIn := s.ownPages(), s.sessionOnly()
 
 	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", ours)
 	ask.DefaultStatus = http.StatusAccepted
 	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
-	huma.Register(api, ask, handled(s, s.askForLink))
+	huma.Register(api, ask, s.askForLink)
 
 	show := op("showLink", http.MethodGet, links.SignInPath, "The page that a one-time link opens")
 	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
 	show.Responses = pageResponse("The page")
 	show.Responses["400"] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
 	show.SkipValidateParams = true // a browser is told of a missing token by a page
-	huma.Register(api, show, handled(s, s.showLink))
+	huma.Register(api, show, s.showLink)
 
 	use := op("signIn", http.MethodPost, links.SignInPath, "Open a session by a one-time link", ours)
 	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
 	use.Responses = signedInResponses(api, http.StatusBadRequest)
-	huma.Register(api, use, handled(s, s.useLink))
+	huma.Register(api, use, s.useLink)
 	// Described only now: huma knows of the raw body only that it is one.
 	api.OpenAPI().Paths[use.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/x-www-form-urlencoded": {Schema: &huma.Schema{
@@ -104,18 +103,18 @@ func (s *server) signIn(api huma.API) {
 
 	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", signedIn)
 	who.Security = []map[string][]string{{sessionScheme: {}}}
-	huma.Register(api, who, handled(s, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
+	huma.Register(api, who, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
 		c := callerOf(ctx)
-		return privately(sessionBody{true, c.Email, c.WorkspaceID}, nil)
-	}))
+		return noStore(sessionBody{true, c.Email, c.WorkspaceID}, nil)
+	})
 
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
 	out.Security = who.Security
-	huma.Register(api, out, handled(s, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
+	huma.Register(api, out, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
 		out := &signOutOutput{SetCookie: identity.EndedCookie(s.Links.PublicURL)}
 		out.Body.OK = true
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
-	}))
+	})
 }
 
 func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
@@ -126,9 +125,9 @@ func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 
 func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
-		return s.refusedSignIn(in.Accept, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing."))
+		return nil, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing.")
 	}
-	return answeredBy(func(w http.ResponseWriter, r *http.Request) { s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
+	return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
 }
 
 func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
@@ -144,44 +143,35 @@ func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 	return s.signedIn(in.Accept, opened, err)
 }
 
-// signedIn answers a browser with a page, whether it went well or not, and a
+// signedIn answers a browser with a page and a
 // program with JSON. The cookies go along with a session.
 func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	if err != nil {
-		return s.refusedSignIn(accept, err)
+		return nil, err
 	}
 	cookies = append(cookies, identity.SessionCookie(s.Links.PublicURL, opened.Token, opened.Expires))
 	if wantsPage(accept) {
-		return answeredBy(func(w http.ResponseWriter, r *http.Request) { s.Pages.SignedIn(w, r, opened.Person.Email) }, cookies...), nil
+		return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.SignedIn(w, r, opened.Person.Email) }, cookies...), nil
 	}
-	return answeredBy(func(w http.ResponseWriter, _ *http.Request) {
+	return answeredBy(func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		// A failed write means the caller is gone.
 		_ = plainJSON.Marshal(w, sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
+		return nil
 	}, cookies...), nil
 }
 
-// refusedSignIn tells a browser by a page why nobody was signed in, and a program
-// by the error.
-func (s *server) refusedSignIn(accept string, err error) (*huma.StreamResponse, error) {
-	if !wantsPage(accept) || fault.Of(err) == fault.Internal {
-		return nil, err
-	}
-	return answeredBy(func(w http.ResponseWriter, r *http.Request) {
-		status, body := fault.Envelope(err, w.Header().Get(fault.RequestIDHeader))
-		s.Pages.NotSignedIn(w, r, status, body)
-	}), nil
-}
-
 // answeredBy lets write the whole answer, cookies apart.
-func answeredBy(write http.HandlerFunc, cookies ...http.Cookie) *huma.StreamResponse {
+func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		for _, c := range cookies {
 			http.SetCookie(w, &c)
 		}
-		write(w, r)
+		if err := write(w, r); err != nil {
+			fail(ctx, err)
+		}
 	}}
 }
 

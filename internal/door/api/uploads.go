@@ -56,9 +56,9 @@ func (s *server) uploads(api huma.API) {
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
 		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
-		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.patient},
+		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.patient},
 	}
-	huma.Register(api, inspect, handled(s, s.inspect))
+	huma.Register(api, inspect, s.inspect)
 	// Described only now: described before, huma would read the body itself.
 	api.OpenAPI().Paths[inspect.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
@@ -66,22 +66,22 @@ func (s *server) uploads(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
-	}, handled(s, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
+		Security: security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.once(byBody)},
+	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
 		i, err := s.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, in.UploadID, asked)
 		if err != nil {
 			return nil, err
 		}
 		return quoted(i), nil
-	}))
+	})
 	huma.Register(api, huma.Operation{
 		OperationID: "startUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/start", Tags: []string{"Job API"},
 		Summary:      "Start rendering at the locked price; reserves the funds",
 		Description:  "The only step that spends. Starting the same quote again returns the same job.",
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(api), s.once(api, byBody)},
-	}, handled(s, func(ctx context.Context, in *startInput) (*objectOutput, error) {
+		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.once(byBody)},
+	}, func(ctx context.Context, in *startInput) (*objectOutput, error) {
 		c := callerOf(ctx)
 		target, err := s.target(ctx, in.Body.WebhookFields)
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *server) uploads(api huma.API) {
 			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: render.FlowJobAPI, Webhook: target,
 		})
 		return &objectOutput{o}, err
-	}))
+	})
 }
 
 // inspect receives a file and locks its price.

@@ -146,62 +146,62 @@ func (s *server) webhooks(api huma.API) {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Webhooks"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
 			Security:    []map[string][]string{{accountScheme: {}}, {sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.accountOrSession(api)},
+			Middlewares: huma.Middlewares{noted, s.accountOrSession()},
 		}
 	}
 	create := op("createWebhookEndpoint", http.MethodPost, endpointsPath, "Have every job's end told to an address")
 	create.DefaultStatus = http.StatusCreated
-	huma.Register(api, create, handled(s, s.createEndpoint))
-	huma.Register(api, op("listWebhookEndpoints", http.MethodGet, endpointsPath, "List the endpoints"), handled(s, s.listEndpoints))
-	huma.Register(api, op("getWebhookEndpoint", http.MethodGet, endpointPath, "Read an endpoint"), handled(s, s.getEndpoint))
-	huma.Register(api, op("changeWebhookEndpoint", http.MethodPatch, endpointPath, "Change, disable or enable an endpoint"), handled(s, s.changeEndpoint))
-	huma.Register(api, op("deleteWebhookEndpoint", http.MethodDelete, endpointPath, "Delete an endpoint and its secrets"), handled(s, s.deleteEndpoint))
-	huma.Register(api, op("rotateWebhookSecret", http.MethodPost, endpointPath+"/rotate-secret", "Sign with a new secret; for 24 hours with both"), handled(s, s.rotateSecret))
-	huma.Register(api, op("testWebhookEndpoint", http.MethodPost, endpointPath+"/test", "Send a test event"), handled(s, s.testEndpoint))
-	huma.Register(api, op("redeliverSince", http.MethodPost, endpointPath+"/redeliver", "Send what an endpoint has not taken since a time"), handled(s, s.redeliverSince))
-	huma.Register(api, op("listEndpointDeliveries", http.MethodGet, endpointPath+"/deliveries", "The deliveries to an endpoint, with every try"), handled(s, s.endpointDeliveries))
-	huma.Register(api, op("listWebhookDeliveries", http.MethodGet, jobDeliveriesPath, "The deliveries of a job's end, with every try"), handled(s, s.jobDeliveries))
-	huma.Register(api, op("redeliverWebhook", http.MethodPost, jobDeliveriesPath+"/{delivery_id}/redeliver", "Make a delivery again"), handled(s, s.redeliver))
+	huma.Register(api, create, s.createEndpoint)
+	huma.Register(api, op("listWebhookEndpoints", http.MethodGet, endpointsPath, "List the endpoints"), s.listEndpoints)
+	huma.Register(api, op("getWebhookEndpoint", http.MethodGet, endpointPath, "Read an endpoint"), s.getEndpoint)
+	huma.Register(api, op("changeWebhookEndpoint", http.MethodPatch, endpointPath, "Change, disable or enable an endpoint"), s.changeEndpoint)
+	huma.Register(api, op("deleteWebhookEndpoint", http.MethodDelete, endpointPath, "Delete an endpoint and its secrets"), s.deleteEndpoint)
+	huma.Register(api, op("rotateWebhookSecret", http.MethodPost, endpointPath+"/rotate-secret", "Sign with a new secret; for 24 hours with both"), s.rotateSecret)
+	huma.Register(api, op("testWebhookEndpoint", http.MethodPost, endpointPath+"/test", "Send a test event"), s.testEndpoint)
+	huma.Register(api, op("redeliverSince", http.MethodPost, endpointPath+"/redeliver", "Send what an endpoint has not taken since a time"), s.redeliverSince)
+	huma.Register(api, op("listEndpointDeliveries", http.MethodGet, endpointPath+"/deliveries", "The deliveries to an endpoint, with every try"), s.endpointDeliveries)
+	huma.Register(api, op("listWebhookDeliveries", http.MethodGet, jobDeliveriesPath, "The deliveries of a job's end, with every try"), s.jobDeliveries)
+	huma.Register(api, op("redeliverWebhook", http.MethodPost, jobDeliveriesPath+"/{delivery_id}/redeliver", "Make a delivery again"), s.redeliver)
 }
 
 func (s *server) createEndpoint(ctx context.Context, in *endpointCreateInput) (*private[webhookEndpointBody], error) {
 	e, secret, err := s.Webhooks.Create(ctx, callerOf(ctx).WorkspaceID, webhook.NewEndpoint{URL: in.Body.URL, Description: in.Body.Description, Secret: in.Body.Secret})
-	return privately(webhookEndpointBody{true, e, secret}, err)
+	return noStore(webhookEndpointBody{true, e, secret}, err)
 }
 
 func (s *server) listEndpoints(ctx context.Context, _ *struct{}) (*private[webhookEndpointsBody], error) {
 	all, err := s.Webhooks.List(ctx, callerOf(ctx).WorkspaceID)
-	return privately(webhookEndpointsBody{true, all}, err)
+	return noStore(webhookEndpointsBody{true, all}, err)
 }
 
 func (s *server) getEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointBody], error) {
 	e, err := s.Webhooks.Get(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return privately(webhookEndpointBody{OK: true, Endpoint: e}, err)
+	return noStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
 }
 
 func (s *server) changeEndpoint(ctx context.Context, in *endpointChangeInput) (*private[webhookEndpointBody], error) {
 	e, err := s.Webhooks.Change(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, webhook.Change{URL: in.Body.URL, Description: in.Body.Description, Enabled: in.Body.Enabled})
-	return privately(webhookEndpointBody{OK: true, Endpoint: e}, err)
+	return noStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
 }
 
 func (s *server) deleteEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointDeletedBody], error) {
 	err := s.Webhooks.Delete(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return privately(webhookEndpointDeletedBody{true, in.EndpointID, true}, err)
+	return noStore(webhookEndpointDeletedBody{true, in.EndpointID, true}, err)
 }
 
 func (s *server) rotateSecret(ctx context.Context, in *rotateInput) (*private[webhookSecretRotatedBody], error) {
 	secret, ends, err := s.Webhooks.Rotate(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Secret)
-	return privately(webhookSecretRotatedBody{true, in.EndpointID, secret, ends}, err)
+	return noStore(webhookSecretRotatedBody{true, in.EndpointID, secret, ends}, err)
 }
 
 func (s *server) testEndpoint(ctx context.Context, in *endpointInput) (*private[webhookDeliveryBody], error) {
 	d, err := s.Webhooks.Test(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return privately(webhookDeliveryBody{true, d}, err)
+	return noStore(webhookDeliveryBody{true, d}, err)
 }
 
 func (s *server) redeliverSince(ctx context.Context, in *redeliverSinceInput) (*private[webhooksRedeliveredBody], error) {
 	n, err := s.Webhooks.RedeliverSince(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Since)
-	return privately(webhooksRedeliveredBody{true, in.EndpointID, n}, err)
+	return noStore(webhooksRedeliveredBody{true, in.EndpointID, n}, err)
 }
 
 func (s *server) endpointDeliveries(ctx context.Context, in *endpointDeliveriesInput) (*endpointDeliveriesOutput, error) {
@@ -221,7 +221,7 @@ func (s *server) jobDeliveries(ctx context.Context, in *jobInput) (*private[webh
 		return nil, err
 	}
 	all, err := s.Webhooks.OfJob(ctx, in.JobID)
-	return privately(webhookDeliveriesBody{true, all}, err)
+	return noStore(webhookDeliveriesBody{true, all}, err)
 }
 
 func (s *server) redeliver(ctx context.Context, in *redeliverInput) (*private[webhookDeliveryBody], error) {
@@ -230,5 +230,5 @@ func (s *server) redeliver(ctx context.Context, in *redeliverInput) (*private[we
 		return nil, err
 	}
 	d, err := s.Webhooks.Redeliver(ctx, workspaceID, in.JobID, in.DeliveryID)
-	return privately(webhookDeliveryBody{true, d}, err)
+	return noStore(webhookDeliveryBody{true, d}, err)
 }

@@ -80,28 +80,28 @@ func (s *server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
 		Summary:  "The workspace's renders, newest first",
-		Security: []map[string][]string{{accountScheme: {}}}, Middlewares: huma.Middlewares{noted, s.accountOnly(api)},
-	}, handled(s, s.listRenders))
+		Security: []map[string][]string{{accountScheme: {}}}, Middlewares: huma.Middlewares{noted, s.accountOnly()},
+	}, s.listRenders)
 	own := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
 			Security:    []map[string][]string{{accountScheme: {}}, {agentScheme: {}}, {sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.anyCredential(api)},
+			Middlewares: huma.Middlewares{noted, s.anyCredential()},
 		}
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "setProofPages", Method: http.MethodPut, Path: "/v1/workspace/proof-pages", Tags: []string{"Workspace"},
 		Summary: "Whether the workspace's receipts have public proof pages", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly(api)},
-	}, handled(s, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
+		Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly()},
+	}, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
 		out := &proofPagesOutput{}
 		out.Body.OK, out.Body.Shown = true, in.Body.Shown
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
 			return render.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
 		})
-	}))
-	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), handled(s, s.wallet))
-	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), handled(s, s.transactions))
+	})
+	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)
+	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
 
 func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {

@@ -25,6 +25,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -47,6 +48,7 @@ type Server struct {
 	Blobs blob.Store
 	// AllowSynthetic lets workers in that render nothing.
 	AllowSynthetic bool
+	Errors         *front.Errors
 	Log            *slog.Logger
 
 	hall    *hall
@@ -82,31 +84,22 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.input))
 }
 
-// route authenticates, and renders what the handler returns: a reply, or an
-// error. A nil reply means that the handler has written the response.
+// route lets workers in, and answers with the handler's reply. A nil reply means
+// that the handler has written the response.
 func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		node, err := identity.Node(r.Context(), s.DB, r.Header.Get("Authorization"))
-		var reply any
-		if err == nil {
-			reply, err = handle(w, r, node)
-		}
 		if err != nil {
-			if r.Context().Err() != nil { // the worker hung up, or the service stops
-				err = fault.New(fault.Unavailable, "The service is stopping.").After(time.Second)
-			}
-			if fault.Of(err) == fault.Internal {
-				s.Log.Error("workers' door", "path", r.URL.Path, "request_id", w.Header().Get(fault.RequestIDHeader), "error", err)
-			}
-			fault.Respond(w, err)
-			return
+			return err
 		}
-		if reply == nil {
-			return
+		reply, err := handle(w, r, node)
+		if err != nil || reply == nil {
+			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
 		// A failed write means the worker is gone; its lease will tell.
 		_ = json.NewEncoder(w).Encode(reply)
+		return nil
 	})
 }
 

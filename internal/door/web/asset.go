@@ -46,7 +46,7 @@ var assets = sync.OnceValue(func() map[string]asset {
 func assetPath(name string) string { return assetFolder + assets()[name].name }
 
 // serveAsset serves a file by its hashed name.
-func serveAsset(w http.ResponseWriter, r *http.Request) {
+func serveAsset(w http.ResponseWriter, r *http.Request) error {
 	for _, a := range assets() {
 		if a.name != r.PathValue("file") {
 			continue
@@ -54,10 +54,8 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", a.mediaType)
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		h.Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(a.body) // a failed write means the browser is gone
-		return
+		return nil
 	}
-	status, body := fault.Envelope(fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path), w.Header().Get(fault.RequestIDHeader))
-	ErrorPage(w, r, status, body)
+	return fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path)
 }

@@ -21,21 +21,26 @@ type back struct{ Path, Text string }
 // ErrorPage answers with the page of an error. Headers that belong to the error,
 // such as Retry-After, are set before.
 func ErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
-	title := http.StatusText(status)
-	if status == http.StatusNotFound {
-		title = "Not here"
-	}
-	errorPage(w, r, title, status, body)
-}
-
-func errorPage(w http.ResponseWriter, r *http.Request, title string, status int, body fault.Body) {
-	p := page{Template: "error", Title: title, Content: errorView{body.Error, wayBack(r.URL.Path)}, Status: status}
+	p := page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, wayBack(r.URL.Path)}, Status: status}
 	text, err := p.write()
 	if err != nil {
 		panic(err) // a programming error: the template takes every error
 	}
 	send(w, r, p, text)
 }
+
+func errorTitle(path string, status int) string {
+	switch {
+	case strings.HasPrefix(path, signInPaths):
+		return "Not signed in"
+	case status == http.StatusNotFound:
+		return "Not here"
+	}
+	return http.StatusText(status)
+}
+
+// signInPaths is where the ways to sign in are, which a browser follows too.
+const signInPaths = "/v1/auth/"
 
 // wayBack is where a visitor goes on from an error at a path.
 func wayBack(path string) back {
@@ -44,7 +49,7 @@ func wayBack(path string) back {
 		return back{links.LeaderboardPath, "Back to the leaderboard"}
 	case strings.HasPrefix(path, "/console/"):
 		return back{webhook.ConsolePage, "Back to your webhooks"}
-	case strings.HasPrefix(path, "/v1/auth/"):
+	case strings.HasPrefix(path, signInPaths):
 		return back{webhook.ConsolePage, "Sign in again"}
 	}
 	return back{"/", "Back to the first page"}

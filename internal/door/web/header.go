@@ -7,7 +7,6 @@ import "net/http"
 func setHeaders(h http.Header, p page) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", contentPolicy(p.Forms, p.Scripts))
-	h.Set("X-Content-Type-Options", "nosniff")
 	// Addresses hold tokens and receipt ids. With no referrer at all a form's POST
 	// would not say that it comes from here.
 	h.Set("Referrer-Policy", "same-origin")

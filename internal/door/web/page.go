@@ -3,11 +3,9 @@ package web
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -17,7 +15,6 @@ import (
 	"sync"
 
 	"svc.example/internal/door/web/reference"
-	"svc.example/internal/ground/fault"
 )
 
 //go:embed template asset
@@ -76,20 +73,19 @@ func (p page) write() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// page makes a handler of what builds a page; an error becomes the error page.
-func (s *Site) page(build func(r *http.Request) (page, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// page makes a handler of what builds a page.
+func (s *Site) page(build func(r *http.Request) (page, error)) http.Handler {
+	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, err := build(r)
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
-		s.show(w, r, p)
-	}
+		return s.show(w, r, p)
+	})
 }
 
 // fixed is page for one that is the same for everybody: it is built once.
-func (s *Site) fixed(build func() (page, error)) http.HandlerFunc {
+func (s *Site) fixed(build func() (page, error)) http.Handler {
 	type written struct {
 		page
 		body []byte
@@ -102,32 +98,32 @@ func (s *Site) fixed(build func() (page, error)) http.HandlerFunc {
 		body, err := p.write()
 		return written{p, body}, err
 	})
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, err := once()
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
 		send(w, r, p.page, p.body)
-	}
+		return nil
+	})
 }
 
 // show answers with a page, or sends the browser on.
-func (s *Site) show(w http.ResponseWriter, r *http.Request, p page) {
+func (s *Site) show(w http.ResponseWriter, r *http.Request, p page) error {
 	if p.Cookie != nil {
 		http.SetCookie(w, p.Cookie)
 	}
 	if p.Location != "" {
 		http.Redirect(w, r, p.Location, http.StatusSeeOther)
-		return
+		return nil
 	}
 	p.PublicURL = s.Links.PublicURL
 	body, err := p.write()
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	send(w, r, p, body)
+	return nil
 }
 
 // send writes the answer. A public page that the browser has is not sent again.
@@ -147,22 +143,6 @@ func send(w http.ResponseWriter, r *http.Request, p page, body []byte) {
 		return
 	}
 	_, _ = w.Write(body)
-}
-
-// fail answers with the error, as a page to browsers and as JSON to the rest, and
-// logs what the caller is not told.
-func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	requestID := w.Header().Get(fault.RequestIDHeader)
-	if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
-		s.Log.Error("request failed", "request_id", requestID, "error", err)
-	}
-	if !wantsPage(r) {
-		fault.Respond(w, err)
-		return
-	}
-	status, body := fault.Envelope(err, requestID)
-	fault.Headers(w.Header(), err)
-	ErrorPage(w, r, status, body)
 }
 
 // wantsPage reports whether a request is a browser's, for a page.

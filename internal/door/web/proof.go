@@ -50,7 +50,7 @@ type proofView struct {
 
 // proof shows a receipt to anybody who knows its id: HTML for browsers, JSON for
 // the rest.
-func (s *Site) proof(w http.ResponseWriter, r *http.Request) {
+func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*") // any page may read it
 	h.Set("Vary", "Accept")
@@ -61,17 +61,16 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		s.fail(w, r, err)
+		return err
 	case wantsPage(r):
-		s.show(w, r, proofPage(body))
-	default:
-		h.Set("Content-Type", "application/json")
-		h.Set("Cache-Control", "no-cache") // the owner can switch the page off
-		h.Set("X-Content-Type-Options", "nosniff")
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		_ = encoder.Encode(body) // a failed write means the caller is gone
+		return s.show(w, r, proofPage(body))
 	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache") // the owner can switch the page off
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body) // a failed write means the caller is gone
+	return nil
 }
 
 func proofPage(body proofBody) page {

@@ -19,7 +19,7 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Person) (page, 
 		who, err := s.person(r)
 		var p page
 		if err == nil {
-			identity.Acts(r.Context(), who.WorkspaceID)
+			identity.RecordWorkspace(r.Context(), who.WorkspaceID)
 			p, err = build(r, who)
 		}
 		if fault.Is(err, fault.Unauthenticated) {

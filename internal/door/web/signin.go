@@ -39,16 +39,11 @@ func (s *Site) askForLink(r *http.Request) (page, error) {
 // ConfirmSignIn answers with the page that a sign-in link opens. Its button sends
 // the link's token: mail scanners follow links, and would use up one that opens
 // the session by itself.
-func (s *Site) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) {
-	s.show(w, r, page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: token})
+func (s *Site) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error {
+	return s.show(w, r, page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: token})
 }
 
 // SignedIn answers with the page that tells who is signed in now.
-func (s *Site) SignedIn(w http.ResponseWriter, r *http.Request, email string) {
-	s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, webhook.ConsolePage}})
-}
-
-// NotSignedIn answers with the page that tells why nobody was signed in.
-func (s *Site) NotSignedIn(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
-	errorPage(w, r, "Not signed in", status, body)
+func (s *Site) SignedIn(w http.ResponseWriter, r *http.Request, email string) error {
+	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, webhook.ConsolePage}})
 }

@@ -17,9 +17,9 @@ package web
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -37,7 +37,7 @@ type Config struct {
 	// OpenIDStart is the path where signing in by an issuer begins; "" = there is none.
 	OpenIDStart string
 	Links       links.Links
-	Log         *slog.Logger
+	Errors      *front.Errors
 }
 
 // Proofs reads what anybody may see of a receipt.
@@ -54,26 +54,26 @@ type Site struct {
 
 // New makes the pages.
 func New(c Config) *Site {
-	return &Site{Config: c, sameOrigin: identity.OwnPages(c.Links.PublicURL)}
+	return &Site{Config: c, sameOrigin: identity.SameOrigin(c.Links.PublicURL)}
 }
 
 // Routes adds the routes of the pages and their files to mux. openAPI gives the
 // document that the API reference shows.
 func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
-	mux.HandleFunc("GET "+assetFolder+"{file}", serveAsset)
-	mux.HandleFunc("GET /{$}", s.page(s.start))
-	mux.HandleFunc("GET "+links.DocsPath, s.fixed(func() (page, error) { return referencePage(openAPI()) }))
-	mux.HandleFunc("GET "+links.ProofPath+"{receipt_id}", s.proof)
+	mux.Handle("GET "+assetFolder+"{file}", s.Errors.Handle(serveAsset))
+	mux.Handle("GET /{$}", s.page(s.start))
+	mux.Handle("GET "+links.DocsPath, s.fixed(func() (page, error) { return referencePage(openAPI()) }))
+	mux.Handle("GET "+links.ProofPath+"{receipt_id}", s.Errors.Handle(s.proof))
 
-	mux.HandleFunc("GET "+links.LeaderboardPath, s.page(leaderboardPage(s.board)))
-	mux.HandleFunc("GET "+links.GPUPath+"{gpu_slug}", s.page(leaderboardPage(s.gpu)))
-	mux.HandleFunc("GET "+links.ComparePath, s.page(leaderboardPage(s.compare)))
-	mux.HandleFunc("GET "+links.ResultPath+"{result_id}", s.page(leaderboardPage(s.result)))
+	mux.Handle("GET "+links.LeaderboardPath, s.page(leaderboardPage(s.board)))
+	mux.Handle("GET "+links.GPUPath+"{gpu_slug}", s.page(leaderboardPage(s.gpu)))
+	mux.Handle("GET "+links.ComparePath, s.page(leaderboardPage(s.compare)))
+	mux.Handle("GET "+links.ResultPath+"{result_id}", s.page(leaderboardPage(s.result)))
 
-	mux.HandleFunc("GET "+webhook.ConsolePage, s.page(s.signedIn(s.webhooks)))
-	mux.HandleFunc("POST "+webhook.ConsolePage, s.page(s.form(s.addEndpoint)))
-	mux.HandleFunc("POST "+webhook.ConsolePage+"/{endpoint_id}/{action}", s.page(s.form(s.changeEndpoint)))
-	mux.HandleFunc("POST "+webhook.ConsolePage+"/{endpoint_id}/deliveries/{delivery_id}", s.page(s.form(s.redeliver)))
-	mux.HandleFunc("POST /console/sign-in", s.page(s.askForLink))
-	mux.HandleFunc("POST /console/sign-out", s.page(s.signOut))
+	mux.Handle("GET "+webhook.ConsolePage, s.page(s.signedIn(s.webhooks)))
+	mux.Handle("POST "+webhook.ConsolePage, s.page(s.form(s.addEndpoint)))
+	mux.Handle("POST "+webhook.ConsolePage+"/{endpoint_id}/{action}", s.page(s.form(s.changeEndpoint)))
+	mux.Handle("POST "+webhook.ConsolePage+"/{endpoint_id}/deliveries/{delivery_id}", s.page(s.form(s.redeliver)))
+	mux.Handle("POST /console/sign-in", s.page(s.askForLink))
+	mux.Handle("POST /console/sign-out", s.page(s.signOut))
 }

@@ -1,10 +1,10 @@
-// Package fault is the one error vocabulary of the house: every code a caller
+// Package fault is the one vocabulary of errors: every code a caller
 // can meet, its HTTP status, whether a retry can help, and what to do next.
 //
 // What always holds: a code stands in one table (codes.go); text of an unknown
-// error never leaves the house, only its request id does (Respond writes
-// internal_error for it). The package leaves logging to the doors and imports
-// nothing of ours. Start reading at Code, then Error, then Respond.
+// error is told to nobody, only its request id is (Envelope makes internal_error
+// of it). The package leaves logging and answering to package front and imports
+// nothing of ours. Start reading at Code, then Error, then Envelope.
 package fault
 
 import (

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"net/http"
@@ -69,18 +68,6 @@ func Headers(h http.Header, err error) {
 	if e.Code == Unauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-}
-
-// Respond writes err as the whole response. The request id is the one already
-// set as a response header.
-func Respond(w http.ResponseWriter, err error) {
-	status, body := Envelope(err, w.Header().Get(RequestIDHeader))
-	Headers(w.Header(), err)
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	// The status is out; a failed write means the caller is gone.
-	_ = json.NewEncoder(w).Encode(body)
 }
 
 // Markdown prints the vocabulary as docs/errors.md.

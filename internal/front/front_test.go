@@ -1,4 +1,4 @@
-package app
+package front
 
 import (
 	"encoding/json"
@@ -13,6 +13,11 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
+func newFront(routes *http.ServeMux, log slog.Handler) *Front {
+	logger := slog.New(log)
+	return &Front{Routes: routes, Errors: &Errors{Log: logger}, Log: logger}
+}
+
 func serveFront(t *testing.T, method, path string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -23,7 +28,7 @@ func serveFront(t *testing.T, method, path string, header http.Header) *httptest
 		r.Header[name] = values
 	}
 	w := httptest.NewRecorder()
-	(&front{mux: mux, log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
+	newFront(mux, slog.DiscardHandler).ServeHTTP(w, r)
 	return w
 }
 

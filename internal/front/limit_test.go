@@ -1,4 +1,4 @@
-package app
+package front
 
 import (
 	"context"
@@ -22,13 +22,12 @@ func counted(t *testing.T, r *http.Request, hops int) (w *httptest.ResponseRecor
 	for _, route := range []string{"GET /v1/thing", "GET /v1/frames/1/preview", "GET /farm/v1/thing", "GET /docs", "POST /v1/api-keys", "POST /console/sign-in"} {
 		mux.HandleFunc(route, func(http.ResponseWriter, *http.Request) {})
 	}
-	f := &front{
-		mux: mux, log: slog.New(slog.DiscardHandler), hops: hops,
-		rate: ratelimit.Policy{PerMinute: 60, Burst: 20}, farm: ratelimit.Policy{PerMinute: 6000, Burst: 200},
-		take: func(_ context.Context, in string, _ ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error) {
-			class, claim = in, c
-			return ratelimit.Decision{Retry: 1500 * time.Millisecond, Full: 20 * time.Second}, nil
-		},
+	f := newFront(mux, slog.DiscardHandler)
+	f.TrustedHops = hops
+	f.Rate, f.FarmRate = ratelimit.Policy{PerMinute: 60, Burst: 20}, ratelimit.Policy{PerMinute: 6000, Burst: 200}
+	f.Count = func(_ context.Context, in string, _ ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error) {
+		class, claim = in, c
+		return ratelimit.Decision{Retry: 1500 * time.Millisecond, Full: 20 * time.Second}, nil
 	}
 	w = httptest.NewRecorder()
 	f.ServeHTTP(w, r)
@@ -144,7 +143,7 @@ func TestALogLineTellsTheRouteAndNoSecret(t *testing.T) {
 	var text strings.Builder
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/artifacts/{job_id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("12345")) })
-	f := &front{mux: mux, log: slog.New(slog.NewTextHandler(&text, nil))}
+	f := newFront(mux, slog.NewTextHandler(&text, nil))
 	r := httptest.NewRequest("GET", "/v1/artifacts/JOB-1?signature=s3cret", nil)
 	r.Header.Set("Authorization", "Bearer svc_s3cret")
 	r.Header.Set("X-Request-Id", "mine")

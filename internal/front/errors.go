@@ -1,0 +1,75 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/fault"
+)
+
+// Errors turns errors into answers, for every door: nothing else does.
+type Errors struct {
+	Log *slog.Logger
+	// Page writes the page of an error, for a browser; nil means that browsers get
+	// JSON like everybody. The headers that belong to the error are set.
+	Page func(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
+}
+
+// Handler answers a request or says why not. One that returns an error has
+// written nothing.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Handle answers with h, and for the errors of h.
+func (e *Errors) Handle(h Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			e.Answer(w, r, err)
+		}
+	})
+}
+
+// ErrStopping is the cause with which the service cancels the contexts of
+// requests that are still running when its time to stop is over.
+var ErrStopping = errors.New("the service is stopping")
+
+// comeBack is when to try a service again that stops: by then another process
+// listens, or a proxy knows that none does.
+const comeBack = time.Second
+
+// Answer writes err as the whole answer: the error page for a browser that asked
+// for a page, else the envelope of spec 7. The request id is the one that the
+// response's headers carry already.
+func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(context.Cause(r.Context()), ErrStopping) {
+		err = fault.New(fault.Unavailable, "The service is stopping.").After(comeBack)
+	}
+	h := w.Header()
+	requestID := h.Get(fault.RequestIDHeader)
+	if fault.Of(err) == fault.Internal && r.Context().Err() == nil { // else the caller is gone
+		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
+			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("error", err))
+	}
+	status, body := fault.Envelope(err, requestID)
+	fault.Headers(h, err)
+	h.Set("Cache-Control", "no-store")
+	if e.Page != nil && wantsPage(r) {
+		e.Page(w, r, status, body)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	text := json.NewEncoder(w)
+	text.SetEscapeHTML(false) // that is for HTML
+	// The status is out; a failed write means the caller is gone.
+	_ = text.Encode(body)
+}
+
+// wantsPage reports whether a browser asks for a page.
+func wantsPage(r *http.Request) bool {
+	return !isForPrograms(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}

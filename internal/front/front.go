@@ -1,0 +1,101 @@
+// Package front is what happens to a request before its door: it gets an id,
+// meets the rules for other origins and the rate limit, and leaves one line in
+// the log. It is also where an error becomes an answer, for every door.
+//
+// What always holds: each response carries a request id and each request is
+// logged once, by its route and never by its address, which may be a signed
+// link; an error becomes an answer in Errors.Answer and nowhere else; a text of
+// an unknown error stays in the log; every answer is written under a deadline
+// that moves on with the bytes that leave.
+//
+// Who asks, and what for, is left to the doors, which may use this package; it
+// knows none of them. Start reading at Front.ServeHTTP, then errors.go;
+// response.go has the deadlines.
+package front
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/identity"
+)
+
+// Front serves the routes of all doors.
+type Front struct {
+	Routes *http.ServeMux
+	Errors *Errors
+	Log    *slog.Logger
+	// Count counts a request of a client. It is not called for a Policy without
+	// limits.
+	Count func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
+	// Rate is for the API, FarmRate for the workers' door.
+	Rate, FarmRate ratelimit.Policy
+	// TrustedHops is how many proxies are believed what they say of the caller's
+	// address.
+	TrustedHops int
+	// WriteStall is how long a caller may take nothing of an answer; 0 means a
+	// minute.
+	WriteStall time.Duration
+}
+
+// ServeHTTP answers a request, whatever its handler does.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	requestID := requestIDOf(r)
+	w.Header().Set(fault.RequestIDHeader, requestID)
+	out := newResponse(w, f.WriteStall)
+	_, route := f.Routes.Handler(r)
+	ctx, workspace := identity.WithWorkspaceRecord(r.Context())
+	r = r.WithContext(ctx)
+	defer func() {
+		if p := recover(); p != nil {
+			f.recovered(out, r, p)
+		}
+		out.finish()
+		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
+			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
+			slog.String("request_id", requestID), slog.String("workspace", workspace()))
+	}()
+	if err := f.serve(out, r, route); err != nil {
+		f.Errors.Answer(out, r, err)
+	}
+}
+
+// serve hands the request to its route, or says why not.
+func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
+	setSecurity(w.Header(), r.URL.Path)
+	if anyOrigin(r.URL.Path) {
+		allowAnyOrigin(w.Header())
+		if r.Method == http.MethodOptions {
+			return f.preflight(w, r)
+		}
+	}
+	if err := f.limit(w.Header(), r); err != nil {
+		return err
+	}
+	if err := checkText(r.URL); err != nil {
+		return err
+	}
+	if route == "" {
+		return missOf(f.Routes, r)
+	}
+	f.Routes.ServeHTTP(w, r)
+	return nil
+}
+
+// recovered answers for a handler that panicked, if it wrote nothing yet.
+func (f *Front) recovered(out *response, r *http.Request, p any) {
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(p) // net/http closes the connection
+	}
+	f.Log.Error("handler panicked", "request_id", out.Header().Get(fault.RequestIDHeader), "panic", p, "stack", string(debug.Stack()))
+	if out.status == 0 {
+		f.Errors.Answer(out, r, fault.New(fault.Internal, "Something went wrong on our side."))
+	}
+}

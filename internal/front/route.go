@@ -1,0 +1,85 @@
+package front
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
+)
+
+// isAPI reports whether a path belongs to the public API.
+func isAPI(path string) bool {
+	for _, prefix := range []string{"/v1/", "/node/v1/", "/mcp"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return path == "/openapi.json"
+}
+
+// isForPrograms reports whether only programs ask for a path: they are told of an
+// error in JSON, whatever they accept. Browsers follow the ways to sign in.
+func isForPrograms(path string) bool {
+	if path == links.SignInPath || strings.HasPrefix(path, links.OpenIDPath+"/") {
+		return false
+	}
+	for _, prefix := range []string{"/farm/", "/log/", "/.well-known/"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return isAPI(path)
+}
+
+// pathOf is a route's pattern without the method; "-" when there is no route.
+func pathOf(pattern string) string {
+	if pattern == "" {
+		return "-"
+	}
+	return pattern[strings.Index(pattern, "/"):]
+}
+
+// missOf tells a wrong path from a wrong method. Errors: route_not_found,
+// method_not_allowed.
+func missOf(routes *http.ServeMux, r *http.Request) error {
+	probe := newResponse(discarded{http.Header{}}, 0)
+	routes.ServeHTTP(probe, r)
+	if probe.status == http.StatusMethodNotAllowed {
+		e := fault.New(fault.MethodNotAllowed, "%s is not a method of %s.", r.Method, r.URL.Path)
+		e.Allow = probe.Header().Get("Allow")
+		return e
+	}
+	return noRoute(r.URL.Path)
+}
+
+func noRoute(path string) error { return fault.New(fault.RouteNotFound, "There is no route %s.", path) }
+
+// discarded is a response that goes nowhere.
+type discarded struct{ header http.Header }
+
+func (d discarded) Header() http.Header         { return d.header }
+func (d discarded) Write(p []byte) (int, error) { return len(p), nil }
+func (d discarded) WriteHeader(int)             {}
+
+// IsText reports whether a caller's text can be looked up and stored: PostgreSQL
+// takes neither NUL nor what is not UTF-8.
+func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+// checkText refuses an address with a part that is not text: no id is spelled so,
+// and a database would fail on it. Errors: route_not_found, invalid_request.
+func checkText(u *url.URL) error {
+	if !IsText(u.Path) {
+		return fault.New(fault.RouteNotFound, "There is no route %q.", u.Path)
+	}
+	for name, values := range u.Query() {
+		for _, value := range values {
+			if !IsText(value) {
+				return fault.Field("query."+name, "is not text in UTF-8")
+			}
+		}
+	}
+	return nil
+}
