@@ -7,9 +7,8 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -80,24 +79,25 @@ type serveCmd struct {
 	sandboxFlags
 	signInFlags
 	webhookFlags
-	Listen     string `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
-	PublicURL  string `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
-	SigningKey string `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
-	LogOrigin  string `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
-	Worker     string `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
-	AcceptJobs bool   `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Take new jobs. Without, start answers 503 and spends nothing; running jobs are finished."`
-	Synthetic  bool   `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Let workers in that render nothing, to try the service out. What they touch says so."`
+	Listen      string        `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
+	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
+	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
+	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
+	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
+	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Take new jobs. Without, start answers 503 and spends nothing; running jobs are finished."`
+	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Let workers in that render nothing, to try the service out. What they touch says so."`
+	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end once a signal says stop; then they are cut off."`
 	rateFlags
 }
 
-// Run serves until a signal comes. A second signal ends it at once.
+// Run serves until a signal comes. A second signal, two seconds later or more,
+// ends it at once.
 func (c *serveCmd) Run(k *kong.Context) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
-	cfg.Refuse = !c.AcceptJobs
+	cfg.Refuse, cfg.StopTimeout = !c.AcceptJobs, c.StopTimeout
 	if err := errors.Join(c.apply(&cfg), c.let(&cfg)); err != nil {
 		return err
 	}

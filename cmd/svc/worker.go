@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -49,11 +47,10 @@ func (c *workerCmd) choose(ctx context.Context) (worker.Renderer, error) {
 }
 
 // Run renders until a signal comes: then the running frame is finished or given
-// back. A second signal ends it at once.
+// back. A second signal, two seconds later or more, ends it at once.
 func (c *workerCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	renderer, err := c.choose(ctx)
 	if err != nil {
 		return err

@@ -48,6 +48,12 @@ type Config struct {
 
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration
+	// WriteStall is how long a caller may take nothing of an answer; 0 means a
+	// minute.
+	WriteStall time.Duration
+	// StopTimeout is how long running requests may take to end once the service
+	// stops; 0 means 30 s.
+	StopTimeout time.Duration
 	// Rate is how many requests a client of the API may make; the zero Policy
 	// lets all pass.
 	Rate ratelimit.Policy
@@ -101,6 +107,10 @@ type EmbeddedWorker struct {
 
 const defaultLeaseLife = 20 * time.Second
 
+// defaultStopTimeout is how long running requests may take to end once the service
+// stops, unless the operator says otherwise.
+const defaultStopTimeout = 30 * time.Second
+
 func (c Config) withDefaults() (Config, error) {
 	if c.Data == "" {
 		return c, fmt.Errorf("no data folder is given")
@@ -119,6 +129,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.LeaseLife == 0 {
 		c.LeaseLife = defaultLeaseLife
+	}
+	if c.StopTimeout == 0 {
+		c.StopTimeout = defaultStopTimeout
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -48,11 +48,13 @@ const (
 	linkParallel  = 4           // sign-in links sent at once: a mail server may be slow
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	drainTimeout  = 3 * time.Second // for open requests once the worker has stopped
+	cancelTimeout = 3 * time.Second // for requests to end that were cancelled
 )
 
 // Serve opens the doors and works until ctx ends; then it stops in order and
-// returns nil. A running frame is finished or given back first.
+// returns nil. First readiness goes off and nobody waits here any more, while a
+// running frame is finished or given back. Then requests that run may end, within
+// Config.StopTimeout of the beginning of the stop; what is left is cancelled.
 func (a *App) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp", a.Config.Listen)
 	if err != nil {
@@ -81,8 +83,11 @@ func (a *App) Serve(ctx context.Context) error {
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(nil)
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	front.Probes(mux, errs, serving, a.reachesDatabase)
 	server := &http.Server{
-		Handler: a.front(mux, errs, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(serving, mux, errs, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup
@@ -126,17 +131,34 @@ func (a *App) Serve(ctx context.Context) error {
 			}
 		}
 	}
-	stopWorker()
-	<-worked
-	endRequests(front.ErrStopping)
-	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	stopServing()
+	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), a.Config.StopTimeout)
 	defer giveUp()
-	if shutErr := server.Shutdown(drained); shutErr != nil {
-		a.Config.Log.Warn("open requests were cut off", "error", errors.Join(shutErr, server.Close()))
+	stopWorker()
+	<-worked // it reports to the workers' door, so this closes after it
+	if server.Shutdown(drained) != nil {
+		a.cutOff(server, endRequests)
 	}
 	stopWork()
 	background.Wait()
 	return err
+}
+
+// cutOff ends the requests that did not end by themselves.
+func (a *App) cutOff(server *http.Server, cancelRequests context.CancelCauseFunc) {
+	cancelRequests(front.ErrStopping)
+	ctx, giveUp := context.WithTimeout(context.Background(), cancelTimeout)
+	defer giveUp()
+	err := server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, server.Close())
+	}
+	a.Config.Log.Warn("requests that did not end in time were cut off", "stop_timeout", a.Config.StopTimeout, "error", err)
+}
+
+// reachesDatabase is what readiness asks.
+func (a *App) reachesDatabase(ctx context.Context) error {
+	return a.DB.Read(ctx, func(*db.Tx) error { return nil })
 }
 
 func (a *App) workersDoor(errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board) *farm.Server {
@@ -147,10 +169,11 @@ func (a *App) workersDoor(errs *front.Errors, jobs *render.Jobs, board *leaderbo
 }
 
 // front is what every request passes on its way to a door.
-func (a *App) front(mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter) *front.Front {
+func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter) *front.Front {
 	return &front.Front{
 		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
+		Serving: serving, WriteStall: a.Config.WriteStall,
 	}
 }
 

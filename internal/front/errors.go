@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"time"
 
 	"svc.example/internal/ground/fault"
 )
@@ -33,19 +32,11 @@ func (e *Errors) Handle(h Handler) http.Handler {
 	})
 }
 
-// ErrStopping is the cause with which the service cancels the contexts of
-// requests that are still running when its time to stop is over.
-var ErrStopping = errors.New("the service is stopping")
-
-// comeBack is when to try a service again that stops: by then another process
-// listens, or a proxy knows that none does.
-const comeBack = time.Second
-
 // Answer writes err as the whole answer: the error page for a browser that asked
 // for a page, else the envelope of spec 7. The request id is the one that the
 // response's headers carry already.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(context.Cause(r.Context()), ErrStopping) {
+	if errors.Is(err, ErrStopping) || errors.Is(context.Cause(r.Context()), ErrStopping) {
 		err = fault.New(fault.Unavailable, "The service is stopping.").After(comeBack)
 	}
 	h := w.Header()

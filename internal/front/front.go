@@ -10,7 +10,8 @@
 //
 // Who asks, and what for, is left to the doors, which may use this package; it
 // knows none of them. Start reading at Front.ServeHTTP, then errors.go;
-// response.go has the deadlines.
+// response.go
+// has the deadlines, serving.go the beginning of a stop.
 package front
 
 import (
@@ -31,6 +32,8 @@ type Front struct {
 	Routes *http.ServeMux
 	Errors *Errors
 	Log    *slog.Logger
+	// Serving ends when a stop begins: see Waiting.
+	Serving context.Context
 	// Count counts a request of a client. It is not called for a Policy without
 	// limits.
 	Count func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
@@ -51,7 +54,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
 	_, route := f.Routes.Handler(r)
-	ctx, workspace := identity.WithWorkspaceRecord(r.Context())
+	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
 	r = r.WithContext(ctx)
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 func newFront(routes *http.ServeMux, log slog.Handler) *Front {
 	logger := slog.New(log)
-	return &Front{Routes: routes, Errors: &Errors{Log: logger}, Log: logger}
+	return &Front{Serving: context.Background(), Routes: routes, Errors: &Errors{Log: logger}, Log: logger}
 }
 
 func serveFront(t *testing.T, method, path string, header http.Header) *httptest.ResponseRecorder {

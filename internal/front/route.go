@@ -26,7 +26,7 @@ func isForPrograms(path string) bool {
 	if path == links.SignInPath || strings.HasPrefix(path, links.OpenIDPath+"/") {
 		return false
 	}
-	for _, prefix := range []string{"/farm/", "/log/", "/.well-known/"} {
+	for _, prefix := range []string{"/farm/", "/log/", "/.well-known/", "/livez", "/readyz"} {
 		if strings.HasPrefix(path, prefix) {
 			return true
 		}

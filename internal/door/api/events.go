@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/render"
 )
@@ -40,8 +42,8 @@ func cursor(id string) (c render.Cursor, err error) {
 	return c, nil
 }
 
-// writeTimeout is how long a watcher may take to receive an event.
-const writeTimeout = 30 * time.Second
+// comeBack is how long a watcher is asked to wait when the service stops.
+const comeBack = time.Second
 
 // events registers a stream of server-sent events: `job` carries the
 // RenderObject, `frame` an accepted frame, `preview` a small picture of one. It
@@ -70,10 +72,13 @@ func (s *server) events(api huma.API, op huma.Operation) {
 				stream.begin() // there is nothing to wait for
 				return
 			}
-			// The connection may serve other requests afterwards.
-			defer func() { _ = stream.control.SetWriteDeadline(time.Time{}) }()
-			err := s.Jobs.Watch(r.Context(), workspace, in.JobID, render.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
-			if err != nil && r.Context().Err() == nil && !stream.broken {
+			waiting, cancel := front.Waiting(r.Context())
+			defer cancel()
+			err := s.Jobs.Watch(waiting, workspace, in.JobID, render.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
+			switch {
+			case errors.Is(context.Cause(waiting), front.ErrStopping):
+				_ = stream.comeBack() // a failed write means that nobody watches
+			case err != nil && waiting.Err() == nil && !stream.broken:
 				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
 			}
 		}}, nil
@@ -117,13 +122,16 @@ func (e *eventStream) id(c render.Cursor) string {
 	return fmt.Sprintf("%d.%d", c.Seq, c.Preview)
 }
 
+// comeBack tells the watcher, whose stream ends here, to go on with another one.
+func (e *eventStream) comeBack() error {
+	return e.write(fmt.Appendf(nil, "retry: %d\n\n", comeBack.Milliseconds()))
+}
+
 // idle tells the watcher and the proxies between that the stream lives.
 func (e *eventStream) idle() error { return e.write([]byte(": alive\n\n")) }
 
 func (e *eventStream) write(text []byte) error {
 	e.begin()
-	// Where deadlines are not supported a dead watcher is found by TCP.
-	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, err := e.w.Write(text)
 	if err == nil {
 		err = e.control.Flush()

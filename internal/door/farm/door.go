@@ -189,6 +189,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		return nil, err
 	}
 	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
+	waiting, cancel := front.Waiting(ctx)
+	defer cancel()
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	guest := s.hall.enter()
@@ -202,8 +204,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 			return leaseReply(work), nil
 		}
 		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-waiting.Done():
+			return nil, context.Cause(waiting)
 		case <-over.C:
 			return farmapi.LeaseReply{OK: true, Leases: []farmapi.Lease{}}, nil
 		case <-s.hall.wait(guest):

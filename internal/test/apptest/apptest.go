@@ -10,10 +10,14 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"svc.example/internal/app"
 	"svc.example/internal/test/await"
 )
+
+// stopTimeout is how long a request that a test leaves open may hold its end up.
+const stopTimeout = 3 * time.Second
 
 // Start opens a house and serves. When the test ends, the house is stopped,
 // audited and closed. Without a folder in cfg it has one of the test, without a
@@ -21,6 +25,7 @@ import (
 func Start(t testing.TB, cfg app.Config) (house *app.App, url string) {
 	t.Helper()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", cmp.Or(cfg.Data, t.TempDir())
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, stopTimeout)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
