@@ -35,11 +35,8 @@ type newSecret struct {
 	Before           *time.Time // until when the one before signs too; nil = there is none
 }
 
-// endpoint is an endpoint with its newest deliveries.
-type endpoint struct {
-	webhook.Endpoint
-	Deliveries []webhook.Delivery
-}
+// endpoint is an endpoint with its newest deliveries, in words.
+type endpoint struct{ webhook.EndpointDeliveries }
 
 // State is one word.
 func (e endpoint) State() string {
@@ -110,16 +107,12 @@ func (s *Site) webhooks(r *http.Request, who identity.Person) (page, error) {
 
 // withEndpoints adds what there is to what has just happened.
 func (s *Site) withEndpoints(r *http.Request, who identity.Person, v webhooksView) (page, error) {
-	all, err := s.Webhooks.List(r.Context(), who.WorkspaceID)
+	all, err := s.Webhooks.Overview(r.Context(), who.WorkspaceID, newest)
 	if err != nil {
 		return page{}, err
 	}
 	for _, e := range all {
-		deliveries, _, err := s.Webhooks.OfEndpoint(r.Context(), who.WorkspaceID, e.EndpointID, webhook.Page{Limit: newest})
-		if err != nil && !fault.Is(err, fault.EndpointNotFound) { // it was deleted just now
-			return page{}, err
-		}
-		v.Endpoints = append(v.Endpoints, endpoint{e, deliveries})
+		v.Endpoints = append(v.Endpoints, endpoint{e})
 	}
 	v.Most, v.Full = contract.MaxWebhookEndpoints, len(all) >= contract.MaxWebhookEndpoints
 	return page{Template: "webhooks", Title: "Webhooks", Content: v}, nil

@@ -38,6 +38,9 @@ type Config struct {
 	// AfterCommit, when set, is called after every committed transaction that
 	// wrote. Crash tests end the process there.
 	AfterCommit func()
+	// OnStatement, when set, is told the name of each statement that PostgreSQL is
+	// sent; SQLite runs the same ones. Tests count them.
+	OnStatement func(name string)
 	Log         *slog.Logger
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -64,6 +65,9 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	if pc.MaxConns < poolSize {
 		pc.MaxConns = poolSize
 	}
+	if cfg.OnStatement != nil {
+		pc.ConnConfig.Tracer = statementTracer(cfg.OnStatement)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, err
@@ -77,6 +81,20 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	read := stdlib.OpenDBFromPool(pool)
 	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read)}, cfg: cfg}, nil
 }
+
+// statementTracer tells the name of each generated statement that is sent.
+type statementTracer func(name string)
+
+// TraceQueryStart is called by pgx before it sends a statement.
+func (t statementTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, sent pgx.TraceQueryStartData) context.Context {
+	if strings.HasPrefix(sent.SQL, nameMark) {
+		t(statementName(sent.SQL))
+	}
+	return ctx
+}
+
+// TraceQueryEnd is called by pgx when a statement has ended.
+func (statementTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
 	return query.New(tx) // pgx keeps statements prepared by itself

@@ -86,3 +86,6 @@ ORDER BY e.created_at, e.event_id LIMIT ?4;
 SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = ?1)
 ORDER BY c.sha256;
+
+-- name: WebhookAttemptsOf
+SELECT * FROM webhook_attempt WHERE delivery_id IN (SELECT i.value FROM json_each(?1) i) ORDER BY delivery_id, number;

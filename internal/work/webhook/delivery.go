@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -40,9 +41,37 @@ type Attempt struct {
 	NextTryAt  *time.Time `json:"next_try_at" doc:"When the next try was due; null when none was."`
 }
 
-func (h *Hooks) deliveryOf(ctx context.Context, tx *db.Tx, d query.WebhookDelivery, eventType, url string) (Delivery, error) {
+// deliveryRow is a delivery as the queries read it.
+type deliveryRow = query.WebhookDeliveryGetRow
+
+// deliveriesOf adds the log to deliveries. It reads the attempts of all of them at
+// once.
+func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Delivery, error) {
+	out, ids, at := make([]Delivery, len(rows)), make([]string, len(rows)), map[string]int{}
+	for i, r := range rows {
+		out[i] = deliveryOf(r)
+		ids[i] = r.WebhookDelivery.DeliveryID
+		at[ids[i]] = i
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("list delivery ids: %w", err)
+	}
+	attempts, err := tx.WebhookAttemptsOf(ctx, string(list))
+	if err != nil {
+		return nil, fmt.Errorf("read webhook attempts: %w", err)
+	}
+	for _, r := range attempts {
+		d := &out[at[r.DeliveryID]]
+		d.Attempts = append(d.Attempts, attemptOf(r))
+	}
+	return out, nil
+}
+
+func deliveryOf(r deliveryRow) Delivery {
+	d := r.WebhookDelivery
 	out := Delivery{
-		DeliveryID: d.DeliveryID, EventID: d.EventID, EventType: eventType, EndpointID: d.EndpointID, JobID: optional(d.JobID), URL: url,
+		DeliveryID: d.DeliveryID, EventID: d.EventID, EventType: r.Type, EndpointID: d.EndpointID, JobID: optional(d.JobID), URL: r.Url,
 		Status: Status(d.Status), Tries: int(d.Tries), CreatedAt: db.Time(d.CreatedAt), EndedAt: moment(d.EndedAt), Attempts: []Attempt{},
 	}
 	if d.Reason != "" {
@@ -52,22 +81,19 @@ func (h *Hooks) deliveryOf(ctx context.Context, tx *db.Tx, d query.WebhookDelive
 	if out.Status == Pending {
 		out.NextTryAt = moment(d.NextAt)
 	}
-	rows, err := tx.WebhookAttemptsOf(ctx, d.DeliveryID)
-	if err != nil {
-		return Delivery{}, fmt.Errorf("read webhook attempts: %w", err)
+	return out
+}
+
+func attemptOf(r query.WebhookAttempt) Attempt {
+	a := Attempt{
+		Number: int(r.Number), StartedAt: db.Time(r.StartedAt), DurationMS: r.DurationUs / 1000,
+		Error: optional(r.Error), Answer: r.Answer, NextTryAt: moment(r.NextAt),
 	}
-	for _, r := range rows {
-		a := Attempt{
-			Number: int(r.Number), StartedAt: db.Time(r.StartedAt), DurationMS: r.DurationUs / 1000,
-			Error: optional(r.Error), Answer: r.Answer, NextTryAt: moment(r.NextAt),
-		}
-		if r.Status != 0 {
-			status := int(r.Status)
-			a.Status = &status
-		}
-		out.Attempts = append(out.Attempts, a)
+	if r.Status != 0 {
+		status := int(r.Status)
+		a.Status = &status
 	}
-	return out, nil
+	return a
 }
 
 func optional(s string) *string {
@@ -85,13 +111,12 @@ func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err er
 		if err != nil {
 			return fmt.Errorf("list webhook deliveries: %w", err)
 		}
-		all = make([]Delivery, len(rows))
+		found := make([]deliveryRow, len(rows))
 		for i, r := range rows {
-			if all[i], err = h.deliveryOf(ctx, tx, r.WebhookDelivery, r.Type, r.Url); err != nil {
-				return err
-			}
+			found[i] = deliveryRow(r)
 		}
-		return nil
+		all, err = deliveriesOf(ctx, tx, found)
+		return err
 	})
 	return all, err
 }
@@ -123,15 +148,54 @@ func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, 
 		if more = len(rows) > p.Limit; more {
 			rows = rows[:p.Limit]
 		}
-		page = make([]Delivery, len(rows))
+		found := make([]deliveryRow, len(rows))
 		for i, r := range rows {
-			if page[i], err = h.deliveryOf(ctx, tx, r.WebhookDelivery, r.Type, r.Url); err != nil {
-				return err
-			}
+			found[i] = deliveryRow(r)
+		}
+		page, err = deliveriesOf(ctx, tx, found)
+		return err
+	})
+	return page, more, err
+}
+
+// EndpointDeliveries is an endpoint with its newest deliveries.
+type EndpointDeliveries struct {
+	Endpoint
+	Deliveries []Delivery // the newest first
+}
+
+// Overview lists the endpoints of a workspace, the newest first, each with its
+// newest deliveries, as many as each at most (1 or more). It takes three queries,
+// however many there are.
+func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all []EndpointDeliveries, err error) {
+	err = h.DB.Read(ctx, func(tx *db.Tx) error {
+		endpoints, err := tx.WebhookEndpointsOf(ctx, workspaceID)
+		if err != nil {
+			return fmt.Errorf("list webhook endpoints: %w", err)
+		}
+		rows, err := tx.WebhookNewestDeliveries(ctx, query.WebhookNewestDeliveriesParams{WorkspaceID: workspaceID, Each: int64(each)})
+		if err != nil {
+			return fmt.Errorf("list webhook deliveries: %w", err)
+		}
+		found := make([]deliveryRow, len(rows))
+		for i, r := range rows {
+			found[i] = deliveryRow(r)
+		}
+		deliveries, err := deliveriesOf(ctx, tx, found)
+		if err != nil {
+			return err
+		}
+		byEndpoint := map[string][]Delivery{}
+		for _, d := range deliveries {
+			byEndpoint[d.EndpointID] = append(byEndpoint[d.EndpointID], d)
+		}
+		all = make([]EndpointDeliveries, len(endpoints))
+		for i, r := range endpoints {
+			all[i] = EndpointDeliveries{endpointOf(r), byEndpoint[r.EndpointID]}
 		}
 		return nil
 	})
-	return page, more, err
+	return all, err
 }
 
 // Test sends an endpoint an event that means nothing. Errors:
@@ -150,7 +214,7 @@ func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Del
 		if err := send(ctx, tx, eventID, "", row); err != nil {
 			return err
 		}
-		d, err = h.one(ctx, tx, deliveryID(eventID, endpointID))
+		d, err = readDelivery(ctx, tx, deliveryID(eventID, endpointID))
 		return err
 	})
 	return d, err
@@ -164,12 +228,16 @@ func noDelivery(deliveryID string) error {
 	return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
 }
 
-func (h *Hooks) one(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, error) {
+func readDelivery(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, error) {
 	row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
 	if err != nil {
 		return Delivery{}, fmt.Errorf("read webhook delivery: %w", err)
 	}
-	return h.deliveryOf(ctx, tx, row.WebhookDelivery, row.Type, row.Url)
+	all, err := deliveriesOf(ctx, tx, []deliveryRow{row})
+	if err != nil {
+		return Delivery{}, err
+	}
+	return all[0], nil
 }
 
 // Redeliver makes a delivery of a job again, at once and with the whole schedule
@@ -204,7 +272,7 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 		if n == 0 { // forgotten meanwhile
 			return noDelivery(deliveryID)
 		}
-		d, err = h.one(ctx, tx, deliveryID)
+		d, err = readDelivery(ctx, tx, deliveryID)
 		return err
 	})
 	return d, err

@@ -76,8 +76,27 @@ JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.end
 WHERE d.endpoint_id = @endpoint_id AND d.delivery_id < @before AND (CAST(@status AS text) = '' OR d.status = CAST(@status AS text))
 ORDER BY d.delivery_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: WebhookNewestDeliveries :many
+-- The newest deliveries to each endpoint of a workspace, as many as @each at most
+-- of one, by endpoint. The WITH finds the oldest one shown by one look into the index
+-- for each endpoint.
+WITH shown AS MATERIALIZED (
+  SELECT n.endpoint_id, n.url, CAST(coalesce((
+    SELECT o.delivery_id FROM webhook_delivery o WHERE o.endpoint_id = n.endpoint_id
+    ORDER BY o.delivery_id DESC LIMIT 1 OFFSET CAST(@each AS bigint) - 1), '') AS text) AS oldest
+  FROM webhook_endpoint n
+  WHERE n.workspace_id = @workspace_id AND n.job_id = '' AND n.deleted_at = 0
+)
+SELECT sqlc.embed(d), e.type, s.url FROM shown s
+JOIN webhook_delivery d ON d.endpoint_id = s.endpoint_id AND d.delivery_id >= s.oldest
+JOIN webhook_event e ON e.event_id = d.event_id
+ORDER BY d.endpoint_id, d.delivery_id DESC;
+
 -- name: WebhookAttemptsOf :many
-SELECT * FROM webhook_attempt WHERE delivery_id = @delivery_id ORDER BY number;
+-- ids is a JSON array of deliveries.
+SELECT * FROM webhook_attempt
+WHERE delivery_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
+ORDER BY delivery_id, number;
 
 -- name: WebhookDue :many
 -- What of a lane is due, the longest waiting first.

@@ -765,6 +765,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookEventsSinceStmt, err = db.PrepareContext(ctx, webhookEventsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventsSince: %w", err)
 	}
+	if q.webhookNewestDeliveriesStmt, err = db.PrepareContext(ctx, webhookNewestDeliveries); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookNewestDeliveries: %w", err)
+	}
 	if q.webhookNextStmt, err = db.PrepareContext(ctx, webhookNext); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookNext: %w", err)
 	}
@@ -2089,6 +2092,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookEventsSinceStmt: %w", cerr)
 		}
 	}
+	if q.webhookNewestDeliveriesStmt != nil {
+		if cerr := q.webhookNewestDeliveriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookNewestDeliveriesStmt: %w", cerr)
+		}
+	}
 	if q.webhookNextStmt != nil {
 		if cerr := q.webhookNextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookNextStmt: %w", cerr)
@@ -2515,6 +2523,7 @@ type Queries struct {
 	webhookEventLockStmt            *sql.Stmt
 	webhookEventsOverStmt           *sql.Stmt
 	webhookEventsSinceStmt          *sql.Stmt
+	webhookNewestDeliveriesStmt     *sql.Stmt
 	webhookNextStmt                 *sql.Stmt
 	webhookRedeliverStmt            *sql.Stmt
 	webhookRedeliverFailedStmt      *sql.Stmt
@@ -2796,6 +2805,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEventLockStmt:            q.webhookEventLockStmt,
 		webhookEventsOverStmt:           q.webhookEventsOverStmt,
 		webhookEventsSinceStmt:          q.webhookEventsSinceStmt,
+		webhookNewestDeliveriesStmt:     q.webhookNewestDeliveriesStmt,
 		webhookNextStmt:                 q.webhookNextStmt,
 		webhookRedeliverStmt:            q.webhookRedeliverStmt,
 		webhookRedeliverFailedStmt:      q.webhookRedeliverFailedStmt,

@@ -308,11 +308,14 @@ func (q *Queries) WebhookAttemptsForget(ctx context.Context, eventID string) err
 }
 
 const webhookAttemptsOf = `-- name: WebhookAttemptsOf :many
-SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at FROM webhook_attempt WHERE delivery_id = $1 ORDER BY number
+SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at FROM webhook_attempt
+WHERE delivery_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($1 AS text) AS json))))
+ORDER BY delivery_id, number
 `
 
-func (q *Queries) WebhookAttemptsOf(ctx context.Context, deliveryID string) ([]WebhookAttempt, error) {
-	rows, err := q.query(ctx, q.webhookAttemptsOfStmt, webhookAttemptsOf, deliveryID)
+// ids is a JSON array of deliveries.
+func (q *Queries) WebhookAttemptsOf(ctx context.Context, ids string) ([]WebhookAttempt, error) {
+	rows, err := q.query(ctx, q.webhookAttemptsOfStmt, webhookAttemptsOf, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -1052,6 +1055,73 @@ func (q *Queries) WebhookEventsSince(ctx context.Context, arg WebhookEventsSince
 	for rows.Next() {
 		var i WebhookEventsSinceRow
 		if err := rows.Scan(&i.EventID, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookNewestDeliveries = `-- name: WebhookNewestDeliveries :many
+WITH shown AS MATERIALIZED (
+  SELECT n.endpoint_id, n.url, CAST(coalesce((
+    SELECT o.delivery_id FROM webhook_delivery o WHERE o.endpoint_id = n.endpoint_id
+    ORDER BY o.delivery_id DESC LIMIT 1 OFFSET CAST($1 AS bigint) - 1), '') AS text) AS oldest
+  FROM webhook_endpoint n
+  WHERE n.workspace_id = $2 AND n.job_id = '' AND n.deleted_at = 0
+)
+SELECT d.delivery_id, d.event_id, d.endpoint_id, d.workspace_id, d.job_id, d.lane, d.status, d.reason, d.round, d.tries, d.created_at, d.next_at, d.ended_at, e.type, s.url FROM shown s
+JOIN webhook_delivery d ON d.endpoint_id = s.endpoint_id AND d.delivery_id >= s.oldest
+JOIN webhook_event e ON e.event_id = d.event_id
+ORDER BY d.endpoint_id, d.delivery_id DESC
+`
+
+type WebhookNewestDeliveriesParams struct {
+	Each        int64
+	WorkspaceID string
+}
+
+type WebhookNewestDeliveriesRow struct {
+	WebhookDelivery WebhookDelivery
+	Type            string
+	Url             string
+}
+
+// The newest deliveries to each endpoint of a workspace, as many as @each at most
+// of one, by endpoint. The WITH finds the oldest one shown by one look into the index
+// for each endpoint.
+func (q *Queries) WebhookNewestDeliveries(ctx context.Context, arg WebhookNewestDeliveriesParams) ([]WebhookNewestDeliveriesRow, error) {
+	rows, err := q.query(ctx, q.webhookNewestDeliveriesStmt, webhookNewestDeliveries, arg.Each, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookNewestDeliveriesRow
+	for rows.Next() {
+		var i WebhookNewestDeliveriesRow
+		if err := rows.Scan(
+			&i.WebhookDelivery.DeliveryID,
+			&i.WebhookDelivery.EventID,
+			&i.WebhookDelivery.EndpointID,
+			&i.WebhookDelivery.WorkspaceID,
+			&i.WebhookDelivery.JobID,
+			&i.WebhookDelivery.Lane,
+			&i.WebhookDelivery.Status,
+			&i.WebhookDelivery.Reason,
+			&i.WebhookDelivery.Round,
+			&i.WebhookDelivery.Tries,
+			&i.WebhookDelivery.CreatedAt,
+			&i.WebhookDelivery.NextAt,
+			&i.WebhookDelivery.EndedAt,
+			&i.Type,
+			&i.Url,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
