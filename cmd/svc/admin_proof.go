@@ -11,8 +11,8 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/receipt/signing"
-	"svc.example/internal/work/render"
 )
 
 type proofPageCmd struct {
@@ -23,7 +23,7 @@ type proofPageCmd struct {
 }
 
 func (c *proofPageCmd) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) error { return render.ShowProofs(ctx, tx, c.Workspace, c.On) })
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.ShowProofs(ctx, tx, c.Workspace, c.On) })
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/internal/ground/db"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/dispatch"
 )
 
 // workersCmd lists workers.
@@ -19,9 +19,9 @@ type workersCmd struct {
 }
 
 func (c *workersCmd) Run(k *kong.Context) error {
-	var workers []render.WorkerView
+	var workers []dispatch.WorkerView
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		workers, err = render.Workers(ctx, tx, c.Within)
+		workers, err = dispatch.ListWorkers(ctx, tx, c.Within)
 		return err
 	})
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"svc.example/internal/door/api"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/benchmark"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 )
 
 func main() {
 	for name, text := range map[string]string{
 		"errors.md":             fault.Markdown(),
 		"gpu-names.md":          benchmark.NamesMarkdown(),
-		"states.md":             render.StatesMarkdown(),
+		"states.md":             job.StatesMarkdown(),
 		"interface-coverage.md": coverage.Markdown(),
 		"openapi.json":          string(api.Document("https://svc.example")),
 	} {

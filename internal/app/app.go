@@ -23,10 +23,12 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
 
@@ -81,13 +83,17 @@ func (a *App) Links(publicURL string) links.Links {
 	return links.Links{PublicURL: publicURL, Key: a.linkKey}
 }
 
-// Jobs gives the jobs of this house, with addresses made by at.
-func (a *App) Jobs(at links.Links) *render.Jobs {
-	return &render.Jobs{
-		DB: a.DB, Blobs: a.Blobs, Links: at, Keys: a.Keys,
-		ArtifactLife: a.Config.ArtifactLife, LeaseLife: a.Config.LeaseLife, Webhooks: a.webhooks, Log: a.Config.Log,
+// Jobs gives the jobs, with addresses made by at.
+func (a *App) Jobs(at links.Links) *job.Jobs {
+	return &job.Jobs{
+		DB: a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log,
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
+}
+
+// Watch gives what callers see of frames, for one process.
+func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
+	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log}
 }
 
 // Board gives the leaderboard of this house, with addresses made by at.
@@ -108,8 +114,8 @@ func openRing(folder, given string) (*signing.Ring, error) {
 }
 
 // Audit checks every promise over the whole store.
-func (a *App) Audit(ctx context.Context) (render.Audited, error) {
-	return render.Audit(ctx, a.DB, a.Blobs, a.Keys, a.sealed)
+func (a *App) Audit(ctx context.Context) (audit.Audited, error) {
+	return audit.Audit(ctx, a.DB, a.Blobs, a.Keys, a.sealed)
 }
 
 // openSeal takes the operator's keys, or those in the file, which is made where

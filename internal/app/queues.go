@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
-	"svc.example/internal/work/render"
 	"svc.example/internal/work/webhook"
 )
 
@@ -19,14 +19,16 @@ const (
 )
 
 // queues says how the work of each queue is treated, by name.
-func (a *App) queues(jobs *render.Jobs) map[string]lease.Queue {
-	all := append(jobs.Queues(),
+func (a *App) queues(p parts) map[string]lease.Queue {
+	all := []lease.Queue{
+		p.frames.Queue(),
+		artifact.Queue(),
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: identity.LinkQueue, LongestPause: longestPause, MaxFailures: identity.MaxDeliveries},
 		lease.Queue{Name: webhook.Queue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: webhook.NoticeQueue, LongestPause: longestPause, MaxFailures: webhook.MaxNotices},
-	)
+	}
 	byName := map[string]lease.Queue{}
 	for _, q := range all {
 		q.Life = a.Config.LeaseLife

@@ -29,12 +29,16 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/receiptlog"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 	"svc.example/internal/work/worker"
 )
@@ -67,17 +71,17 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	a.warnOfWebhooks()
 	at := a.Links(public)
-	jobs, board := a.Jobs(at), a.Board(at)
+	p := a.parts(at)
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
 	errs := &front.Errors{Log: a.Config.Log, Page: web.ErrorPage}
-	a.doors(mux, errs, jobs, board, in, at)
-	workers := a.workersDoor(errs, jobs, board)
+	a.doors(mux, errs, p, in)
+	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
-	queues := a.queues(jobs)
+	queues := a.queues(p)
 
 	// What starts, in this order, and stops in the reverse.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -94,8 +98,8 @@ func (a *App) Serve(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	for _, run := range []func(context.Context){
-		a.runner(queues[render.PackageQueue], packParallel, jobs.Package).Run,
-		a.runner(queues[lease.ExpireQueue], 1, expire(jobs, in)).Run,
+		a.runner(queues[job.PackageQueue], packParallel, p.artifacts.Package).Run,
+		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
 		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(at).Send).Run,
 		workers.Call,
@@ -103,7 +107,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		counter.Run,
 		a.reaper(queues),
-		a.sweeper(jobs),
+		a.sweeper(p.artifacts),
 	} {
 		background.Go(func() { run(work) })
 	}
@@ -161,11 +165,32 @@ func (a *App) reachesDatabase(ctx context.Context) error {
 	return a.DB.Read(ctx, func(*db.Tx) error { return nil })
 }
 
-func (a *App) workersDoor(errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board) *farm.Server {
+// parts is the work that the doors and the background share.
+type parts struct {
+	at        links.Links
+	jobs      *job.Jobs
+	artifacts *artifact.Artifacts
+	watch     *watch.Reader
+	frames    *frames.Frames
+	workers   *dispatch.Workers
+	board     *leaderboard.Board
+}
+
+func (a *App) parts(at links.Links) parts {
+	jobs := a.Jobs(at)
+	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
+	return parts{
+		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
+		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Links: at, Jobs: jobs},
+		frames:    &frames.Frames{DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log},
+	}
+}
+
+func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Jobs: jobs, Board: board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
 }
 
 // front is what every request passes on its way to a door.
@@ -183,16 +208,22 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 }
 
 // doors adds the routes of every door but the workers'.
-func (a *App) doors(mux *http.ServeMux, errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board, in *intake.Intake, at links.Links) {
-	pages := a.pages(errs, jobs, board, at)
-	document := api.Routes(mux, api.Rooms{DB: a.DB, Jobs: jobs, Board: board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed, Links: at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(at), Pages: pages, Errors: errs, Log: a.Config.Log})
-	agent.Routes(mux, agent.Rooms{DB: a.DB, Jobs: jobs, Intake: in, Links: at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log})
+func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
+	pages := a.pages(errs, p)
+	document := api.Routes(mux, api.Rooms{
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
+		Links: p.at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+	})
+	agent.Routes(mux, agent.Rooms{
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Intake: in, Webhooks: a.webhooks,
+		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+	})
 	pages.Routes(mux, document)
 }
 
 // pages makes every HTML page.
-func (a *App) pages(errs *front.Errors, jobs *render.Jobs, board *leaderboard.Board, at links.Links) *web.Site {
-	c := web.Config{DB: a.DB, Board: board, Webhooks: a.webhooks, Proofs: jobs, Links: at, Errors: errs}
+func (a *App) pages(errs *front.Errors, p parts) *web.Site {
+	c := web.Config{DB: a.DB, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs, Links: p.at, Errors: errs}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath
 	}
@@ -219,18 +250,18 @@ func (a *App) runner(queue lease.Queue, parallel int, work func(context.Context,
 }
 
 // expire does what the subject of a lease of the expire queue says.
-func expire(jobs *render.Jobs, in *intake.Intake) func(context.Context, lease.Lease) error {
+func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error {
 	return func(ctx context.Context, l lease.Lease) error {
 		kind, thing, _ := strings.Cut(l.Subject, "/")
 		switch kind {
 		case "upload":
 			return in.Expire(ctx, l, thing)
-		case "submit":
-			return jobs.ExpireSubmit(ctx, l, thing)
-		case "frames":
-			return jobs.ClearFrames(ctx, l, thing)
-		case "artifact":
-			return jobs.ExpireArtifact(ctx, l, thing)
+		case job.ExpireSubmit:
+			return p.jobs.CancelUnsubmitted(ctx, l, thing)
+		case job.ExpireFrames:
+			return p.artifacts.ClearFrames(ctx, l, thing)
+		case job.ExpireArtifact:
+			return p.artifacts.Expire(ctx, l, thing)
 		}
 		return fmt.Errorf("nothing of kind %q expires", kind)
 	}
@@ -277,10 +308,10 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 }
 
 // sweeper removes blobs that a crash left without a row, and what is over.
-func (a *App) sweeper(jobs *render.Jobs) func(context.Context) {
+func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, sweepEvery) {
-			n, err := jobs.Sweep(ctx)
+			n, err := artifacts.Sweep(ctx)
 			if err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot sweep the blobs", "error", err)
 			}

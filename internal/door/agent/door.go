@@ -30,17 +30,23 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/watch"
+	"svc.example/internal/work/webhook"
 )
 
 // Rooms are what the door leads to.
 type Rooms struct {
-	DB     *db.DB
-	Jobs   *render.Jobs
-	Intake *intake.Intake
-	Links  links.Links
+	DB        *db.DB
+	Jobs      *job.Jobs
+	Artifacts *artifact.Artifacts
+	Watch     *watch.Reader
+	Webhooks  *webhook.Hooks
+	Intake    *intake.Intake
+	Links     links.Links
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration
 	Errors      *front.Errors
@@ -73,6 +79,14 @@ type caller struct {
 }
 
 type callerKey struct{}
+
+// principal is who asks, as the work knows it.
+func (c caller) principal() identity.Principal {
+	return identity.Principal{
+		WorkspaceID: c.workspaceID, Scopes: identity.AllScopes(),
+		Credential: identity.Credential{Kind: identity.AgentCredential, KeyID: c.keyID},
+	}
+}
 
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 

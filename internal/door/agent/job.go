@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
@@ -31,18 +31,18 @@ type startIn struct {
 	MaxPriceCents   *cents   `json:"max_price_cents,omitempty" jsonschema:"Refuse to start when the quote is dearer than this, in cents."`
 }
 
-func (d *door) start(ctx context.Context, in startIn) (job, error) {
+func (d *door) start(ctx context.Context, in startIn) (jobStatus, error) {
 	target, err := d.target(ctx, in.WebhookURL)
 	if err != nil {
-		return job{}, err
+		return jobStatus{}, err
 	}
 	c := callerOf(ctx)
-	o, err := d.Jobs.Start(ctx, render.StartRequest{
-		WorkspaceID: c.workspaceID, KeyID: c.keyID, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: render.FlowJobAPI,
+	o, err := d.Jobs.Start(ctx, job.StartRequest{
+		Principal: c.principal(), UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
 		MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
 	})
 	if err != nil {
-		return job{}, err
+		return jobStatus{}, err
 	}
 	return jobOf(o), nil
 }
@@ -54,7 +54,7 @@ func (d *door) target(ctx context.Context, url *address) (webhook.Target, error)
 	}
 	look, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	target, err := d.Jobs.Webhooks.Target(look, string(*url), "")
+	target, err := d.Webhooks.Target(look, string(*url), "")
 	if err != nil && look.Err() != nil && ctx.Err() == nil {
 		return target, fault.New(fault.InvalidWebhookURL, "The webhook URL is not taken: its host name takes too long to look up.")
 	}
@@ -74,26 +74,26 @@ type jobIn struct {
 }
 
 // job is a render as an agent needs to know it.
-type job struct {
-	OK                yes                   `json:"ok"`
-	JobID             jobID                 `json:"job_id"`
-	Status            render.Status         `json:"status" jsonschema:"The last three never change again."`
-	WaitingReason     *render.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is, or none is left."`
-	QueuePosition     *count                `json:"queue_position" jsonschema:"1 is next; 1000 stands for 1000 or more; null unless queued."`
-	FrameCount        count                 `json:"frame_count"`
-	FramesCompleted   count                 `json:"frames_completed"`
-	ProgressPercent   float64               `json:"progress_percent"`
-	ETASeconds        *float64              `json:"eta_seconds" jsonschema:"Seconds until it is complete; null when unknown."`
-	RenderDevice      *string               `json:"render_device" jsonschema:"What rendered really: GPU or CPU; null before."`
-	PriceCents        cents                 `json:"price_cents"`
-	ReservedCents     cents                 `json:"reserved_cents" jsonschema:"Set aside in the wallet right now."`
-	ChargedCents      cents                 `json:"charged_cents" jsonschema:"Really paid; 0 unless completed."`
-	Currency          string                `json:"currency"`
-	Cancellable       bool                  `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
-	WebhookConfigured bool                  `json:"webhook_configured"`
-	WebhookSecret     *string               `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown once, by the start that made the job. Give it to whoever runs the receiver."`
-	Preview           *string               `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
-	Failure           *failure              `json:"failure" jsonschema:"Why the job failed; null unless it did."`
+type jobStatus struct {
+	OK                yes                `json:"ok"`
+	JobID             jobID              `json:"job_id"`
+	Status            job.Status         `json:"status" jsonschema:"The last three never change again."`
+	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is, or none is left."`
+	QueuePosition     *count             `json:"queue_position" jsonschema:"1 is next; 1000 stands for 1000 or more; null unless queued."`
+	FrameCount        count              `json:"frame_count"`
+	FramesCompleted   count              `json:"frames_completed"`
+	ProgressPercent   float64            `json:"progress_percent"`
+	ETASeconds        *float64           `json:"eta_seconds" jsonschema:"Seconds until it is complete; null when unknown."`
+	RenderDevice      *string            `json:"render_device" jsonschema:"What rendered really: GPU or CPU; null before."`
+	PriceCents        cents              `json:"price_cents"`
+	ReservedCents     cents              `json:"reserved_cents" jsonschema:"Set aside in the wallet right now."`
+	ChargedCents      cents              `json:"charged_cents" jsonschema:"Really paid; 0 unless completed."`
+	Currency          string             `json:"currency"`
+	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
+	WebhookConfigured bool               `json:"webhook_configured"`
+	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown once, by the start that made the job. Give it to whoever runs the receiver."`
+	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
+	Failure           *failure           `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	step
 }
 
@@ -104,16 +104,16 @@ type failure struct {
 	SuggestedAction string     `json:"suggested_action"`
 }
 
-func (d *door) status(ctx context.Context, in jobIn) (job, error) {
+func (d *door) status(ctx context.Context, in jobIn) (jobStatus, error) {
 	o, err := d.Jobs.Get(ctx, callerOf(ctx).workspaceID, string(in.JobID))
 	if err != nil {
-		return job{}, err
+		return jobStatus{}, err
 	}
 	return jobOf(o), nil
 }
 
-func jobOf(o render.Object) job {
-	out := job{
+func jobOf(o job.Object) jobStatus {
+	out := jobStatus{
 		OK: true, JobID: jobID(o.JobID), Status: o.Status, WaitingReason: o.WaitingReason,
 		FrameCount: count(o.FrameCount), FramesCompleted: count(o.FramesCompleted), ProgressPercent: o.ProgressPercent, ETASeconds: o.ETASeconds,
 		RenderDevice: o.RenderDevice, PriceCents: cents(o.PriceCents), ReservedCents: cents(o.ReservedCents), ChargedCents: cents(o.ChargedCents),
@@ -130,7 +130,7 @@ func jobOf(o render.Object) job {
 		message, _ := quoted(o.Failure.Message, longMessage)
 		out.Failure = &failure{o.Failure.Code, message, o.Failure.Retryable, o.Failure.SuggestedAction}
 	}
-	if o.Status == render.Completed {
+	if o.Status == job.Completed {
 		preview := jobResource(out.JobID, previewOf(o.FrameStart))
 		out.Preview = &preview
 	}
@@ -138,7 +138,7 @@ func jobOf(o render.Object) job {
 	return out
 }
 
-func (j job) links() []mcp.Content {
+func (j jobStatus) links() []mcp.Content {
 	if j.Preview == nil {
 		return nil
 	}
@@ -146,23 +146,23 @@ func (j job) links() []mcp.Content {
 }
 
 // stepOf leads on from a job.
-func stepOf(o render.Object) step {
+func stepOf(o job.Object) step {
 	this := arguments{"job_id": o.JobID}
 	switch o.Status {
-	case render.Completed:
+	case job.Completed:
 		return call(downloadTool, this, "The render is complete. Fetch the ZIP with svc_download, then its receipt with svc_receipt.")
-	case render.Cancelled:
+	case job.Cancelled:
 		return call(quoteTool, arguments{"upload_id": o.UploadID, "frame_start": o.FrameStart, "frame_end": o.FrameEnd, "frame_step": o.FrameStep},
 			"The job was cancelled and cost nothing. To render after all, ask for a new quote.")
-	case render.Failed:
+	case job.Failed:
 		return stepFromFailure(o)
-	case render.AwaitingSubmit:
+	case job.AwaitingSubmit:
 		return done("The job awaits POST /v1/renders/{job_id}/submit, which belongs to another way of rendering than these tools.")
 	}
 	return call(statusTool, this, "%s", waiting(o)).wait(pause(o))
 }
 
-func stepFromFailure(o render.Object) step {
+func stepFromFailure(o job.Object) step {
 	if o.Failure != nil && o.Failure.Retryable {
 		return call(quoteTool, arguments{"upload_id": o.UploadID, "frame_start": o.FrameStart, "frame_end": o.FrameEnd, "frame_step": o.FrameStep},
 			"The job failed and cost nothing. The same scene may succeed: ask for a new quote and start that. %s", o.Failure.SuggestedAction)
@@ -174,13 +174,13 @@ func stepFromFailure(o render.Object) step {
 	return call(inspectTool, arguments{}, "%s", action)
 }
 
-func waiting(o render.Object) string {
+func waiting(o job.Object) string {
 	switch {
-	case o.WaitingReason != nil && *o.WaitingReason == render.NoWorkerOnline:
+	case o.WaitingReason != nil && *o.WaitingReason == job.NoWorkerOnline:
 		return "No worker is online, so nothing is rendered yet; the price stays reserved. Wait, or cancel the job."
 	case o.WaitingReason != nil:
 		return "All workers are busy with other work. Wait, then ask again."
-	case o.Status == render.Packaging:
+	case o.Status == job.Packaging:
 		return "All frames are rendered and are being packed. Ask again in a moment."
 	}
 	return "The job is being rendered. Wait, then ask again."
@@ -194,13 +194,13 @@ const (
 )
 
 // pause is how long to wait before looking at a job again, in seconds.
-func pause(o render.Object) int {
+func pause(o job.Object) int {
 	switch {
-	case o.WaitingReason != nil && *o.WaitingReason == render.NoWorkerOnline:
+	case o.WaitingReason != nil && *o.WaitingReason == job.NoWorkerOnline:
 		return pollIdle
-	case o.Status == render.Queued:
+	case o.Status == job.Queued:
 		return pollQueued
-	case o.Status == render.Packaging:
+	case o.Status == job.Packaging:
 		return pollSoon
 	case o.ETASeconds != nil: // four looks until the end
 		return min(pollIdle, max(pollSoon, int(*o.ETASeconds/4)))
@@ -208,7 +208,7 @@ func pause(o render.Object) int {
 	return pollDefault
 }
 
-func (j job) lines() string {
+func (j jobStatus) lines() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is %s: %d of %s done (%g %%)", j.JobID, j.Status, j.FramesCompleted, framesOf(int(j.FrameCount)), j.ProgressPercent)
 	if j.ETASeconds != nil {

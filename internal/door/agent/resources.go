@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/receipt/signing"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/watch"
 )
 
 // What svc verify looks for beside each other: the last parts of the addresses
@@ -57,8 +57,8 @@ func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 	if part[3] != "" {
 		content.MIMEType = "image/jpeg"
 		frame, _ := strconv.Atoi(part[3]) // the form lets digits through
-		var preview render.Preview
-		if preview, err = d.Jobs.Preview(ctx, callerOf(ctx).workspaceID, part[1], frame); err == nil {
+		var preview watch.Preview
+		if preview, err = d.Watch.Preview(ctx, callerOf(ctx).workspaceID, part[1], frame); err == nil {
 			content.Blob, err = preview.JPEG(ctx)
 		}
 	} else {

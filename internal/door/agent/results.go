@@ -32,7 +32,7 @@ type download struct {
 }
 
 func (d *door) download(ctx context.Context, in jobIn) (download, error) {
-	_, f, err := d.Jobs.Download(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	_, f, err := d.Artifacts.Download(ctx, callerOf(ctx).workspaceID, string(in.JobID))
 	if err != nil {
 		return download{}, err
 	}

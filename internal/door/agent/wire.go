@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/render"
 )
 
 // Types of arguments and answers whose JSON schema says more than their Go type
@@ -73,12 +73,12 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[yes]():         constant("boolean", true),
 		reflect.TypeFor[no]():          constant("boolean", false),
 		reflect.TypeFor[arguments]():   {Type: "object"},
-		reflect.TypeFor[render.Status](): text(jsonschema.Schema{Enum: []any{
-			render.AwaitingSubmit, render.Queued, render.Rendering, render.Packaging, render.Completed, render.Failed, render.Cancelled,
+		reflect.TypeFor[job.Status](): text(jsonschema.Schema{Enum: []any{
+			job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging, job.Completed, job.Failed, job.Cancelled,
 		}}),
-		reflect.TypeFor[render.WaitingReason](): text(jsonschema.Schema{Enum: []any{render.NoWorkerOnline, render.WorkersBusy}}),
-		reflect.TypeFor[arrival]():              text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
-		reflect.TypeFor[quote.Status]():         text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),
+		reflect.TypeFor[job.WaitingReason](): text(jsonschema.Schema{Enum: []any{job.NoWorkerOnline, job.WorkersBusy}}),
+		reflect.TypeFor[arrival]():           text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
+		reflect.TypeFor[quote.Status]():      text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),
 	}
 }
 

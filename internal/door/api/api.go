@@ -27,24 +27,28 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
 
 // Rooms are what the door leads to.
 type Rooms struct {
-	DB       *db.DB
-	Jobs     *render.Jobs
-	Board    *leaderboard.Board
-	Intake   *intake.Intake
-	Blobs    blob.Store
-	Webhooks *webhook.Hooks
-	Sealed   *seal.Keys // for answers kept for idempotency keys
-	Links    links.Links
+	DB        *db.DB
+	Jobs      *job.Jobs
+	Artifacts *artifact.Artifacts
+	Watch     *watch.Reader
+	Board     *leaderboard.Board
+	Intake    *intake.Intake
+	Blobs     blob.Store
+	Webhooks  *webhook.Hooks
+	Sealed    *seal.Keys // for answers kept for idempotency keys
+	Links     links.Links
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
 	// Pages shows browsers how a sign-in goes.

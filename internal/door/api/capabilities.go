@@ -10,7 +10,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 )
 
 // capabilitiesBody is spec 2.3.
@@ -42,9 +42,9 @@ type rendererBody struct {
 }
 
 type availabilityBody struct {
-	Classification string            `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
-	AcceptingJobs  bool              `json:"accepting_jobs" doc:"False: start answers 503 not_accepting_jobs and spends nothing."`
-	QueueState     render.QueueState `json:"queue_state" enum:"idle,busy,no_workers"`
+	Classification string         `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
+	AcceptingJobs  bool           `json:"accepting_jobs" doc:"False: start answers 503 not_accepting_jobs and spends nothing."`
+	QueueState     job.QueueState `json:"queue_state" enum:"idle,busy,no_workers"`
 }
 
 type priceModelBody struct {
@@ -161,7 +161,7 @@ func (s *server) readCapabilities(ctx context.Context) (*capabilitiesBody, error
 	return &b, nil
 }
 
-func (s *server) capabilitiesOf(queue render.QueueState) capabilitiesBody {
+func (s *server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 	return capabilitiesBody{
 		OK: true, Contract: contract.APIContract,
 		Renderers: []rendererBody{{
@@ -176,7 +176,7 @@ func (s *server) capabilitiesOf(queue render.QueueState) capabilitiesBody {
 		},
 		Limits: s.limits(),
 		Cancellation: cancellationBody{
-			Supported: true, Until: contract.CancelUntil, States: render.CancellableStates(), Method: http.MethodPost, Path: "/renders/{job_id}/cancel",
+			Supported: true, Until: contract.CancelUntil, States: job.CancellableStates(), Method: http.MethodPost, Path: "/renders/{job_id}/cancel",
 		},
 		Workflow: contract.Workflow(),
 		Proof: proofFormsBody{

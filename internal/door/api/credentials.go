@@ -43,6 +43,11 @@ const (
 	requestIDKey
 )
 
+// principal is who asks, as the work knows it.
+func (c caller) principal() identity.Principal {
+	return identity.Principal{WorkspaceID: c.WorkspaceID, Scopes: identity.AllScopes(), Credential: identity.Credential{KeyID: c.KeyID}}
+}
+
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey).(caller) }
 
 func requestIDOf(ctx context.Context) string {

@@ -15,7 +15,7 @@ import (
 
 	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/watch"
 )
 
 type eventsInput struct {
@@ -26,7 +26,7 @@ type eventsInput struct {
 
 // cursor reads an id: how far the watcher was told, a dot, and how far of the
 // previews. Without a dot the previews were not asked for.
-func cursor(id string) (c render.Cursor, err error) {
+func cursor(id string) (c watch.Cursor, err error) {
 	if id == "" {
 		return c, nil
 	}
@@ -74,7 +74,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			}
 			waiting, cancel := front.Waiting(r.Context())
 			defer cancel()
-			err := s.Jobs.Watch(waiting, workspace, in.JobID, render.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
+			err := s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
 			switch {
 			case errors.Is(context.Cause(waiting), front.ErrStopping):
 				_ = stream.comeBack() // a failed write means that nobody watches
@@ -107,7 +107,7 @@ func (e *eventStream) begin() {
 }
 
 // tell writes events, all at once.
-func (e *eventStream) tell(events []render.Told) error {
+func (e *eventStream) tell(events []watch.Told) error {
 	text := &bytes.Buffer{}
 	for _, ev := range events {
 		fmt.Fprintf(text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(ev.After), ev.Kind, ev.Data)
@@ -115,7 +115,7 @@ func (e *eventStream) tell(events []render.Told) error {
 	return e.write(text.Bytes())
 }
 
-func (e *eventStream) id(c render.Cursor) string {
+func (e *eventStream) id(c watch.Cursor) string {
 	if !e.previews {
 		return strconv.FormatInt(c.Seq, 10)
 	}

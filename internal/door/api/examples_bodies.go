@@ -9,16 +9,16 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
 
 // bodyExamples are examples of bodies, by their schemas' names.
 func bodyExamples(at links.Links) map[string]any {
-	s := &server{Rooms: Rooms{Links: at, Jobs: &render.Jobs{}, Rate: ratelimit.Policy{}}}
+	s := &server{Rooms: Rooms{Links: at, Jobs: &job.Jobs{}, Rate: ratelimit.Policy{}}}
 	secret := strings.Repeat("0aZ9bY8cX7d", 4)[:43]
 	used := exampleTime(time.Hour)
-	completed := exampleObject(at, render.FlowJobAPI, render.Completed)
+	completed := exampleObject(at, job.FlowJobAPI, job.Completed)
 	spend := new(int64(5000))
 
 	var preflight preflightOutput
@@ -39,7 +39,7 @@ func bodyExamples(at links.Links) map[string]any {
 		Currency: contract.Currency, CreatedAt: exampleTime(time.Minute),
 	}}
 	var renders rendersOutput
-	renders.Body.OK, renders.Body.Renders = true, []render.Object{completed}
+	renders.Body.OK, renders.Body.Renders = true, []job.Object{completed}
 	var keys signingKeysOutput
 	keys.Body.OK = true
 	keys.Body.Keys = []signingKey{{
@@ -53,7 +53,7 @@ func bodyExamples(at links.Links) map[string]any {
 
 	all := map[string]any{
 		"Health":       healthBody{true, contract.Service, exampleTime(0)},
-		"Capabilities": s.capabilitiesOf(render.QueueIdle), "Limits": s.limits(),
+		"Capabilities": s.capabilitiesOf(job.QueueIdle), "Limits": s.limits(),
 		"Pricing": pricingBody{
 			OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, QuoteRequired: true,
 			Amount: &cents, AmountMinor: &cents,
@@ -124,13 +124,13 @@ func exampleBoard(at links.Links, all map[string]any) {
 type ownExample struct{ request, answer any }
 
 func operationExamples(at links.Links) map[string]ownExample {
-	job := func(status render.Status) any { return exampleObject(at, render.FlowJobAPI, status) }
-	older := func(status render.Status) any { return exampleObject(at, render.FlowPublicV1, status) }
+	started := func(status job.Status) any { return exampleObject(at, job.FlowJobAPI, status) }
+	older := func(status job.Status) any { return exampleObject(at, job.FlowPublicV1, status) }
 	stream := "id: 3\nevent: frame\ndata: {\"frame\":1,…}\n\n"
 	return map[string]ownExample{
-		"startUpload": {answer: job(render.Queued)}, "cancelJob": {answer: job(render.Cancelled)},
-		"createRender": {request: map[string]string{"upload_id": exampleUpload}, answer: older(render.AwaitingSubmit)},
-		"submitRender": {answer: older(render.Queued)}, "cancelRender": {answer: older(render.Cancelled)}, "getRender": {answer: older(render.Completed)},
+		"startUpload": {answer: started(job.Queued)}, "cancelJob": {answer: started(job.Cancelled)},
+		"createRender": {request: map[string]string{"upload_id": exampleUpload}, answer: older(job.AwaitingSubmit)},
+		"submitRender": {answer: older(job.Queued)}, "cancelRender": {answer: older(job.Cancelled)}, "getRender": {answer: older(job.Completed)},
 		"watchJob": {answer: stream}, "watchRender": {answer: stream},
 		"getOpenAPI": {answer: map[string]any{"openapi": "3.1.0"}}, "getRootOpenAPI": {answer: map[string]any{"openapi": "3.1.0"}},
 	}

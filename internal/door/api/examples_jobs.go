@@ -8,9 +8,10 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
-	"svc.example/internal/work/render"
 )
 
 // What the examples speak of: one upload, its quote and its job.
@@ -54,23 +55,23 @@ func exampleQuoteBody() quoteBody {
 }
 
 // exampleObject is the job in a state, as both flows show it.
-func exampleObject(at links.Links, flow render.Flow, status render.Status) render.Object {
-	o := render.Object{
+func exampleObject(at links.Links, flow job.Flow, status job.Status) job.Object {
+	o := job.Object{
 		OK: true, JobID: exampleJob, WorkspaceID: exampleWorkspace, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
 		Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine, Filename: exampleFile, InputSHA256: exampleInputSum,
 		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: exampleFrames, FrameStep: 1, FrameCount: exampleFrames, QuoteID: exampleQuote, UploadID: exampleUpload,
 		PriceCents: exampleFrames, ReservedCents: exampleFrames, Currency: contract.Currency, Cancellable: status.Cancellable(),
 		CreatedAt: exampleTime(time.Minute), UpdatedAt: exampleTime(time.Minute),
 	}
-	if status != render.AwaitingSubmit {
+	if status != job.AwaitingSubmit {
 		o.SubmittedAt = new(exampleTime(time.Minute))
 	}
 	switch status {
-	case render.Queued:
-		o.QueuePosition, o.WaitingReason = new(1), new(render.WorkersBusy)
-	case render.Cancelled:
+	case job.Queued:
+		o.QueuePosition, o.WaitingReason = new(1), new(job.WorkersBusy)
+	case job.Cancelled:
 		o.ReservedCents, o.CancelledAt, o.UpdatedAt = 0, new(exampleTime(2*time.Minute)), exampleTime(2*time.Minute)
-	case render.Completed:
+	case job.Completed:
 		done := exampleTime(30 * time.Minute)
 		o.RenderDevice, o.DeviceName, o.ClaimedAt = new(contract.RenderDevice), new(exampleDevice), new(exampleTime(90*time.Second))
 		o.FramesCompleted, o.ProgressPercent, o.RenderSeconds, o.ReservedCents, o.ChargedCents = exampleFrames, 100, 1612.5, 0, exampleFrames
@@ -86,8 +87,8 @@ func exampleDownload(at links.Links) string {
 
 func exampleDownloadBody(at links.Links) any {
 	var out downloadOutput
-	out.Body.Object = exampleObject(at, render.FlowJobAPI, render.Completed)
-	out.Body.Download = render.Download{
+	out.Body.Object = exampleObject(at, job.FlowJobAPI, job.Completed)
+	out.Body.Download = artifact.Download{
 		URL: exampleDownload(at), Filename: exampleJob + ".zip", ContentType: "application/zip", SizeBytes: 412876001, SHA256: exampleArtifactSum,
 		ExpiresAt: exampleTime(90 * time.Minute),
 	}
@@ -96,7 +97,7 @@ func exampleDownloadBody(at links.Links) any {
 
 func exampleReceiptBody(at links.Links) any {
 	var out receiptOutput
-	out.Body.Object = exampleObject(at, render.FlowJobAPI, render.Completed)
+	out.Body.Object = exampleObject(at, job.FlowJobAPI, job.Completed)
 	out.Body.Receipt = receipt.Receipt{
 		ReceiptID: exampleReceipt, JobID: exampleJob, WorkspaceID: exampleWorkspace,
 		Input:    receipt.File{Filename: exampleFile, SHA256: exampleInputSum, SizeBytes: 734003},

@@ -44,7 +44,7 @@ type previewInput struct {
 func (s *server) frames(api huma.API, d jobDoor) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
 		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
-			frames, err := s.Jobs.Frames(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			frames, err := s.Watch.Frames(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			if err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
 	preview.Responses["304"] = notModified()
 	huma.Register(api, preview, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
-		found, err := s.Jobs.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
+		found, err := s.Watch.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			_, w := humago.Unwrap(hc)
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
-			if err := s.Jobs.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
+			if err := s.Watch.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
 				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
 			}
 		}}, nil

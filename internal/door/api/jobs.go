@@ -9,8 +9,9 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
-	"svc.example/internal/work/render"
 )
 
 type jobInput struct {
@@ -19,14 +20,14 @@ type jobInput struct {
 
 type downloadOutput struct {
 	Body struct {
-		render.Object
-		Download render.Download `json:"download"`
+		job.Object
+		Download artifact.Download `json:"download"`
 	}
 }
 
 type receiptOutput struct {
 	Body struct {
-		render.Object
+		job.Object
 		Receipt  receipt.Receipt `json:"receipt"`
 		Envelope receiptEnvelope `json:"envelope" doc:"The receipt as signed: a DSSE envelope around an in-toto statement."`
 	}
@@ -106,7 +107,7 @@ func (s *server) jobRoutes(api huma.API, d jobDoor) {
 		func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
 			out := &downloadOutput{}
 			var err error
-			out.Body.Object, out.Body.Download, err = s.Jobs.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			out.Body.Object, out.Body.Download, err = s.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
 			return out, err
 		})
 	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),

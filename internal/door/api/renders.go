@@ -16,8 +16,8 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/render"
 	"svc.example/internal/work/webhook"
 )
 
@@ -132,8 +132,8 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	c := callerOf(ctx)
 	var target webhook.Target
 	hold := func(tx *db.Tx, q quote.Quote) (err error) {
-		out.Body, err = s.Jobs.Hold(ctx, tx, render.StartRequest{
-			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: render.FlowPublicV1, Webhook: target,
+		out.Body, err = s.Jobs.Hold(ctx, tx, job.StartRequest{
+			Principal: c.principal(), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
 		}, q)
 		if err != nil {
 			return err

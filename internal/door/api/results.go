@@ -28,7 +28,7 @@ func (s *server) results(api huma.API) {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
-		a, err := s.Jobs.Artifact(ctx, in.JobID, in.Expires, in.Signature)
+		a, err := s.Artifacts.Find(ctx, in.JobID, in.Expires, in.Signature)
 		if err != nil {
 			return nil, err
 		}

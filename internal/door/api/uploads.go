@@ -10,8 +10,8 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/render"
 )
 
 // quoteBody is a locked quote with its members at top level and again inside
@@ -47,7 +47,7 @@ type startInput struct {
 	}
 }
 
-type objectOutput struct{ Body render.Object }
+type objectOutput struct{ Body job.Object }
 
 // uploads registers inspect, quote and start.
 func (s *server) uploads(api huma.API) {
@@ -87,8 +87,8 @@ func (s *server) uploads(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := s.Jobs.Start(ctx, render.StartRequest{
-			WorkspaceID: c.WorkspaceID, KeyID: c.KeyID, UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: render.FlowJobAPI, Webhook: target,
+		o, err := s.Jobs.Start(ctx, job.StartRequest{
+			Principal: c.principal(), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
 		})
 		return &objectOutput{o}, err
 	})

@@ -11,21 +11,22 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
 
 type rendersInput struct {
-	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Status render.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
-	Before string        `query:"before" doc:"Job id; the page begins behind it. The Link header carries it."`
+	Limit  int        `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Status job.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
+	Before string     `query:"before" doc:"Job id; the page begins behind it. The Link header carries it."`
 }
 
 type rendersOutput struct {
 	Link string `header:"Link" doc:"The next page, rel=next; absent on the last one."`
 	Body struct {
-		OK      bool            `json:"ok" const:"true"`
-		Renders []render.Object `json:"renders" doc:"Newest first."`
+		OK      bool         `json:"ok" const:"true"`
+		Renders []job.Object `json:"renders" doc:"Newest first."`
 	}
 }
 
@@ -97,7 +98,7 @@ func (s *server) workspace(api huma.API) {
 		out := &proofPagesOutput{}
 		out.Body.OK, out.Body.Shown = true, in.Body.Shown
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			return render.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
+			return identity.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
 		})
 	})
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)
@@ -105,7 +106,7 @@ func (s *server) workspace(api huma.API) {
 }
 
 func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
-	page, more, err := s.Jobs.List(ctx, render.ListRequest{
+	page, more, err := s.Jobs.List(ctx, job.ListRequest{
 		WorkspaceID: callerOf(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
 	})
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/render"
 )
 
 var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
@@ -52,15 +53,17 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err != nil {
 		return nil, err
 	}
-	p := render.Picture{
+	p := frames.Picture{
+		Picture: framecheck.Picture{
+			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
+			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer, Log: clip(meta.Log),
+		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
-		JobID: meta.JobID, Frame: meta.Frame, File: meta.File,
+		JobID: meta.JobID, Frame: meta.Frame,
 		// No other worker's delivery, whatever attempt it claims, meets this name.
 		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
-		SHA256:  meta.SHA256, PixelSHA256: meta.PixelSHA256, SizeBytes: meta.SizeBytes, Width: meta.Width, Height: meta.Height,
-		RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
-		Device:     meta.Device, DeviceName: clip(meta.DeviceName), Renderer: worker.Renderer, Version: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Switched: meta.Switched, Log: clip(meta.Log), Registered: worker.Device,
+		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
+		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
 	if err := described(meta); err != nil {
 		return nil, err
@@ -71,7 +74,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	}
 	kept := false
 	if p.Seen, p.Unreadable, err = s.look(ctx, p); err == nil {
-		kept, err = s.Jobs.Accept(ctx, p)
+		kept, err = s.Frames.Accept(ctx, p)
 	}
 	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
 		// Not this report's to keep; a stray that stays is swept.
@@ -101,9 +104,8 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 
 // described checks a description against itself.
 func described(meta farmapi.FrameResult) error {
-	want := fmt.Sprintf("%s:%s:%d", render.FrameQueue, meta.JobID, meta.Frame)
 	switch {
-	case meta.LeaseID != want || !id.Valid(id.Job, meta.JobID):
+	case meta.LeaseID != frames.LeaseID(meta.JobID, meta.Frame) || !id.Valid(id.Job, meta.JobID):
 		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
 	case !frameFile.MatchString(meta.File) || !strings.HasPrefix(meta.File, fmt.Sprintf("frame_%04d.", meta.Frame)):
 		return fault.Field("body.meta.file", "is not the name of this frame")
@@ -125,7 +127,7 @@ func described(meta farmapi.FrameResult) error {
 
 // store keeps the bytes of a picture. stored is false when an equal report has
 // stored them before.
-func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (stored bool, err error) {
+func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (stored bool, err error) {
 	w, err := s.Blobs.Create(ctx, p.BlobKey)
 	if err != nil {
 		return false, fmt.Errorf("store frame: %w", err)
@@ -137,7 +139,7 @@ func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (s
 		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
-		return false, s.Jobs.Refuse(ctx, p.Lease, render.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+		return false, s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
 			"The picture has %d bytes and the hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)})
 	}
 	err = w.Commit()
@@ -153,7 +155,7 @@ func (s *Server) store(ctx context.Context, p render.Picture, file io.Reader) (s
 // look decodes a stored picture, so that the frame check need not believe its
 // worker. seen is nil where only Blender reads the format, or the picture is too
 // large; unreadable says why a picture that should be decoded cannot be.
-func (s *Server) look(ctx context.Context, p render.Picture) (seen *pixels.Picture, unreadable string, err error) {
+func (s *Server) look(ctx context.Context, p frames.Picture) (seen *pixels.Picture, unreadable string, err error) {
 	size := int64(p.Width) * int64(p.Height)
 	if p.Width > maxLook || p.Height > maxLook || size > maxLook {
 		return nil, "", nil

@@ -29,23 +29,24 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
-	"svc.example/internal/work/render"
 )
 
 // Server serves the workers' door.
 type Server struct {
-	DB    *db.DB
-	Jobs  *render.Jobs
-	Board *leaderboard.Board
-	Blobs blob.Store
+	DB      *db.DB
+	Frames  *frames.Frames
+	Workers *dispatch.Workers
+	Board   *leaderboard.Board
+	Blobs   blob.Store
 	// AllowSynthetic lets workers in that render nothing.
 	AllowSynthetic bool
 	Errors         *front.Errors
@@ -63,7 +64,6 @@ const (
 	maxLook      = 1 << 26 // pixels of pictures that are decoded at once; a larger one is not
 	maxMeta      = 64 << 10
 	maxText      = 16 << 10 // bytes of a log or message
-	seenEvery    = 10 * time.Second
 	// beatsOfALease is how often a lease is kept alive in its life. They bring the
 	// progress too: by default every two seconds, which for a thousand workers are
 	// 500 small writes a second.
@@ -115,25 +115,18 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	if err := s.admit(renderer); err != nil {
 		return nil, err
 	}
-	worker := id.New(id.Node)
-	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-		err := tx.WorkerCreate(r.Context(), query.WorkerCreateParams{
-			WorkerID: worker, KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
-			Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox), RegisteredAt: tx.Now, SeenAt: tx.Now,
-		})
-		if err != nil {
-			return err
-		}
-		return render.Return(r.Context(), tx, worker, node.KeyID, clip(req.Name))
+	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
+		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
+		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("register worker: %w", err)
+		return nil, err
 	}
 	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "renderer", renderer, "blender", req.BlenderVersion, "device", req.Device,
 		"device_name", req.DeviceName, "denoise", req.Denoise, "sandbox", clip(req.Sandbox))
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
-		LeaseSeconds: s.Jobs.LeaseLife.Seconds(), HeartbeatSeconds: s.Jobs.LeaseLife.Seconds() / beatsOfALease,
+		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsOfALease,
 	}, nil
 }
 
@@ -151,28 +144,12 @@ func (s *Server) admit(renderer string) error {
 }
 
 // known reads the worker of a report and notes that it was heard.
-func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (worker query.Worker, err error) {
-	var stale bool
-	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		worker, err = tx.WorkerGet(ctx, workerID)
-		if db.IsNotFound(err) || (err == nil && worker.KeyID != node.KeyID) {
-			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
-		}
-		if err != nil {
-			return fmt.Errorf("read worker: %w", err)
-		}
-		stale = tx.Now-worker.SeenAt > seenEvery.Microseconds()
-		return nil
-	})
-	if err == nil {
-		err = s.admit(worker.Renderer) // it may have registered before a restart
-	}
-	if err != nil || !stale {
+func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (dispatch.Worker, error) {
+	worker, err := s.Workers.Heard(ctx, node.KeyID, workerID)
+	if err != nil {
 		return worker, err
 	}
-	return worker, s.DB.Write(ctx, func(tx *db.Tx) error {
-		return tx.WorkerSeen(ctx, query.WorkerSeenParams{Now: tx.Now, WorkerID: workerID, Before: tx.Now})
-	})
+	return worker, s.admit(worker.Renderer) // it may have registered before a restart
 }
 
 // lease answers as soon as there is work, or with none after the wait.
@@ -196,7 +173,7 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	guest := s.hall.enter()
 	defer s.hall.leave(guest)
 	for {
-		work, err := s.Jobs.Claim(ctx, req.WorkerID, req.JobID, req.Max)
+		work, err := s.Frames.Claim(ctx, req.WorkerID, req.JobID, req.Max)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +190,7 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	}
 }
 
-func leaseReply(w render.Work) farmapi.LeaseReply {
+func leaseReply(w frames.Work) farmapi.LeaseReply {
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
 		JobID: w.Job.JobID, Filename: w.Job.Filename, InputSHA256: w.Job.InputSha256, InputSizeBytes: w.Job.InputSizeBytes, FramesWaiting: w.Waiting,
 	}}
@@ -235,7 +212,7 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	for _, h := range req.Leases {
 		progress = append(progress, h.Progress)
 	}
-	lost, err := s.Jobs.Beat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
+	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
@@ -260,7 +237,7 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 		return nil, fault.Field("body.code", "is not a failure code")
 	}
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
-	return farmapi.OKReply{OK: true}, s.Jobs.FailFrame(r.Context(), ref, render.Failure{
+	return farmapi.OKReply{OK: true}, s.Frames.Fail(r.Context(), ref, framecheck.Failure{
 		Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final,
 	})
 }
@@ -273,11 +250,11 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	if err := s.Jobs.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
+	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
 		return farmapi.OKReply{OK: true}, err
 	}
 	s.Log.Info("worker left", "worker_id", req.WorkerID)
-	return farmapi.OKReply{OK: true}, s.DB.Write(r.Context(), func(tx *db.Tx) error { return render.Leave(r.Context(), tx, req.WorkerID) })
+	return farmapi.OKReply{OK: true}, s.Workers.MarkOffline(r.Context(), req.WorkerID)
 }
 
 // input sends a job's file to a worker that holds one of its frames.
@@ -287,22 +264,11 @@ func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.Nod
 	if err != nil {
 		return nil, err
 	}
-	var job query.Job
-	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: worker.WorkerID})
-		if err != nil {
-			return fmt.Errorf("read leases: %w", err)
-		}
-		if held == 0 {
-			return fault.New(fault.LeaseLost, "This worker holds no frame of %s.", jobID)
-		}
-		job, err = tx.JobGet(ctx, jobID)
-		return err
-	})
+	upload, sum, err := s.Frames.Input(ctx, worker.WorkerID, jobID)
 	if err != nil {
 		return nil, err
 	}
-	file, err := project.Store{DB: s.DB, Blobs: s.Blobs}.Open(ctx, job.UploadID, job.InputSha256)
+	file, err := project.Store{DB: s.DB, Blobs: s.Blobs}.Open(ctx, upload, sum)
 	if err != nil {
 		return nil, fmt.Errorf("open input: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/dispatch"
 )
 
 // hall is where the workers at this process's door wait for frames. When frames
@@ -123,7 +123,7 @@ func (h *hall) call(n int) {
 
 // Call calls waiting workers when there is work, until ctx ends.
 func (s *Server) Call(ctx context.Context) {
-	come, stop := s.DB.Listen(lease.Topic(render.FrameQueue))
+	come, stop := s.DB.Listen(lease.Topic(dispatch.FrameQueue))
 	defer stop()
 	tick := time.NewTicker(hallLook)
 	defer tick.Stop()
@@ -143,7 +143,7 @@ func (s *Server) Call(ctx context.Context) {
 		}
 		var due int
 		err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			due, err = lease.CountDue(ctx, tx, render.FrameQueue, room)
+			due, err = lease.CountDue(ctx, tx, dispatch.FrameQueue, room)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

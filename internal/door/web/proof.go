@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
-	"svc.example/internal/work/render"
 )
 
 // foldFrames is from how many frames on their table is folded at first.
@@ -29,7 +29,7 @@ type proofKey struct {
 	PublicKeyPEM string `json:"public_key_pem"`
 }
 
-func newProofBody(p render.Public) (proofBody, error) {
+func newProofBody(p job.Public) (proofBody, error) {
 	b := proofBody{OK: true, ReceiptID: p.ReceiptID, Receipt: p.Receipt, Envelope: p.Envelope, Inclusion: p.Inclusion}
 	for _, k := range p.Keys {
 		text, err := k.Key.PEM()

@@ -24,7 +24,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/webhook"
 )
 
@@ -43,7 +43,7 @@ type Config struct {
 // Proofs reads what anybody may see of a receipt.
 type Proofs interface {
 	// Public errors: receipt_not_found.
-	Public(ctx context.Context, receiptID string) (render.Public, error)
+	Public(ctx context.Context, receiptID string) (job.Public, error)
 }
 
 // Site is all pages.

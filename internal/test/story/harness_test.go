@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -249,8 +250,12 @@ func (w hand) release(got farmapi.LeaseReply) farmapi.ReleaseRequest {
 // frames reads the accepted frames of a job.
 func (h *house) frames(jobID string) (frames []query.Frame) {
 	h.t.Helper()
-	h.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		frames, err = tx.FramesOf(ctx, jobID)
+	h.read(func(ctx context.Context, tx *db.Tx) error {
+		rows, err := tx.FramesOf(ctx, jobID)
+		for _, r := range rows {
+			f, missing := tx.FrameGet(ctx, query.FrameGetParams{JobID: jobID, Frame: r.Frame})
+			frames, err = append(frames, f), errors.Join(err, missing)
+		}
 		return err
 	})
 	return frames

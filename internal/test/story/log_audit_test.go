@@ -9,7 +9,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/audit"
 )
 
 // TestTheAuditSeesWhatWasDoneToTheLog changes the log behind the service's back,
@@ -53,7 +53,7 @@ func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, rule := range story.rules {
-				if !slices.ContainsFunc(found.Breaches, func(b render.Breach) bool { return b.Rule == rule }) {
+				if !slices.ContainsFunc(found.Breaches, func(b audit.Breach) bool { return b.Rule == rule }) {
 					t.Errorf("%s: the audit finds %+v, want a breach of %q", story.name, found.Breaches, rule)
 				}
 			}

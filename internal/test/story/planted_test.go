@@ -23,7 +23,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/pixelstest"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
@@ -209,7 +209,7 @@ func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndSaid(t *testing.T) {
 		for where, text := range map[string]string{
 			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": h.frames(job.JobID)[1].Finding,
 		} {
-			if !strings.Contains(text, render.FindingUniform) {
+			if !strings.Contains(text, framecheck.FindingUniform) {
 				t.Errorf("%s does not say that a frame is of one colour:\n%s", where, text)
 			}
 		}

@@ -18,8 +18,8 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/receipt"
-	"svc.example/internal/work/render"
 )
 
 // proven is a completed job with all that proves it.
@@ -138,7 +138,7 @@ func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
 		}
 		get(t, http.MethodGet, h.url+"/proof/"+flipped(p.proof.ReceiptID), browser).want(t, http.StatusNotFound, "receipt_not_found")
 		for _, show := range []bool{false, true} {
-			h.write(func(ctx context.Context, tx *db.Tx) error { return render.ShowProofs(ctx, tx, c.workspace, show) })
+			h.write(func(ctx context.Context, tx *db.Tx) error { return identity.ShowProofs(ctx, tx, c.workspace, show) })
 			status, code := http.StatusOK, "html"
 			if !show {
 				status, code = http.StatusNotFound, "receipt_not_found"

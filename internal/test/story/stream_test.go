@@ -16,7 +16,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/test/dbtest"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/watch"
 )
 
 // said is an event as a stream brings it.
@@ -245,21 +245,21 @@ func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 		if _, err := g.await(patient(t)); err != nil {
 			t.Fatal(err)
 		}
-		jobs := h.app.Jobs(h.app.Links(h.url))
+		reader := h.app.Watch(h.app.Jobs(h.app.Links(h.url)))
 		var mu sync.Mutex
-		told := map[*render.Event]int{} // frames, by how many have been told of them
+		told := map[*watch.Event]int{} // frames, by how many have been told of them
 		var there, all sync.WaitGroup
 		there.Add(crowd)
 		for range crowd {
 			all.Go(func() {
 				first := sync.OnceFunc(there.Done)
 				defer first() // one that sees nothing is not waited for
-				err := jobs.Watch(patient(t), c.workspace, job.JobID, render.Watcher{Previews: true, Idle: func() error { return nil }, Tell: func(events []render.Told) error {
+				err := reader.Watch(patient(t), c.workspace, job.JobID, watch.Watcher{Previews: true, Idle: func() error { return nil }, Tell: func(events []watch.Told) error {
 					first()
 					mu.Lock()
 					defer mu.Unlock()
 					for _, e := range events {
-						if e.Kind != render.JobEvent {
+						if e.Kind != watch.JobEvent {
 							told[e.Event]++
 						}
 					}

@@ -17,7 +17,8 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/dbtest"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/job"
 )
 
 // A round of chaos that comes to no end explains itself.
@@ -98,14 +99,14 @@ func sessions(database string, w io.Writer) (err error) {
 func stuck(ctx context.Context, tx *db.Tx, skew time.Duration, w io.Writer) error {
 	jobs, err := tx.JobsLive(ctx)
 	for _, id := range jobs {
-		job, err := tx.JobGet(ctx, id)
+		record, err := tx.JobGet(ctx, id)
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(w, "%s is %s, with %d of %d frames, at %d of the clock\n", id, job.Status, job.FramesCompleted, job.FrameCount, tx.Now+skew.Microseconds())
-		work := []string{fmt.Sprintf("%s:%s:0", render.PackageQueue, id)}
-		for frame := range job.FrameCount {
-			work = append(work, fmt.Sprintf("%s:%s:%d", render.FrameQueue, id, frame+1))
+		_, _ = fmt.Fprintf(w, "%s is %s, with %d of %d frames, at %d of the clock\n", id, record.Status, record.FramesCompleted, record.FrameCount, tx.Now+skew.Microseconds())
+		work := []string{fmt.Sprintf("%s:%s:0", job.PackageQueue, id)}
+		for frame := range record.FrameCount {
+			work = append(work, fmt.Sprintf("%s:%s:%d", dispatch.FrameQueue, id, frame+1))
 		}
 		for _, l := range work {
 			if row, err := tx.LeaseGet(ctx, l); err == nil {

@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/pixels"
 	"svc.example/internal/test/await"
-	"svc.example/internal/work/render"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
 )
@@ -69,9 +69,9 @@ func TestAStoppedWorkerIsOfflineAtOnce(t *testing.T) {
 		stop := h.worker(&painter{})
 		c.await(c.start(1).JobID, client.StatusCompleted)
 		stop()
-		job := c.start(1)
-		if job.WaitingReason != string(render.NoWorkerOnline) {
-			t.Errorf("with its only worker stopped a job waits because of %q, want %q", job.WaitingReason, render.NoWorkerOnline)
+		waits := c.start(1)
+		if waits.WaitingReason != string(job.NoWorkerOnline) {
+			t.Errorf("with its only worker stopped a job waits because of %q, want %q", waits.WaitingReason, job.NoWorkerOnline)
 		}
 	})
 }

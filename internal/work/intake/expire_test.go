@@ -18,10 +18,10 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/render"
 )
 
 // house is an intake with a store and one workspace.
@@ -241,8 +241,8 @@ func TestWhatACrashLeavesOfAnUploadIsSwept(t *testing.T) {
 		first, second := h.upload(), h.upload() // the second one's own file stays beside the first
 		skew.Store(int64(contract.UploadRetention + time.Minute))
 		h.Blobs = kept
-		jobs := &render.Jobs{DB: h.DB, Blobs: kept}
-		if n, err := jobs.Sweep(t.Context()); n != 1 || err != nil || !h.hasFile(first) || !h.hasFile(second) {
+		artifacts := &artifact.Artifacts{DB: h.DB, Blobs: kept}
+		if n, err := artifacts.Sweep(t.Context()); n != 1 || err != nil || !h.hasFile(first) || !h.hasFile(second) {
 			t.Errorf("swept %d, %v; the uploads have their file: %v, %v", n, err, h.hasFile(first), h.hasFile(second))
 		}
 		if err := h.expire(first.UploadID); err != nil {
@@ -252,7 +252,7 @@ func TestWhatACrashLeavesOfAnUploadIsSwept(t *testing.T) {
 		if err := h.expire(second.UploadID); err == nil {
 			t.Error("a file that is not deleted is told to nobody")
 		}
-		if n, err := jobs.Sweep(t.Context()); n != 1 || err != nil || len(h.blobs()) != 0 {
+		if n, err := artifacts.Sweep(t.Context()); n != 1 || err != nil || len(h.blobs()) != 0 {
 			t.Errorf("swept %d, %v; %v is left", n, err, h.blobs())
 		}
 	})

@@ -1,3 +1,27 @@
+-- name: WorkerCreate :exec
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at);
+
+-- name: WorkerGet :one
+SELECT * FROM worker WHERE worker_id = @worker_id;
+
+-- name: WorkerSeen :exec
+UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
+
+-- name: WorkerLeaves :exec
+-- It counts as one that was last heard then.
+UPDATE worker SET seen_at = CAST(@seen_at AS bigint) WHERE worker_id = @worker_id AND seen_at > CAST(@seen_at AS bigint);
+
+-- name: WorkerBefore :one
+-- The newest of a key's workers of that name, but for one.
+SELECT strikes, asides, aside_until FROM worker
+WHERE seen_at >= @since AND key_id = @key_id AND name = @name AND worker_id <> @worker_id
+ORDER BY registered_at DESC, worker_id DESC LIMIT 1;
+
+-- name: WorkersOnline :one
+-- One that is set aside renders nothing.
+SELECT count(*) FROM worker WHERE seen_at >= @since AND aside_until <= @now;
+
 -- name: TurnLock :one
 SELECT * FROM turn WHERE party = @party FOR UPDATE;
 
@@ -106,9 +130,6 @@ ON CONFLICT (lease_id, attempt) DO NOTHING;
 -- name: FailedTriesOfFrame :many
 SELECT * FROM failed_try WHERE lease_id = @lease_id ORDER BY attempt;
 
--- name: FailedTriesOfJob :many
-SELECT * FROM failed_try WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);
-
 -- name: FailedTriesAlike :one
 SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = @job_id AND code = @code;
 
@@ -123,24 +144,3 @@ SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LI
 
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
-
--- name: AuditTurns :many
--- Turns that do not say what waits.
-SELECT t.party, t.waiting, count(l.lease_id) AS leases
-FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
-WHERE t.within <> ''
-GROUP BY t.party, t.waiting
-HAVING count(l.lease_id) <> t.waiting
-UNION ALL
-SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
-FROM turn w LEFT JOIN turn j ON j.within = w.party
-WHERE w.within = ''
-GROUP BY w.party, w.waiting
-HAVING coalesce(sum(j.waiting), 0) <> w.waiting
-UNION ALL
-SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
-WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);
-
--- name: JobScene :one
--- What inspect found out about a job's scene, JSON.
-SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;

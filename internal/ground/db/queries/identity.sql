@@ -85,3 +85,6 @@ UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id
 
 -- name: AgentKeyRevokeOf :execrows
 UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0;
+
+-- name: WorkspaceProofPage :execrows
+UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id;

@@ -36,9 +36,3 @@ UPDATE signing_key SET valid_to = @valid_to WHERE key_id = @key_id AND (valid_to
 -- name: SigningKeys :many
 -- The newest first.
 SELECT * FROM signing_key ORDER BY valid_from DESC, key_id;
-
--- name: ReceiptGet :one
-SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.workspace_id WHERE r.receipt_id = @receipt_id;
-
--- name: WorkspaceProofPage :execrows
-UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id;

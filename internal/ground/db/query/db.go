@@ -291,8 +291,20 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.frameLeftStmt, err = db.PrepareContext(ctx, frameLeft); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameLeft: %w", err)
 	}
+	if q.frameLogsOfStmt, err = db.PrepareContext(ctx, frameLogsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLogsOf: %w", err)
+	}
+	if q.frameLogsSinceStmt, err = db.PrepareContext(ctx, frameLogsSince); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLogsSince: %w", err)
+	}
 	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
+	}
+	if q.frameTimesOfPageStmt, err = db.PrepareContext(ctx, frameTimesOfPage); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameTimesOfPage: %w", err)
+	}
+	if q.frameViewStmt, err = db.PrepareContext(ctx, frameView); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameView: %w", err)
 	}
 	if q.framesForStmt, err = db.PrepareContext(ctx, framesFor); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesFor: %w", err)
@@ -384,11 +396,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobViewStmt, err = db.PrepareContext(ctx, jobView); err != nil {
 		return nil, fmt.Errorf("error preparing query JobView: %w", err)
 	}
+	if q.jobViewsStmt, err = db.PrepareContext(ctx, jobViews); err != nil {
+		return nil, fmt.Errorf("error preparing query JobViews: %w", err)
+	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
-	}
-	if q.jobsOfWorkspaceStmt, err = db.PrepareContext(ctx, jobsOfWorkspace); err != nil {
-		return nil, fmt.Errorf("error preparing query JobsOfWorkspace: %w", err)
 	}
 	if q.leaseAddStmt, err = db.PrepareContext(ctx, leaseAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdd: %w", err)
@@ -1302,9 +1314,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing frameLeftStmt: %w", cerr)
 		}
 	}
+	if q.frameLogsOfStmt != nil {
+		if cerr := q.frameLogsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLogsOfStmt: %w", cerr)
+		}
+	}
+	if q.frameLogsSinceStmt != nil {
+		if cerr := q.frameLogsSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLogsSinceStmt: %w", cerr)
+		}
+	}
 	if q.frameTimesStmt != nil {
 		if cerr := q.frameTimesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameTimesStmt: %w", cerr)
+		}
+	}
+	if q.frameTimesOfPageStmt != nil {
+		if cerr := q.frameTimesOfPageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameTimesOfPageStmt: %w", cerr)
+		}
+	}
+	if q.frameViewStmt != nil {
+		if cerr := q.frameViewStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameViewStmt: %w", cerr)
 		}
 	}
 	if q.framesForStmt != nil {
@@ -1457,14 +1489,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobViewStmt: %w", cerr)
 		}
 	}
+	if q.jobViewsStmt != nil {
+		if cerr := q.jobViewsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobViewsStmt: %w", cerr)
+		}
+	}
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
-		}
-	}
-	if q.jobsOfWorkspaceStmt != nil {
-		if cerr := q.jobsOfWorkspaceStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing jobsOfWorkspaceStmt: %w", cerr)
 		}
 	}
 	if q.leaseAddStmt != nil {
@@ -2365,7 +2397,11 @@ type Queries struct {
 	frameFindingStmt                *sql.Stmt
 	frameGetStmt                    *sql.Stmt
 	frameLeftStmt                   *sql.Stmt
+	frameLogsOfStmt                 *sql.Stmt
+	frameLogsSinceStmt              *sql.Stmt
 	frameTimesStmt                  *sql.Stmt
+	frameTimesOfPageStmt            *sql.Stmt
+	frameViewStmt                   *sql.Stmt
 	framesForStmt                   *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
@@ -2396,8 +2432,8 @@ type Queries struct {
 	jobSpentByKeyStmt               *sql.Stmt
 	jobSubmittedStmt                *sql.Stmt
 	jobViewStmt                     *sql.Stmt
+	jobViewsStmt                    *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
-	jobsOfWorkspaceStmt             *sql.Stmt
 	leaseAddStmt                    *sql.Stmt
 	leaseAddSpanStmt                *sql.Stmt
 	leaseAdvanceStmt                *sql.Stmt
@@ -2647,7 +2683,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameFindingStmt:                q.frameFindingStmt,
 		frameGetStmt:                    q.frameGetStmt,
 		frameLeftStmt:                   q.frameLeftStmt,
+		frameLogsOfStmt:                 q.frameLogsOfStmt,
+		frameLogsSinceStmt:              q.frameLogsSinceStmt,
 		frameTimesStmt:                  q.frameTimesStmt,
+		frameTimesOfPageStmt:            q.frameTimesOfPageStmt,
+		frameViewStmt:                   q.frameViewStmt,
 		framesForStmt:                   q.framesForStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
@@ -2678,8 +2718,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
 		jobSubmittedStmt:                q.jobSubmittedStmt,
 		jobViewStmt:                     q.jobViewStmt,
+		jobViewsStmt:                    q.jobViewsStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
-		jobsOfWorkspaceStmt:             q.jobsOfWorkspaceStmt,
 		leaseAddStmt:                    q.leaseAddStmt,
 		leaseAddSpanStmt:                q.leaseAddSpanStmt,
 		leaseAdvanceStmt:                q.leaseAdvanceStmt,

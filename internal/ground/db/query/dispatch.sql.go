@@ -9,53 +9,6 @@ import (
 	"context"
 )
 
-const auditTurns = `-- name: AuditTurns :many
-SELECT t.party, t.waiting, count(l.lease_id) AS leases
-FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
-WHERE t.within <> ''
-GROUP BY t.party, t.waiting
-HAVING count(l.lease_id) <> t.waiting
-UNION ALL
-SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
-FROM turn w LEFT JOIN turn j ON j.within = w.party
-WHERE w.within = ''
-GROUP BY w.party, w.waiting
-HAVING coalesce(sum(j.waiting), 0) <> w.waiting
-UNION ALL
-SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
-WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id)
-`
-
-type AuditTurnsRow struct {
-	Party   string
-	Waiting int64
-	Leases  int64
-}
-
-// Turns that do not say what waits.
-func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
-	rows, err := q.query(ctx, q.auditTurnsStmt, auditTurns)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AuditTurnsRow
-	for rows.Next() {
-		var i AuditTurnsRow
-		if err := rows.Scan(&i.Party, &i.Waiting, &i.Leases); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const failedTriesAlike = `-- name: FailedTriesAlike :one
 SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = $1 AND code = $2
 `
@@ -83,50 +36,6 @@ SELECT lease_id, attempt, subject, item, holder, code, message, log, lacks, pixe
 
 func (q *Queries) FailedTriesOfFrame(ctx context.Context, leaseID string) ([]FailedTry, error) {
 	rows, err := q.query(ctx, q.failedTriesOfFrameStmt, failedTriesOfFrame, leaseID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []FailedTry
-	for rows.Next() {
-		var i FailedTry
-		if err := rows.Scan(
-			&i.LeaseID,
-			&i.Attempt,
-			&i.Subject,
-			&i.Item,
-			&i.Holder,
-			&i.Code,
-			&i.Message,
-			&i.Log,
-			&i.Lacks,
-			&i.PixelSha256,
-			&i.FailedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const failedTriesOfJob = `-- name: FailedTriesOfJob :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at FROM failed_try WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
-`
-
-type FailedTriesOfJobParams struct {
-	JobID string
-	Max   int64
-}
-
-func (q *Queries) FailedTriesOfJob(ctx context.Context, arg FailedTriesOfJobParams) ([]FailedTry, error) {
-	rows, err := q.query(ctx, q.failedTriesOfJobStmt, failedTriesOfJob, arg.JobID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -296,18 +205,6 @@ func (q *Queries) JobLeft(ctx context.Context, arg JobLeftParams) (string, error
 	var subject string
 	err := row.Scan(&subject)
 	return subject, err
-}
-
-const jobScene = `-- name: JobScene :one
-SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = $1
-`
-
-// What inspect found out about a job's scene, JSON.
-func (q *Queries) JobScene(ctx context.Context, jobID string) (string, error) {
-	row := q.queryRow(ctx, q.jobSceneStmt, jobScene, jobID)
-	var scene string
-	err := row.Scan(&scene)
-	return scene, err
 }
 
 const othersFor = `-- name: OthersFor :one
@@ -543,6 +440,118 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
+const workerBefore = `-- name: WorkerBefore :one
+SELECT strikes, asides, aside_until FROM worker
+WHERE seen_at >= $1 AND key_id = $2 AND name = $3 AND worker_id <> $4
+ORDER BY registered_at DESC, worker_id DESC LIMIT 1
+`
+
+type WorkerBeforeParams struct {
+	Since    int64
+	KeyID    string
+	Name     string
+	WorkerID string
+}
+
+type WorkerBeforeRow struct {
+	Strikes    int64
+	Asides     int64
+	AsideUntil int64
+}
+
+// The newest of a key's workers of that name, but for one.
+func (q *Queries) WorkerBefore(ctx context.Context, arg WorkerBeforeParams) (WorkerBeforeRow, error) {
+	row := q.queryRow(ctx, q.workerBeforeStmt, workerBefore,
+		arg.Since,
+		arg.KeyID,
+		arg.Name,
+		arg.WorkerID,
+	)
+	var i WorkerBeforeRow
+	err := row.Scan(&i.Strikes, &i.Asides, &i.AsideUntil)
+	return i, err
+}
+
+const workerCreate = `-- name: WorkerCreate :exec
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+`
+
+type WorkerCreateParams struct {
+	WorkerID       string
+	KeyID          string
+	Name           string
+	Renderer       string
+	BlenderVersion string
+	BuildHash      string
+	Device         string
+	DeviceName     string
+	Denoise        string
+	Sandbox        string
+	RegisteredAt   int64
+	SeenAt         int64
+}
+
+func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) error {
+	_, err := q.exec(ctx, q.workerCreateStmt, workerCreate,
+		arg.WorkerID,
+		arg.KeyID,
+		arg.Name,
+		arg.Renderer,
+		arg.BlenderVersion,
+		arg.BuildHash,
+		arg.Device,
+		arg.DeviceName,
+		arg.Denoise,
+		arg.Sandbox,
+		arg.RegisteredAt,
+		arg.SeenAt,
+	)
+	return err
+}
+
+const workerGet = `-- name: WorkerGet :one
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1
+`
+
+func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
+	row := q.queryRow(ctx, q.workerGetStmt, workerGet, workerID)
+	var i Worker
+	err := row.Scan(
+		&i.WorkerID,
+		&i.KeyID,
+		&i.Name,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Device,
+		&i.DeviceName,
+		&i.Denoise,
+		&i.RegisteredAt,
+		&i.SeenAt,
+		&i.Sandbox,
+		&i.Strikes,
+		&i.Asides,
+		&i.AsideUntil,
+		&i.Renderer,
+	)
+	return i, err
+}
+
+const workerLeaves = `-- name: WorkerLeaves :exec
+UPDATE worker SET seen_at = CAST($1 AS bigint) WHERE worker_id = $2 AND seen_at > CAST($1 AS bigint)
+`
+
+type WorkerLeavesParams struct {
+	SeenAt   int64
+	WorkerID string
+}
+
+// It counts as one that was last heard then.
+func (q *Queries) WorkerLeaves(ctx context.Context, arg WorkerLeavesParams) error {
+	_, err := q.exec(ctx, q.workerLeavesStmt, workerLeaves, arg.SeenAt, arg.WorkerID)
+	return err
+}
+
 const workerLock = `-- name: WorkerLock :one
 SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
 `
@@ -568,6 +577,21 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Renderer,
 	)
 	return i, err
+}
+
+const workerSeen = `-- name: WorkerSeen :exec
+UPDATE worker SET seen_at = $1 WHERE worker_id = $2 AND seen_at < CAST($3 AS bigint)
+`
+
+type WorkerSeenParams struct {
+	Now      int64
+	WorkerID string
+	Before   int64
+}
+
+func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
+	_, err := q.exec(ctx, q.workerSeenStmt, workerSeen, arg.Now, arg.WorkerID, arg.Before)
+	return err
 }
 
 const workerStands = `-- name: WorkerStands :execrows
@@ -624,6 +648,23 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const workersOnline = `-- name: WorkersOnline :one
+SELECT count(*) FROM worker WHERE seen_at >= $1 AND aside_until <= $2
+`
+
+type WorkersOnlineParams struct {
+	Since int64
+	Now   int64
+}
+
+// One that is set aside renders nothing.
+func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (int64, error) {
+	row := q.queryRow(ctx, q.workersOnlineStmt, workersOnline, arg.Since, arg.Now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const workersSeen = `-- name: WorkersSeen :many

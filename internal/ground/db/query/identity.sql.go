@@ -542,3 +542,20 @@ func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (string
 	err := row.Scan(&workspace_id)
 	return workspace_id, err
 }
+
+const workspaceProofPage = `-- name: WorkspaceProofPage :execrows
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2
+`
+
+type WorkspaceProofPageParams struct {
+	ProofPage   int64
+	WorkspaceID string
+}
+
+func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPageParams) (int64, error) {
+	result, err := q.exec(ctx, q.workspaceProofPageStmt, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

@@ -181,35 +181,6 @@ func (q *Queries) LogNodes(ctx context.Context, arg LogNodesParams) ([]LogNodesR
 	return items, nil
 }
 
-const receiptGet = `-- name: ReceiptGet :one
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.workspace_id WHERE r.receipt_id = $1
-`
-
-type ReceiptGetRow struct {
-	ReceiptID   string
-	JobID       string
-	WorkspaceID string
-	KeyID       string
-	Envelope    string
-	CreatedAt   int64
-	ProofPage   int64
-}
-
-func (q *Queries) ReceiptGet(ctx context.Context, receiptID string) (ReceiptGetRow, error) {
-	row := q.queryRow(ctx, q.receiptGetStmt, receiptGet, receiptID)
-	var i ReceiptGetRow
-	err := row.Scan(
-		&i.ReceiptID,
-		&i.JobID,
-		&i.WorkspaceID,
-		&i.KeyID,
-		&i.Envelope,
-		&i.CreatedAt,
-		&i.ProofPage,
-	)
-	return i, err
-}
-
 const signingKeyAdd = `-- name: SigningKeyAdd :exec
 INSERT INTO signing_key (key_id, public_pem, valid_from) VALUES ($1, $2, $3)
 ON CONFLICT (key_id) DO NOTHING
@@ -274,21 +245,4 @@ func (q *Queries) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 		return nil, err
 	}
 	return items, nil
-}
-
-const workspaceProofPage = `-- name: WorkspaceProofPage :execrows
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2
-`
-
-type WorkspaceProofPageParams struct {
-	ProofPage   int64
-	WorkspaceID string
-}
-
-func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPageParams) (int64, error) {
-	result, err := q.exec(ctx, q.workspaceProofPageStmt, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }

@@ -1,0 +1,19 @@
+-- name: FramesOf :many
+-- Without what Blender said: of a long job that is a hundred times the rest.
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
+  blender_version, build_hash, switched, accepted_at, finding
+FROM frame WHERE job_id = @job_id ORDER BY frame;
+
+-- name: FrameLogsOf :many
+-- What Blender said of frames, by their numbers, behind one.
+SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
+FROM frame WHERE job_id = @job_id AND frame > @frame ORDER BY frame LIMIT CAST(@max AS bigint);
+
+-- name: JobArtifactKeys :many
+SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 0;
+
+-- name: JobsLive :many
+SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
+
+-- name: FailedTriesOfJob :many
+SELECT * FROM failed_try WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);

@@ -1,0 +1,119 @@
+-- name: JobCreate :exec
+INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
+  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
+VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
+  @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at);
+
+-- name: JobGet :one
+SELECT * FROM job WHERE job_id = @job_id;
+
+-- name: JobLock :one
+SELECT * FROM job WHERE job_id = @job_id FOR UPDATE;
+
+-- name: JobMove :execrows
+-- The one statement that changes a status; the caller says from which.
+UPDATE job SET status = @to_status, seq = seq + 1, updated_at = @now
+WHERE job_id = @job_id AND status = @from_status;
+
+-- name: JobClaimed :exec
+UPDATE job SET claimed_at = @now WHERE job_id = @job_id AND claimed_at = 0;
+
+-- name: JobFrameDone :one
+-- One synthetic frame makes the whole job synthetic.
+UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST(@render_us AS bigint),
+  render_device = @render_device, device_name = @device_name, blender_version = @blender_version,
+  renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST(@renderer AS text) END, updated_at = @now
+WHERE job_id = @job_id AND status = 'rendering'
+RETURNING *;
+
+-- name: JobFrameUndone :one
+-- An accepted frame is rendered again.
+UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
+WHERE job_id = @job_id AND status = 'rendering'
+RETURNING *;
+
+-- name: JobCompleted :exec
+UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
+  artifact_sha256 = @artifact_sha256, artifact_size = @artifact_size, render_device = @render_device, device_name = @device_name,
+  blender_version = @blender_version, completed_at = @now
+WHERE job_id = @job_id;
+
+-- name: JobFailed :exec
+UPDATE job SET failure_code = @code, failure_message = @message, failed_at = @now WHERE job_id = @job_id;
+
+-- name: JobCancelled :exec
+UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_id;
+
+-- name: JobArtifactRemoved :exec
+UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
+
+-- name: JobView :one
+-- A job, and what its endpoints, its leases, the jobs before it and the workers
+-- say of it at this moment: one statement, since no read is made more often. told
+-- is whether its end is told to anybody; held is how many of its frames are held,
+-- and progress how far those are altogether, in parts of a thousand of one;
+-- position is counted up to farthest.
+SELECT sqlc.embed(job),
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'queued' THEN
+    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
+  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
+FROM job WHERE job.job_id = @job_id;
+
+-- name: JobViews :many
+-- A page of a workspace's jobs as JobView shows one, the newest first; a status of ''
+-- means any.
+SELECT sqlc.embed(job),
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'queued' THEN
+    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
+  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
+FROM job
+WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
+ORDER BY job.job_id DESC
+LIMIT CAST(@max AS bigint);
+
+-- name: JobQueuedCount :one
+SELECT count(*) FROM job WHERE status = 'queued';
+
+-- name: JobSpentByKey :one
+SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
+WHERE key_id = @key_id AND created_at >= @since;
+
+-- name: FrameTimes :many
+-- Of the frames that were in when the job's seq was that, the newest first.
+SELECT accepted_at FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+
+-- name: ReceiptCreate :exec
+INSERT INTO receipt (receipt_id, job_id, workspace_id, key_id, envelope, created_at)
+VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @envelope, @created_at);
+
+-- name: ReceiptByJob :one
+SELECT * FROM receipt WHERE job_id = @job_id;
+
+-- name: JobSubmitted :exec
+UPDATE job SET submitted_at = @now WHERE job_id = @job_id;
+
+-- name: ReceiptGet :one
+SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.workspace_id WHERE r.receipt_id = @receipt_id;
+
+-- name: FrameTimesOfPage :many
+-- FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
+-- the newest frames first.
+SELECT f.job_id, f.accepted_at FROM job j JOIN frame f ON f.job_id = j.job_id
+WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
+  AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
+    SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST(@max AS bigint)) AS n)
+ORDER BY f.job_id, f.seq DESC;

@@ -1,0 +1,251 @@
+// Package jobtest gives tests jobs over a real database whose clock the test moves.
+// There is no Blender in it: the test says what workers say. Start reading at Each.
+package jobtest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/frames"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/project"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/watch"
+)
+
+// World is jobs, with all that their frames go through. At the end of each test the
+// turns of its jobs must say what waits.
+type World struct {
+	DB      *db.DB
+	Jobs    *job.Jobs
+	Frames  *frames.Frames
+	Workers *dispatch.Workers
+	Watch   *watch.Reader
+	T       *testing.T
+
+	skew *atomic.Int64
+	made int
+}
+
+// TB is what a test and a rapid check have in common.
+type TB interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// Each runs a test on a new world of each database.
+func Each(t *testing.T, test func(t *testing.T, w *World)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		d := dbtest.Open(t, db.Config{URL: url, Log: log, Skew: func() time.Duration { return time.Duration(skew.Load()) }})
+		jobs, workers := &job.Jobs{DB: d, Log: log}, &dispatch.Workers{DB: d, Log: log}
+		w := &World{
+			DB: d, Jobs: jobs, Workers: workers, T: t, skew: &skew, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
+			Frames: &frames.Frames{DB: d, Jobs: jobs, Workers: workers, LeaseLife: 20 * time.Second, Log: log},
+		}
+		t.Cleanup(func() { w.WantTrueTurns() })
+		test(t, w)
+	})
+}
+
+// Pass moves the clock on.
+func (w *World) Pass(d time.Duration) { w.skew.Add(int64(d)) }
+
+// Write runs a transaction that writes.
+func (w *World) Write(t TB, do func(ctx context.Context, tx *db.Tx) error) {
+	t.Helper()
+	ctx := context.Background()
+	if err := w.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read runs a transaction that reads.
+func (w *World) Read(t TB, do func(ctx context.Context, tx *db.Tx) error) {
+	t.Helper()
+	ctx := context.Background()
+	if err := w.DB.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WantTrueTurns checks that the counters of turns say what waits.
+func (w *World) WantTrueTurns() {
+	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
+		rows, err := tx.AuditTurns(ctx)
+		for _, r := range rows {
+			w.T.Errorf("the turn of %s says that %d frames wait, there are %d", r.Party, r.Waiting, r.Leases)
+		}
+		return err
+	})
+}
+
+// Workspace makes one with money.
+func (w *World) Workspace(t TB) (workspaceID string) {
+	t.Helper()
+	w.made++
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, fmt.Sprintf("owner-%d@example.com", w.made))
+		if err != nil {
+			return err
+		}
+		workspaceID = p.WorkspaceID
+		return wallet.Credit(ctx, tx, workspaceID, "first of "+workspaceID, 1_000_000)
+	})
+	return workspaceID
+}
+
+// scene is what inspect read of every upload of a world.
+const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG"}`
+
+// Job starts frames 1 to n of an upload.
+func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
+	t.Helper()
+	upload, quote, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
+			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
+		})
+		if err == nil {
+			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID})
+		}
+		if err == nil {
+			err = project.Create(ctx, tx, workspaceID, upload, project.Lone("a.blend", sum, 1))
+		}
+		if err != nil {
+			return err
+		}
+		return tx.QuoteCreate(ctx, query.QuoteCreateParams{
+			QuoteID: quote, UploadID: upload, WorkspaceID: workspaceID, FrameStart: 1, FrameEnd: int64(n), FrameStep: 1, FrameCount: int64(n),
+			PriceCents: int64(n), PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
+		})
+	})
+	o, err := w.Jobs.Start(context.Background(), job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.JobID
+}
+
+// Worker registers one.
+func (w *World) Worker(t TB) (workerID string) {
+	t.Helper()
+	workerID = id.New(id.Node)
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		key, err := identity.CreateNodeKey(ctx, tx, "test")
+		if err != nil {
+			return err
+		}
+		return tx.WorkerCreate(ctx, query.WorkerCreateParams{
+			WorkerID: workerID, KeyID: key.KeyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
+		})
+	})
+	return workerID
+}
+
+// Seen has workers heard now.
+func (w *World) Seen(workers ...string) {
+	w.T.Helper()
+	w.Write(w.T, func(ctx context.Context, tx *db.Tx) error {
+		for _, workerID := range workers {
+			if err := tx.WorkerSeen(ctx, query.WorkerSeenParams{Now: tx.Now, WorkerID: workerID, Before: tx.Now}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Claim asks for frames as a worker does.
+func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
+	t.Helper()
+	work, err := w.Frames.Claim(context.Background(), worker, prefer, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return work
+}
+
+// Take claims one frame, which must be there.
+func (w *World) Take(worker string) lease.Lease {
+	w.T.Helper()
+	work := w.Claim(w.T, worker, "", 1)
+	if len(work.Leases) != 1 {
+		w.T.Fatalf("%s got nothing", worker)
+	}
+	return work.Leases[0]
+}
+
+// WantNothing claims a frame, which must not be there.
+func (w *World) WantNothing(worker string) {
+	w.T.Helper()
+	if work := w.Claim(w.T, worker, "", 1); len(work.Leases) != 0 {
+		w.T.Fatalf("a worker that should get nothing got frame %d of %s", work.Leases[0].Item, work.Job.JobID)
+	}
+}
+
+// Picture is a sound one of a leased frame.
+func Picture(l lease.Lease, took time.Duration) frames.Picture {
+	return frames.Picture{
+		Picture: framecheck.Picture{
+			Holder: l.Holder, File: fmt.Sprintf("frame_%04d.png", l.Item), PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), Width: 8, Height: 6,
+			Renderer: "blender", Device: "GPU", Registered: "GPU",
+		},
+		Lease: l.Ref(), JobID: l.Subject, Frame: int(l.Item), BlobKey: fmt.Sprintf("frames/%s/%d", l.Subject, l.Item),
+		SHA256: "00", SizeBytes: 1, RenderTime: took,
+	}
+}
+
+// Deliver hands in a sound picture that took so long to render.
+func (w *World) Deliver(t TB, l lease.Lease, took time.Duration) {
+	t.Helper()
+	if _, err := w.Frames.Accept(context.Background(), Picture(l, took)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Fail fails a frame and waits for its next attempt.
+func (w *World) Fail(l lease.Lease, code fault.Code) {
+	w.T.Helper()
+	if err := w.Frames.Fail(w.T.Context(), l.Ref(), framecheck.Failure{Code: code, Message: "it failed", Log: "last words"}); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Pass(2 * time.Second) // the pause before the next try
+}
+
+// Status is a job's state, and why it failed.
+func (w *World) Status(jobID string) (status job.Status, failure string) {
+	w.T.Helper()
+	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
+		record, err := job.Read(ctx, tx, jobID)
+		status, failure = job.Status(record.Status), record.FailureCode
+		return err
+	})
+	return status, failure
+}
+
+// WantStatus checks a job's state.
+func (w *World) WantStatus(jobID string, want job.Status, failure fault.Code) {
+	w.T.Helper()
+	if status, code := w.Status(jobID); status != want || code != string(failure) {
+		w.T.Fatalf("the job is %s %q, want %s %q", status, code, want, failure)
+	}
+}

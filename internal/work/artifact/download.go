@@ -1,0 +1,73 @@
+package artifact
+
+import (
+	"context"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/job"
+)
+
+// Download tells where and how a completed job's ZIP is fetched.
+type Download struct {
+	URL         string    `json:"url" doc:"Answers GET and HEAD with Range; authorises itself until expires_at."`
+	Filename    string    `json:"filename"`
+	ContentType string    `json:"content_type"`
+	SizeBytes   int64     `json:"size_bytes"`
+	SHA256      string    `json:"sha256"`
+	ExpiresAt   time.Time `json:"expires_at"`
+}
+
+// Download reads a completed job with its download. Errors: render_not_found,
+// render_not_completed, artifact_expired.
+func (a *Artifacts) Download(ctx context.Context, workspaceID, jobID string) (o job.Object, d Download, err error) {
+	err = a.DB.Read(ctx, func(tx *db.Tx) error {
+		record, err := job.FindCompleted(ctx, tx, workspaceID, jobID)
+		if err != nil {
+			return err
+		}
+		if record.ArtifactRemovedAt != 0 {
+			return fault.New(fault.ArtifactExpired, "The artifact was removed at %s.", db.Time(record.ArtifactRemovedAt).Format(time.RFC3339))
+		}
+		if o, err = a.Jobs.Object(ctx, tx, jobID); err != nil {
+			return err
+		}
+		d = Download{
+			URL: *o.DownloadURL, Filename: record.ArtifactFilename, ContentType: "application/zip",
+			SizeBytes: record.ArtifactSize, SHA256: record.ArtifactSha256,
+			ExpiresAt: tx.Time().Add(contract.DownloadLifetime).Truncate(time.Second),
+		}
+		return nil
+	})
+	return o, d, err
+}
+
+// ZIP is an artifact as the download route needs it.
+type ZIP struct {
+	Key       string
+	Filename  string
+	SHA256    string
+	Completed time.Time
+}
+
+// Find finds the ZIP behind a signed link. Errors: unauthenticated,
+// render_not_found, artifact_expired.
+func (a *Artifacts) Find(ctx context.Context, jobID, expires, signature string) (z ZIP, err error) {
+	err = a.DB.Read(ctx, func(tx *db.Tx) error {
+		if err := a.Links.CheckDownload(jobID, expires, signature, tx.Time()); err != nil {
+			return err
+		}
+		record, err := job.Read(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if record.ArtifactRemovedAt != 0 {
+			return fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+		}
+		z = ZIP{record.ArtifactKey, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}
+		return nil
+	})
+	return z, err
+}

@@ -1,0 +1,87 @@
+package artifact
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/job"
+)
+
+// ClearFrames removes the frame files of a job that has ended. It is the work
+// of a lease of lease.ExpireQueue and kind job.ExpireFrames.
+func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string) error {
+	err := a.Blobs.List(ctx, "frames/"+jobID+"/", func(key string, _ time.Time) error {
+		return a.Blobs.Delete(ctx, key)
+	})
+	if err != nil {
+		return err
+	}
+	return a.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
+}
+
+// Expire removes a ZIP whose time is over. It is the work of a lease of
+// lease.ExpireQueue and kind job.ExpireArtifact.
+func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) error {
+	var key string
+	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		if key, err = job.RemoveArtifact(ctx, tx, jobID); err != nil {
+			return err
+		}
+		return lease.Finish(ctx, tx, l.Ref())
+	})
+	if err != nil {
+		return err
+	}
+	// After the row: a blob without a row is found by the sweep.
+	return a.Blobs.Delete(ctx, key)
+}
+
+// strayAge is how old a blob must be to count as left behind: far longer than
+// between storing bytes and writing the row that names them.
+const strayAge = 24 * time.Hour
+
+// Sweep removes blobs that no row names: what a crash left between storing
+// bytes and writing their row. It returns how many it removed.
+func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
+	wanted := map[string]bool{}
+	live := map[string]bool{}
+	var now time.Time
+	err = a.DB.Read(ctx, func(tx *db.Tx) error {
+		now = tx.Time()
+		contents, err := tx.ContentKeys(ctx)
+		if err != nil {
+			return fmt.Errorf("list content: %w", err)
+		}
+		artifacts, err := tx.JobArtifactKeys(ctx)
+		if err != nil {
+			return fmt.Errorf("list artifacts: %w", err)
+		}
+		for _, key := range append(contents, artifacts...) {
+			wanted[key] = true
+		}
+		jobs, err := tx.JobsLive(ctx)
+		if err != nil {
+			return fmt.Errorf("list jobs: %w", err)
+		}
+		for _, jobID := range jobs {
+			live[jobID] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = a.Blobs.List(ctx, "", func(key string, modified time.Time) error {
+		parts := strings.Split(key, "/")
+		if wanted[key] || now.Sub(modified) < strayAge || (parts[0] == "frames" && len(parts) > 1 && live[parts[1]]) {
+			return nil
+		}
+		removed++
+		return a.Blobs.Delete(ctx, key)
+	})
+	return removed, err
+}

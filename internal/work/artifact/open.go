@@ -1,0 +1,50 @@
+package artifact
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/receipt"
+)
+
+// OpenFrame finds a frame's bytes: its own file while the job runs, the ZIP
+// behind that. Errors: frame_not_found, artifact_expired.
+func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
+	own, err := blobs.Open(ctx, f.BlobKey)
+	if err == nil || !errors.Is(err, blob.ErrNotFound) {
+		return own, err
+	}
+	if record.ArtifactKey == "" {
+		return nil, fault.New(fault.FrameNotFound, "The frames of a job that ended as %s are not kept.", record.Status)
+	}
+	artifact, err := blobs.Open(ctx, record.ArtifactKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open artifact: %w", err)
+	}
+	z, err := zip.NewReader(artifact, artifact.Size())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
+	}
+	entry, err := z.Open(receipt.FrameEntry(f.File))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
+	}
+	return zipped{entry, artifact}, nil
+}
+
+// zipped is a ZIP's entry that closes its ZIP.
+type zipped struct {
+	io.Reader
+	artifact io.Closer
+}
+
+func (z zipped) Close() error { return z.artifact.Close() }

@@ -1,0 +1,155 @@
+package artifact
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/receipt"
+)
+
+// mostPackings is how often packing is tried before the job fails.
+const mostPackings = 5
+
+// Queue says how packing is treated. Packing that fails too often fails its job: it
+// becomes no dead letter.
+func Queue() lease.Queue {
+	return lease.Queue{Name: job.PackageQueue, LongestPause: time.Minute, LongestDelay: 2 * time.Minute}
+}
+
+// Package packs the frames of the job that l is about and completes the job. It
+// is the work of a lease of job.PackageQueue. After mostPackings failures the job
+// fails with packaging_failed.
+func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
+	if l.Failures >= mostPackings {
+		return a.Jobs.FailPackaging(ctx, l)
+	}
+	var record job.Record
+	var frames []Frame
+	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if record, err = job.Read(ctx, tx, l.Subject); err != nil {
+			return err
+		}
+		if frames, err = tx.FramesOf(ctx, l.Subject); err != nil {
+			return fmt.Errorf("read frames: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprintf("artifacts/%s-%d.zip", record.JobID, l.Attempt)
+	file, err := a.pack(ctx, key, record, frames)
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", record.JobID, err)
+	}
+	err = a.Jobs.Complete(ctx, l, summarize(key, file, frames))
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
+		// Not a promise to anyone yet; the sweep finds it if this fails.
+		_ = a.Blobs.Delete(context.WithoutCancel(ctx), key)
+	}
+	return err
+}
+
+// pack streams the frames into a ZIP blob. Entries are stored: deflating
+// pictures gains nothing.
+func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []Frame) (file receipt.File, err error) {
+	// A try that died between commit and completion may have left one.
+	if err := a.Blobs.Delete(ctx, key); err != nil {
+		return file, err
+	}
+	w, err := a.Blobs.Create(ctx, key)
+	if err != nil {
+		return file, err
+	}
+	defer w.Abort()
+	out := &hashed{w: w, sum: sha256.New()}
+	z := zip.NewWriter(out)
+	for _, f := range frames {
+		if err := a.packFrame(ctx, z, f); err != nil {
+			return file, err
+		}
+	}
+	manifest, err := json.MarshalIndent(manifestOf(record, frames), "", "  ")
+	if err != nil {
+		return file, err
+	}
+	finished := db.Time(frames[len(frames)-1].AcceptedAt)
+	if err := store(z, receipt.ManifestEntry, finished, strings.NewReader(string(manifest)+"\n")); err != nil {
+		return file, err
+	}
+	log, err := create(z, receipt.RenderLogEntry, finished)
+	if err != nil {
+		return file, err
+	}
+	if err := a.writeLog(ctx, record.JobID, log); err != nil {
+		return file, err
+	}
+	if err := z.Close(); err != nil {
+		return file, err
+	}
+	file = receipt.File{
+		Filename: strings.TrimSuffix(record.Filename, path.Ext(record.Filename)) + "-" + record.JobID + contract.OutputExtension,
+		SHA256:   hex.EncodeToString(out.sum.Sum(nil)), SizeBytes: out.size,
+	}
+	return file, w.Commit()
+}
+
+func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error {
+	r, err := a.Blobs.Open(ctx, f.BlobKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	sum := sha256.New()
+	if err := store(z, receipt.FrameEntry(f.File), db.Time(f.AcceptedAt), io.TeeReader(r, sum)); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != f.Sha256 {
+		return fmt.Errorf("frame %d on disk has hash %s, accepted was %s", f.Frame, got, f.Sha256)
+	}
+	return nil
+}
+
+func store(z *zip.Writer, name string, modified time.Time, content io.Reader) error {
+	w, err := create(z, name, modified)
+	if err == nil {
+		_, err = io.Copy(w, content)
+	}
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	return nil
+}
+
+func create(z *zip.Writer, name string, modified time.Time) (io.Writer, error) {
+	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: modified})
+}
+
+// hashed counts and hashes what is written.
+type hashed struct {
+	w    blob.Writer
+	sum  hash.Hash
+	size int64
+}
+
+func (h *hashed) Write(p []byte) (int, error) {
+	n, err := h.w.Write(p)
+	h.sum.Write(p[:n]) // never fails
+	h.size += int64(n)
+	return n, err
+}

@@ -1,0 +1,78 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/framecheck"
+)
+
+// RecordFailure keeps a failed attempt: it decides who gets the frame next, and the
+// job's log shows it.
+func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
+	lacks := int64(0)
+	if f.Lacks() {
+		lacks = 1
+	}
+	err := tx.FailedTryCreate(ctx, query.FailedTryCreateParams{
+		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
+		Code: string(f.Code), Message: f.Message, Log: lastLines(f.Log), Lacks: lacks, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("keep a failed attempt: %w", err)
+	}
+	return nil
+}
+
+// keptLog bounds what is kept of the output of a failed attempt, in bytes.
+const keptLog = 4 << 10
+
+// lastLines keeps the end of a log, from a line's start.
+func lastLines(log string) string {
+	if len(log) <= keptLog {
+		return log
+	}
+	log = log[len(log)-keptLog:]
+	return log[strings.IndexByte(log, '\n')+1:]
+}
+
+// FailedAttempts lists the attempts of a frame that failed, the first one first.
+func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framecheck.Attempt, error) {
+	rows, err := tx.FailedTriesOfFrame(ctx, leaseID)
+	if err != nil {
+		return nil, fmt.Errorf("read failed attempts: %w", err)
+	}
+	attempts := make([]framecheck.Attempt, 0, len(rows))
+	for _, r := range rows {
+		attempts = append(attempts, framecheck.Attempt{
+			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), Lacks: r.Lacks == 1, PixelSHA256: r.PixelSha256,
+		})
+	}
+	return attempts, nil
+}
+
+// HistoryOf is what is known of a frame whose attempt ref has just failed with f, and
+// of its job. RecordFailure comes before.
+func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int64, f framecheck.Failure) (h framecheck.History, err error) {
+	attempts, err := FailedAttempts(ctx, tx, ref.ID)
+	if err != nil {
+		return h, err
+	}
+	h.Add(attempts, ref.Holder, ref.Attempt)
+	alike, err := tx.FailedTriesAlike(ctx, query.FailedTriesAlikeParams{JobID: job.JobID, Code: string(f.Code)})
+	if err != nil {
+		return h, fmt.Errorf("count failed attempts: %w", err)
+	}
+	h.Alike, h.Holders, h.Begun = int(alike.Tries), int(alike.Holders), job.FramesCompleted > 0
+	others, err := tx.OthersFor(ctx, query.OthersForParams{Since: onlineSince(tx), Now: tx.Now, Holder: ref.Holder, Subject: job.JobID, Item: frame})
+	if err != nil {
+		return h, fmt.Errorf("look for other workers: %w", err)
+	}
+	h.Others = others > 0
+	return h, nil
+}

@@ -1,0 +1,173 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+)
+
+// Workers keeps the rows of workers.
+type Workers struct {
+	DB  *db.DB
+	Log *slog.Logger
+}
+
+// Worker is a worker as it described itself when it registered.
+type Worker struct {
+	WorkerID       string // given by Register
+	KeyID          string // the node key that it registered with
+	Name           string
+	Renderer       string // contract.RendererID or contract.SyntheticRenderer
+	BlenderVersion string
+	BuildHash      string
+	Device         string // "GPU" or "CPU"
+	DeviceName     string
+	Denoise        string // the denoiser that it has
+	Sandbox        string // what is in force around its Blender
+}
+
+// Register adds a worker and returns its id. A worker of the same key and name that
+// was there within the last hour hands on its standing.
+func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
+	workerID = id.New(id.Node)
+	err = w.DB.Write(ctx, func(tx *db.Tx) error {
+		err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
+			WorkerID: workerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
+			Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, RegisteredAt: tx.Now, SeenAt: tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+		return restoreStanding(ctx, tx, workerID, worker.KeyID, worker.Name)
+	})
+	if err != nil {
+		return "", fmt.Errorf("register worker: %w", err)
+	}
+	return workerID, nil
+}
+
+// seenEvery is how often it is written that a worker was heard: it is heard much more
+// often than others need to know.
+const seenEvery = 10 * time.Second
+
+// Heard reads the worker of a report and notes that it was heard.
+// Error: worker_not_registered, also where the worker is of another key.
+func (w *Workers) Heard(ctx context.Context, keyID, workerID string) (Worker, error) {
+	var row query.Worker
+	var stale bool
+	err := w.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		row, err = tx.WorkerGet(ctx, workerID)
+		if db.IsNotFound(err) || (err == nil && row.KeyID != keyID) {
+			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
+		}
+		if err != nil {
+			return fmt.Errorf("read worker: %w", err)
+		}
+		stale = tx.Now-row.SeenAt > seenEvery.Microseconds()
+		return nil
+	})
+	if err == nil && stale {
+		err = w.DB.Write(ctx, func(tx *db.Tx) error {
+			return tx.WorkerSeen(ctx, query.WorkerSeenParams{Now: tx.Now, WorkerID: workerID, Before: tx.Now})
+		})
+	}
+	return Worker{
+		WorkerID: row.WorkerID, KeyID: row.KeyID, Name: row.Name, Renderer: row.Renderer, BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash,
+		Device: row.Device, DeviceName: row.DeviceName, Denoise: row.Denoise, Sandbox: row.Sandbox,
+	}, err
+}
+
+// MarkOffline notes that a worker has stopped: it counts as offline at once, not only
+// when it was not heard for WorkerOnline.
+func (w *Workers) MarkOffline(ctx context.Context, workerID string) error {
+	err := w.DB.Write(ctx, func(tx *db.Tx) error {
+		return tx.WorkerLeaves(ctx, query.WorkerLeavesParams{SeenAt: onlineSince(tx) - 1, WorkerID: workerID})
+	})
+	if err != nil {
+		return fmt.Errorf("note that a worker left: %w", err)
+	}
+	return nil
+}
+
+// AnyOnline tells whether a worker is there that is not set aside.
+func AnyOnline(ctx context.Context, tx *db.Tx) (bool, error) {
+	n, err := tx.WorkersOnline(ctx, query.WorkersOnlineParams{Since: onlineSince(tx), Now: tx.Now})
+	if err != nil {
+		return false, fmt.Errorf("count workers: %w", err)
+	}
+	return n > 0, nil
+}
+
+// onlineSince is when a worker must have been heard to be online, in microseconds
+// since 1970.
+func onlineSince(tx *db.Tx) int64 { return tx.Now - WorkerOnline.Microseconds() }
+
+// WorkerState says what a worker is up to.
+type WorkerState string
+
+// States of a worker.
+const (
+	WorkerOffline   WorkerState = "offline"   // not heard for WorkerOnline
+	WorkerSetAside  WorkerState = "set_aside" // it failed what others rendered; it gets no frames for a while
+	WorkerRendering WorkerState = "rendering"
+	WorkerIdle      WorkerState = "idle"
+)
+
+// WorkerView is a worker as the operator sees it.
+type WorkerView struct {
+	WorkerID       string      `json:"worker_id"`
+	Name           string      `json:"name"`
+	State          WorkerState `json:"state"`
+	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is set aside
+	Frames         int         `json:"frames"`      // that it holds now
+	Device         string      `json:"device"`
+	DeviceName     string      `json:"device_name"`
+	Renderer       string      `json:"renderer"`
+	BlenderVersion string      `json:"blender_version"`
+	Denoise        string      `json:"denoise"`
+	Sandbox        string      `json:"sandbox"` // what is in force around its Blender
+	RegisteredAt   time.Time   `json:"registered_at"`
+	SeenAt         time.Time   `json:"seen_at"`
+}
+
+// ListWorkers lists the workers that were heard within the time, the latest first
+// (1000 at most). A worker that starts anew is another one of the same name.
+func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]WorkerView, error) {
+	rows, err := tx.WorkersSeen(ctx, tx.Now-within.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	holds, err := tx.WorkersHold(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the frames of workers: %w", err)
+	}
+	frames := map[string]int{}
+	for _, h := range holds {
+		frames[h.Holder] = int(h.Frames)
+	}
+	out := make([]WorkerView, 0, len(rows))
+	for _, r := range rows {
+		v := WorkerView{
+			WorkerID: r.WorkerID, Name: r.Name, State: WorkerIdle, Frames: frames[r.WorkerID], Device: r.Device, DeviceName: r.DeviceName,
+			Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox,
+			RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
+		}
+		switch {
+		case r.SeenAt < onlineSince(tx):
+			v.State = WorkerOffline
+		case r.AsideUntil > tx.Now:
+			until := db.Time(r.AsideUntil)
+			v.State, v.AsideUntil = WorkerSetAside, &until
+		case v.Frames > 0:
+			v.State = WorkerRendering
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

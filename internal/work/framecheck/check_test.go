@@ -1,0 +1,142 @@
+package framecheck_test
+
+import (
+	"testing"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/framecheck"
+)
+
+// soundPicture is one with its scene.
+func soundPicture() (framecheck.Picture, framecheck.Scene) {
+	return framecheck.Picture{
+		Holder: "one", File: "frame_0001.png", PixelSHA256: "pixels", Width: 8, Height: 6, Device: "GPU", Registered: "GPU", Renderer: "blender",
+		Seen: &pixels.Picture{Format: "png", Width: 8, Height: 6, SHA256: "pixels"},
+	}, framecheck.Scene{OutputFormat: "PNG", Width: 8, Height: 6}
+}
+
+func TestWhatIsSurelyWrongWithAPictureFailsItsTry(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(p *framecheck.Picture, s *framecheck.Scene)
+		code  fault.Code // "" for sound
+	}{
+		"sound":               {func(*framecheck.Picture, *framecheck.Scene) {}, ""},
+		"rendered on the CPU": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Device = "CPU" }, fault.GPUUnavailable},
+		"not its device":      {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Registered = "CPU" }, fault.FrameCheckFailed},
+		"cannot be decoded":   {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen, p.Unreadable = nil, "unexpected EOF" }, fault.FrameCheckFailed},
+		"of another format":   {func(p *framecheck.Picture, _ *framecheck.Scene) { p.File = "frame_0001.tga" }, fault.FrameCheckFailed},
+		"a film's frame":      {func(_ *framecheck.Picture, s *framecheck.Scene) { s.OutputFormat, s.MovieOutput = "FFMPEG", true }, ""},
+		"a rare format": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, p.Seen, s.OutputFormat = "frame_0001.tga", nil, "TARGA"
+		}, ""},
+		"not the scene's size": {func(_ *framecheck.Picture, s *framecheck.Scene) { s.Height = 12 }, fault.FrameCheckFailed},
+		"size not known":       {func(_ *framecheck.Picture, s *framecheck.Scene) { s.Width, s.Height = 0, 0 }, ""},
+		"not as described":     {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Width = 4 }, fault.FrameCheckFailed},
+		"other pixels":         {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.SHA256 = "others" }, fault.FrameCheckFailed},
+		"OpenEXR has two hashes": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, p.Seen.Format, p.Seen.SHA256, s.OutputFormat = "frame_0001.exr", "exr", "others", "OPEN_EXR"
+		}, ""},
+		"no numbers": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Look.NotFinite = true }, fault.FrameCheckFailed},
+	} {
+		p, s := soundPicture()
+		c.spoil(&p, &s)
+		got := framecheck.Unsound(p, s)
+		if (got == nil) != (c.code == "") || (got != nil && (got.Code != c.code || got.Message == "")) {
+			t.Errorf("%s: %+v, want %q", name, got, c.code)
+		}
+	}
+}
+
+func TestWhatMayBeTheScenesOwnDoingIsDoubtedAndConfirmed(t *testing.T) {
+	t.Parallel()
+	before := func(holder, pixels string) []framecheck.Attempt {
+		return []framecheck.Attempt{{Holder: holder, PixelSHA256: pixels, Code: fault.FrameCheckFailed}}
+	}
+	for name, c := range map[string]struct {
+		look    pixels.Look
+		missing bool // inspect warned of missing files
+		tries   []framecheck.Attempt
+		finding string
+		doubted bool
+	}{
+		"ordinary":                         {look: pixels.Look{Blank: 0.1, Pink: 0.01}},
+		"pink":                             {look: pixels.Look{Pink: 0.2}, doubted: true},
+		"pink, as inspect warned":          {look: pixels.Look{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
+		"pink, confirmed by another":       {look: pixels.Look{Pink: 0.2}, tries: before("two", "pixels"), finding: framecheck.FindingPink},
+		"pink, by the same worker":         {look: pixels.Look{Pink: 0.2}, tries: before("one", "pixels"), doubted: true},
+		"pink, another otherwise":          {look: pixels.Look{Pink: 0.2}, tries: before("two", "others"), doubted: true},
+		"blank, neighbours not known":      {look: pixels.Look{Blank: 1}},
+		"blank, confirmed":                 {look: pixels.Look{Blank: 1}, tries: before("two", "pixels"), finding: framecheck.FindingUniform},
+		"blank, confirmed by the only one": {look: pixels.Look{Blank: 1}, tries: before("one", "pixels"), finding: framecheck.FindingUniform},
+		"blank in part, confirmed":         {look: pixels.Look{Blank: 0.5}, tries: before("two", "pixels"), finding: framecheck.FindingBlank},
+		"blank in part, not the same":      {look: pixels.Look{Blank: 0.5}, tries: before("two", "others")},
+		"a crash confirms nothing":         {look: pixels.Look{Blank: 1}, tries: before("two", "")},
+	} {
+		p, s := soundPicture()
+		p.Seen.Look = c.look
+		if c.missing {
+			s.MissingFiles = true
+		}
+		finding, doubt := framecheck.Weigh(p, s, c.tries)
+		if finding != c.finding || (doubt != nil) != c.doubted || (doubt != nil && doubt.DoubtedPixels != "pixels") {
+			t.Errorf("%s: found %q, doubt %+v; want %q, %t", name, finding, doubt, c.finding, c.doubted)
+		}
+	}
+}
+
+func TestABlankFrameStandsOutWhenItsNeighboursAreNot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		blank, before, behind int64
+		want                  bool
+	}{
+		"between pictures":      {1000, 0, 0, true},
+		"half":                  {500, 0, 0, true},
+		"first, fades in":       {1000, -1, 1000, false},
+		"last of a fade":        {1000, 1000, 0, false},
+		"first of all":          {1000, -1, 0, true},
+		"the only frame":        {1000, -1, -1, false},
+		"the sky of a camera":   {600, 450, 350, false},
+		"much more than before": {600, 300, 350, true},
+	} {
+		if got := framecheck.StandsOut(c.blank, c.before, c.behind); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+func TestWhenAFailedTryEndsTheJob(t *testing.T) {
+	t.Parallel()
+	crash, lost := framecheck.Failure{Code: fault.BlenderCrashed}, framecheck.Failure{Code: fault.WorkerLost}
+	check, doubt := framecheck.Failure{Code: fault.FrameCheckFailed}, framecheck.Failure{Code: fault.FrameCheckFailed, DoubtedPixels: "pixels"}
+	lacking := framecheck.Failure{Code: fault.DenoiserUnavailable, Final: true}
+	for name, c := range map[string]struct {
+		f    framecheck.Failure
+		h    framecheck.History
+		want bool
+	}{
+		"first":                          {crash, framecheck.History{Attempts: 1, Alike: 1, Holders: 1, Others: true}, false},
+		"third":                          {crash, framecheck.History{Attempts: 3, Alike: 3, Holders: 1, Begun: true}, true},
+		"final":                          {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, Others: true}, true},
+		"failed the check once":          {check, framecheck.History{Attempts: 1, Checks: 1}, false},
+		"failed the check twice":         {check, framecheck.History{Attempts: 2, Checks: 2, Others: true}, true},
+		"crash, then failed the check":   {check, framecheck.History{Attempts: 2, Checks: 1}, false},
+		"doubted":                        {doubt, framecheck.History{Attempts: 1, Alike: 1, Holders: 1}, false},
+		"doubted again, others there":    {doubt, framecheck.History{Attempts: 2, Again: true, Others: true, Begun: true}, false},
+		"doubted again by the only one":  {doubt, framecheck.History{Attempts: 2, Again: true}, true},
+		"doubted three times":            {doubt, framecheck.History{Attempts: 3, Begun: true, Others: true}, true},
+		"first frames alike":             {crash, framecheck.History{Attempts: 1, Alike: 3, Holders: 2, Others: true}, true},
+		"alike on one worker":            {crash, framecheck.History{Attempts: 1, Alike: 3, Holders: 1, Others: true}, false},
+		"alike, but the job has begun":   {crash, framecheck.History{Attempts: 1, Alike: 9, Holders: 3, Begun: true, Others: true}, false},
+		"workers lost say nothing":       {lost, framecheck.History{Attempts: 1, Alike: 9, Holders: 3, Others: true}, false},
+		"a lack, others there":           {lacking, framecheck.History{Others: true}, false},
+		"a lack, nobody else":            {lacking, framecheck.History{}, true},
+		"a lack is no try, however many": {lacking, framecheck.History{Attempts: 3, Others: true}, false},
+	} {
+		if got := c.f.EndsJob(c.h); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package frames_test
+
+import (
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/job"
+)
+
+// show delivers a picture of a look; its pixels are named by what they show.
+func (w *world) show(l lease.Lease, shows string, look pixels.Look) error {
+	p := jobtest.Picture(l, time.Second)
+	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
+	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Look: look}
+	_, err := w.Frames.Accept(w.T.Context(), p)
+	return err
+}
+
+func (w *world) mustShow(l lease.Lease, shows string, look pixels.Look) {
+	w.T.Helper()
+	if err := w.show(l, shows, look); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func (w *world) wantFindings(workspace, jobID string, want ...string) {
+	w.T.Helper()
+	frames, err := w.Watch.Frames(w.T.Context(), workspace, jobID)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if len(frames) != len(want) {
+		w.T.Fatalf("there are %d frames, want %d", len(frames), len(want))
+	}
+	for i, f := range frames {
+		if f.Finding != want[i] {
+			w.T.Errorf("frame %d: found %q, want %q", f.Frame, f.Finding, want[i])
+		}
+	}
+}
+
+var black = pixels.Look{Blank: 1}
+
+func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 3)
+		bad, good := w.Worker(t), w.Worker(t)
+		w.mustShow(w.Take(bad), "one", pixels.Look{})
+		w.mustShow(w.Take(bad), "black", black)
+		before, err := w.Watch.Preview(t.Context(), workspace, jobID, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.mustShow(w.Take(bad), "three", pixels.Look{})
+		w.WantStatus(jobID, job.Rendering, "")
+		w.WantTrueTurns()
+		if _, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); fault.Of(err) != fault.FrameNotFound {
+			t.Errorf("the preview of a frame that was put back: %v", err)
+		}
+		w.WantNothing(bad)
+		again := w.Take(good)
+		if again.Item != 2 || again.Attempt != 2 {
+			t.Fatalf("attempt %d of frame %d is rendered once more", again.Attempt, again.Item)
+		}
+		w.mustShow(again, "two", pixels.Look{})
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, "", "", "")
+		if after, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); err != nil || after.SHA256 == before.SHA256 {
+			t.Errorf("the preview of a frame that was rendered again is named %q, as before (%v)", after.SHA256, err)
+		}
+	})
+}
+
+func TestABlackFrameThatAnotherConfirmsIsTheScenesOwn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 2)
+		first, second := w.Worker(t), w.Worker(t)
+		w.mustShow(w.Take(first), "black", black)
+		w.mustShow(w.Take(first), "two", pixels.Look{})
+		w.mustShow(w.Take(second), "black", black)
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingUniform, "")
+	})
+}
+
+func TestAFadeIsTakenAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 4)
+		lone := w.Worker(t)
+		for range 3 {
+			w.mustShow(w.Take(lone), "black", black)
+		}
+		w.mustShow(w.Take(lone), "light", pixels.Look{})
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingUniform, framecheck.FindingUniform, framecheck.FindingUniform, "")
+	})
+}
+
+// Where there is nobody else the same worker must show the same pixels again.
+func TestALoneWorkerConfirmsItsOwnBlackFrame(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 2)
+		lone := w.Worker(t)
+		w.mustShow(w.Take(lone), "one", pixels.Look{})
+		w.mustShow(w.Take(lone), "black", black)
+		w.WantStatus(jobID, job.Rendering, "")
+		w.mustShow(w.Take(lone), "black", black)
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, "", framecheck.FindingUniform)
+	})
+}
+
+func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
+		w.mustShow(w.Take(workers[0]), "one", pixels.Look{})
+		for i, shows := range []string{"a half", "black", "another half"} {
+			w.WantStatus(jobID, job.Rendering, "")
+			w.mustShow(w.Take(workers[i]), shows, pixels.Look{Blank: 0.5})
+		}
+		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
+	})
+}
+
+func TestPinkThatInspectDidNotWarnOfIsDoubted(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		pink := pixels.Look{Pink: 0.4}
+		first, second := w.Worker(t), w.Worker(t)
+
+		jobID := w.Job(t, workspace, 1)
+		w.wantRejected(w.show(w.Take(first), "pink", pink))
+		w.Pass(2 * time.Second)
+		w.WantNothing(first)
+		w.mustShow(w.Take(second), "wood", pixels.Look{})
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, "")
+
+		jobID = w.Job(t, workspace, 1)
+		w.wantRejected(w.show(w.Take(first), "pink", pink))
+		w.Pass(2 * time.Second)
+		w.mustShow(w.Take(second), "pink", pink)
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingPink)
+
+		w.Pass(dispatch.WorkerOnline + time.Second)
+		w.Seen(first) // the only one now
+		jobID = w.Job(t, workspace, 1)
+		for range 2 {
+			w.wantRejected(w.show(w.Take(first), "pink", pink))
+			w.Pass(2 * time.Second)
+		}
+		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
+	})
+}
+
+func (w *world) wantRejected(err error) {
+	w.T.Helper()
+	if !fault.Is(err, fault.FrameRejected) {
+		w.T.Fatalf("got %v, want frame_rejected", err)
+	}
+}
+
+// A report that comes again after its frame was put back is of an attempt that is
+// over.
+func TestALateReportOfADoubtedFrameChangesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		lone := w.Worker(t)
+		w.mustShow(w.Take(lone), "one", pixels.Look{})
+		doubted := w.Take(lone)
+		w.mustShow(doubted, "black", black)
+		again := w.Take(lone)
+		if err := w.show(doubted, "black", black); !fault.Is(err, fault.LeaseLost) {
+			t.Errorf("the late report got %v, want lease_lost", err)
+		}
+		w.mustShow(again, "two", pixels.Look{})
+		w.WantStatus(jobID, job.Packaging, "")
+	})
+}

@@ -1,0 +1,353 @@
+package frames_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/job"
+)
+
+// world is a jobtest.World with what the tests of frames say of it.
+type world struct{ *jobtest.World }
+
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) { test(t, &world{w}) })
+}
+
+func TestAFailedFrameGoesToAnotherWorkerAsLongAsOneIsThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 1)
+		first, second := w.Worker(t), w.Worker(t)
+		w.Fail(w.Take(first), fault.BlenderCrashed)
+		w.WantNothing(first)
+		w.Fail(w.Take(second), fault.BlenderCrashed)
+		w.WantStatus(jobID, job.Rendering, "")
+		// Both have failed it, so anyone may try.
+		w.Fail(w.Take(first), fault.BlenderCrashed)
+		w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
+	})
+}
+
+func TestAFailedFrameWaitsForAnotherWorkerThatIsOnline(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Job(t, w.Workspace(t), 1)
+		first, second := w.Worker(t), w.Worker(t)
+		w.Fail(w.Take(first), fault.OutOfMemory)
+		w.Pass(dispatch.WorkerOnline / 2)
+		w.Seen(first, second)
+		w.WantNothing(first)
+		w.Pass(dispatch.WorkerOnline + time.Second) // nothing is heard of the second
+		w.Seen(first)
+		w.Take(first)
+	})
+}
+
+func TestALoneWorkerGetsItsFailedFramesAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		lone := w.Worker(t)
+		w.Fail(w.Take(lone), fault.NoProgress)
+		other := w.Take(lone)
+		if other.Item != 2 {
+			t.Fatalf("the worker got frame %d, want the one that it has not failed", other.Item)
+		}
+		w.Deliver(t, other, time.Second)
+		again := w.Take(lone)
+		if again.Item != 1 || again.Attempt != 2 {
+			t.Fatalf("the worker got attempt %d of frame %d", again.Attempt, again.Item)
+		}
+		w.Deliver(t, again, time.Second)
+		w.WantStatus(jobID, job.Packaging, "")
+	})
+}
+
+// A job of many frames whose file no worker can render is found out by its first
+// tries, whichever frames those are.
+func TestAJobWhoseFirstFramesFailAlikeFailsEarly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 1000)
+		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
+		for _, worker := range workers[:2] {
+			w.Fail(w.Take(worker), fault.OutOfMemory)
+			w.WantStatus(jobID, job.Rendering, "")
+		}
+		w.Fail(w.Take(workers[0]), fault.OutOfMemory)
+		w.WantStatus(jobID, job.Failed, fault.OutOfMemory)
+	})
+}
+
+func TestAJobThatHasBegunWellDoesNotFailEarly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 10)
+		workers := []string{w.Worker(t), w.Worker(t)}
+		w.Deliver(t, w.Take(workers[0]), time.Second)
+		for i := range 4 {
+			w.Fail(w.Claim(t, workers[i%2], "", 1).Leases[0], fault.OutOfMemory)
+		}
+		w.WantStatus(jobID, job.Rendering, "")
+	})
+}
+
+func TestWhatAWorkerLacksIsFinalOnlyWhenNobodyElseIsThere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 3)
+		without, with := w.Worker(t), w.Worker(t)
+		w.Fail(w.Take(without), fault.DenoiserUnavailable)
+		w.WantNothing(without) // no frame of the job, not only the one that it tried
+		for range 3 {
+			w.Deliver(t, w.Take(with), time.Second)
+		}
+		w.WantStatus(jobID, job.Packaging, "")
+
+		jobID = w.Job(t, workspace, 3)
+		w.Fail(w.Take(without), fault.DenoiserUnavailable)
+		w.Fail(w.Take(with), fault.DenoiserUnavailable)
+		w.WantStatus(jobID, job.Failed, fault.DenoiserUnavailable)
+
+		jobID = w.Job(t, workspace, 3)
+		w.Fail(w.Take(without), fault.DenoiserUnavailable)
+		w.Pass(dispatch.WorkerOnline + time.Second)
+		w.Seen(without) // alone now: the job must not wait for ever
+		w.Fail(w.Take(without), fault.DenoiserUnavailable)
+		w.WantStatus(jobID, job.Failed, fault.DenoiserUnavailable)
+	})
+}
+
+func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		bad, good := w.Worker(t), w.Worker(t)
+		spoil := func() {
+			w.Job(t, workspace, 1)
+			w.Fail(w.Take(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.Take(good), time.Second)
+		}
+		for range 3 {
+			if w.asideUntil(bad) > 0 {
+				t.Fatal("the worker is set aside too early")
+			}
+			spoil()
+		}
+		first := w.asideUntil(bad)
+		if first <= 0 {
+			t.Fatal("the worker is not set aside")
+		}
+		w.Job(t, workspace, 1)
+		w.WantNothing(bad)
+		w.Deliver(t, w.Take(good), time.Second)
+		w.Pass(first + time.Second)
+		w.Seen(bad, good)
+		spoil() // on probation, one fault is enough
+		second := w.asideUntil(bad)
+		if second <= first {
+			t.Errorf("it is set aside for %s after %s, want longer", second, first)
+		}
+		w.Pass(second + time.Second)
+		w.Seen(bad, good)
+		for range 8 {
+			w.Job(t, workspace, 1)
+			w.Deliver(t, w.Take(bad), time.Second)
+		}
+		spoil()
+		if again := w.asideUntil(bad); again > 0 {
+			t.Errorf("a worker that has rendered well since is set aside for %s by one fault", again)
+		}
+	})
+}
+
+func TestAWorkerThatIsStartedAgainIsStillSetAside(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		bad, good := w.Worker(t), w.Worker(t)
+		for range 3 {
+			w.Job(t, workspace, 1)
+			w.Fail(w.Take(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.Take(good), time.Second)
+		}
+		left := w.asideUntil(bad)
+		w.leave(bad)
+		again, other := w.again(bad, "test"), w.again(bad, "another of that key")
+		if got := w.asideUntil(again); got <= 0 || got > left {
+			t.Errorf("the worker that came back is set aside for %s, before for %s", got, left)
+		}
+		if got := w.asideUntil(other); got > 0 {
+			t.Errorf("a worker of another name is set aside for %s", got)
+		}
+	})
+}
+
+func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Job(t, w.Workspace(t), 1)
+		first, second := w.Worker(t), w.Worker(t)
+		w.Fail(w.Take(first), fault.OutOfMemory)
+		w.WantNothing(first) // it is the second's
+		w.leave(second)
+		w.Take(first)
+		w.leave(first)
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			workers, err := dispatch.ListWorkers(ctx, tx, time.Hour)
+			for _, v := range workers {
+				if v.State != dispatch.WorkerOffline {
+					t.Errorf("a worker that left is %s", v.State)
+				}
+			}
+			return err
+		})
+	})
+}
+
+// leave has a worker say that it stops.
+func (w *world) leave(worker string) {
+	w.T.Helper()
+	if err := w.Workers.MarkOffline(w.T.Context(), worker); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// again registers another worker of a worker's key.
+func (w *world) again(worker, name string) string {
+	w.T.Helper()
+	var again dispatch.Worker
+	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
+		before, err := tx.WorkerGet(ctx, worker)
+		if err != nil {
+			return err
+		}
+		again = dispatch.Worker{KeyID: before.KeyID, Name: name, Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU"}
+		return nil
+	})
+	workerID, err := w.Workers.Register(w.T.Context(), again)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return workerID
+}
+
+func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		gone := w.Worker(t)
+		w.Pass(dispatch.WorkerOnline + time.Second)
+		bad, good, idle := w.Worker(t), w.Worker(t), w.Worker(t)
+		for range 3 {
+			w.Job(t, workspace, 1)
+			w.Fail(w.Take(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.Take(good), time.Second)
+		}
+		w.Job(t, workspace, 1)
+		w.Take(good)
+		want := map[string]dispatch.WorkerState{
+			gone: dispatch.WorkerOffline, bad: dispatch.WorkerSetAside, good: dispatch.WorkerRendering, idle: dispatch.WorkerIdle,
+		}
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			got, err := dispatch.ListWorkers(ctx, tx, time.Hour)
+			if len(got) != len(want) {
+				t.Errorf("%d workers are listed, want %d", len(got), len(want))
+			}
+			for _, v := range got {
+				if v.State != want[v.WorkerID] || (v.AsideUntil != nil) != (v.State == dispatch.WorkerSetAside) || (v.Frames > 0) != (v.State == dispatch.WorkerRendering) {
+					t.Errorf("%+v, want it to be %s", v, want[v.WorkerID])
+				}
+			}
+			return err
+		})
+	})
+}
+
+func TestABrokenSceneSetsNoWorkerAside(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
+		for range 5 {
+			jobID := w.Job(t, workspace, 1)
+			for _, worker := range workers {
+				w.Fail(w.Take(worker), fault.BlenderCrashed)
+			}
+			w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
+		}
+		for _, worker := range workers {
+			if w.asideUntil(worker) > 0 {
+				t.Error("a worker is set aside for what no other could render")
+			}
+		}
+	})
+}
+
+func TestTheLogOfAJobTellsWhatFailed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 1)
+		lone := w.Worker(t)
+		for range 3 {
+			w.Fail(w.Take(lone), fault.OutOfMemory)
+		}
+		w.WantStatus(jobID, job.Failed, fault.OutOfMemory)
+		var log bytes.Buffer
+		if err := w.Watch.WriteLog(t.Context(), workspace, jobID, &log); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(log.String(), "out_of_memory"); got != 3 || !strings.Contains(log.String(), "last words") {
+			t.Errorf("the log tells of %d failed tries:\n%s", got, log.String())
+		}
+	})
+}
+
+func TestASilentWorkersFramesWaitAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		silent, other := w.Worker(t), w.Worker(t)
+		w.Take(silent)
+		w.Take(silent)
+		w.WantNothing(other)
+		w.Pass(w.Frames.LeaseLife + time.Second)
+		if n, err := (lease.Reaper{DB: w.DB, Queues: []lease.Queue{w.Frames.Queue()}, Log: w.Frames.Log}).Run(t.Context()); err != nil || n != 2 {
+			t.Fatalf("%d leases lapsed: %v", n, err)
+		}
+		w.WantTrueTurns()
+		w.Deliver(t, w.Take(other), time.Second)
+		w.Deliver(t, w.Take(other), time.Second)
+		w.WantStatus(jobID, job.Packaging, "")
+	})
+}
+
+// asideUntil is how long a worker is set aside from now on; below 0 when it is not.
+func (w *world) asideUntil(worker string) (left time.Duration) {
+	w.T.Helper()
+	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
+		row, err := tx.WorkerGet(ctx, worker)
+		left = db.Time(row.AsideUntil).Sub(tx.Time())
+		return err
+	})
+	return left
+}
+
+// A file that no worker can render is so found out by its first frames.
+func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.Job(t, w.Workspace(t), 5)
+		first, second := w.Worker(t), w.Worker(t)
+		failed := w.Take(first)
+		if err := w.Frames.Fail(t.Context(), failed.Ref(), framecheck.Failure{Code: fault.BlenderCrashed, Message: "it failed"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Take(second); got.Item != 2 {
+			t.Fatalf("during the pause of frame 1 the rest goes on: got frame %d", got.Item)
+		}
+		w.Pass(2 * time.Second)
+		if got := w.Take(second); got.Item != failed.Item || got.Failures != 1 {
+			t.Fatalf("got frame %d", got.Item)
+		}
+	})
+}

@@ -1,0 +1,27 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// ShowProofs lets a workspace's receipts be seen by who knows their ids, or ends
+// that. Error: workspace_not_found.
+func ShowProofs(ctx context.Context, tx *db.Tx, workspaceID string, show bool) error {
+	value := int64(0)
+	if show {
+		value = 1
+	}
+	n, err := tx.WorkspaceProofPage(ctx, query.WorkspaceProofPageParams{WorkspaceID: workspaceID, ProofPage: value})
+	if err != nil {
+		return fmt.Errorf("change the proof pages of %s: %w", workspaceID, err)
+	}
+	if n == 0 {
+		return fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
+	}
+	return nil
+}

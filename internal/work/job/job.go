@@ -1,0 +1,131 @@
+// Package job keeps the record of each job: its states, what callers see of it, and
+// every way from one state to the next.
+//
+// Start takes a locked quote, reserves money and hands the frames to dispatch; frames
+// counts what workers deliver; artifact packs the frames, and Complete captures the
+// money, writes the receipt and changes the state in one transaction.
+//
+// What always holds: no other package changes a job's state; a state changes only
+// along the table in states.go, by one statement that names the state it comes from; a
+// terminal state never changes; completed implies that artifact, receipt, its leaf in
+// the log and capture are there; for every job that has ended reserved = captured +
+// released, and one event for webhooks is written.
+//
+// In a transaction the job's row is locked before its leases, those before the turn
+// rows of dispatch, and workers' rows come last, always, so that two transactions never
+// wait for each other in a circle.
+//
+// The package owns the tables job and receipt. Prices are left to quote, money to
+// wallet, who renders what to dispatch, pictures to frames, the ZIP to artifact, HTTP
+// to the doors. Start reading at Jobs, then states.go and start.go; end.go and
+// complete.go say how a job ends.
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/receipt/signing"
+)
+
+// Jobs starts jobs, ends them, and shows them to callers.
+type Jobs struct {
+	DB    *db.DB
+	Links links.Links
+	Keys  *signing.Ring
+	// Accepting tells whether new jobs are taken; nil means always.
+	Accepting func() bool
+	// ArtifactLife is how long an artifact is kept after completion.
+	ArtifactLife time.Duration
+	Log          *slog.Logger
+}
+
+// Record is a job's row.
+type Record = query.Job
+
+// PackageQueue is the queue of jobs whose frames are all in, to be packed. The subject
+// is the job id.
+const PackageQueue = "package"
+
+// What is left to do for a job at a later time: the subjects of lease.ExpireQueue are
+// one of these, a slash and the job id.
+const (
+	ExpireSubmit   = "submit"   // end the wait for a submit that did not come
+	ExpireFrames   = "frames"   // remove the files of frames once the job has ended
+	ExpireArtifact = "artifact" // remove the ZIP at the end of its retention
+)
+
+func expiry(kind, jobID string) string { return kind + "/" + jobID }
+
+// Topic is announced when something of a job changes that a watcher can see.
+func Topic(jobID string) string { return "job:" + jobID }
+
+// ProgressTopic is announced when no more has changed than the progress inside
+// frames.
+func ProgressTopic(jobID string) string { return "progress:" + jobID }
+
+// Find reads a job of a workspace; another workspace's is render_not_found.
+func Find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
+	job, err := Read(ctx, tx, jobID)
+	if err == nil && job.WorkspaceID != workspaceID {
+		return Record{}, notFound(jobID)
+	}
+	return job, err
+}
+
+// Read reads a job, whosever it is. Error: render_not_found.
+func Read(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
+	job, err := tx.JobGet(ctx, jobID)
+	if db.IsNotFound(err) {
+		return Record{}, notFound(jobID)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read job: %w", err)
+	}
+	return job, nil
+}
+
+// Lock reads a job's row and keeps it locked until the transaction ends. Error:
+// render_not_found.
+func Lock(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
+	job, err := tx.JobLock(ctx, jobID)
+	if db.IsNotFound(err) {
+		return Record{}, notFound(jobID)
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("lock job: %w", err)
+	}
+	return job, nil
+}
+
+// FindCompleted reads a completed job of a workspace. Errors: render_not_found,
+// render_not_completed.
+func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
+	job, err := Find(ctx, tx, workspaceID, jobID)
+	if err == nil && Status(job.Status) != Completed {
+		refused := fault.New(fault.RenderNotCompleted, "The render is %s.", job.Status)
+		if Status(job.Status).Terminal() {
+			refused = refused.NotRetryable().WithAction("Read the job's failure; this render will not complete.")
+		}
+		return job, refused
+	}
+	return job, err
+}
+
+// ForDispatch is what dispatch knows of a job.
+func ForDispatch(r Record) dispatch.Job {
+	return dispatch.Job{
+		JobID: r.JobID, WorkspaceID: r.WorkspaceID, FrameCount: r.FrameCount, FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs,
+	}
+}
+
+func notFound(jobID string) error {
+	return fault.New(fault.RenderNotFound, "There is no render %s in this workspace.", jobID)
+}

@@ -1,0 +1,72 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/dispatch"
+)
+
+// ListRequest asks for a page of a workspace's jobs.
+type ListRequest struct {
+	WorkspaceID string
+	Status      Status // "" means any
+	Before      string // job id that the page begins behind; "" means the newest
+	Limit       int
+}
+
+// List reads a page of a workspace's jobs, newest first, and whether older ones
+// follow. A page never skips or repeats a job that was there when the first page
+// was read: ids only grow.
+func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more bool, err error) {
+	before := r.Before
+	if before == "" {
+		before = id.Behind(id.Job)
+	}
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		rows, err := tx.JobViews(ctx, query.JobViewsParams{
+			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: int64(r.Limit) + 1,
+			Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthestPosition,
+		})
+		if err != nil {
+			return fmt.Errorf("list jobs: %w", err)
+		}
+		if more = len(rows) > r.Limit; more {
+			rows = rows[:r.Limit]
+		}
+		accepted, err := acceptedOf(ctx, tx, r.WorkspaceID, rows)
+		if err != nil {
+			return err
+		}
+		page = make([]Object, 0, len(rows))
+		for _, row := range rows {
+			page = append(page, j.show(query.JobViewRow(row), accepted[row.Job.JobID], tx.Time()))
+		}
+		return nil
+	})
+	return page, more, err
+}
+
+// acceptedOf reads the times of the last frames of a page's rendering jobs, newest
+// first: one statement, however many jobs the page has.
+func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewsRow) (map[string][]time.Time, error) {
+	if !slices.ContainsFunc(page, func(row query.JobViewsRow) bool { return foreseeable(query.JobViewRow(row)) }) {
+		return nil, nil
+	}
+	rows, err := tx.FrameTimesOfPage(ctx, query.FrameTimesOfPageParams{
+		WorkspaceID: workspaceID, Oldest: page[len(page)-1].Job.JobID, Newest: page[0].Job.JobID, Max: dispatch.ETAFrames,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the times of frames: %w", err)
+	}
+	times := map[string][]time.Time{}
+	for _, row := range rows {
+		times[row.JobID] = append(times[row.JobID], db.Time(row.AcceptedAt))
+	}
+	return times, nil
+}

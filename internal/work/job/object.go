@@ -1,0 +1,234 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/dispatch"
+)
+
+// Object is a job as callers see it (spec 2.6 RenderObject).
+type Object struct {
+	_ struct{} `additionalProperties:"true"` // it may gain members (spec 2.6)
+
+	OK                bool               `json:"ok" const:"true"`
+	JobID             string             `json:"job_id" doc:"Begins with JOB-."`
+	WorkspaceID       string             `json:"workspace_id"`
+	Flow              Flow               `json:"flow" enum:"job_api,public_v1"`
+	Status            Status             `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
+	State             Status             `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
+	WaitingReason     *WaitingReason     `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
+	QueuePosition     *int               `json:"queue_position" doc:"1 = next; 1000 stands for 1000 or more; null unless queued."`
+	Renderer          string             `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
+	Application       string             `json:"application"`
+	Version           string             `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
+	Engine            string             `json:"engine"`
+	RenderDevice      *string            `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
+	DeviceName        *string            `json:"device_name"`
+	Filename          string             `json:"filename"`
+	InputSHA256       string             `json:"input_sha256"`
+	InputSizeBytes    int64              `json:"input_size_bytes"`
+	FrameStart        int                `json:"frame_start"`
+	FrameEnd          int                `json:"frame_end"`
+	FrameStep         int                `json:"frame_step"`
+	FrameCount        int                `json:"frame_count"`
+	FramesCompleted   int                `json:"frames_completed"`
+	ProgressPercent   float64            `json:"progress_percent" minimum:"0" maximum:"100"`
+	ETASeconds        *float64           `json:"eta_seconds" doc:"Seconds until the last frame, from the frames so far; null when unknown."`
+	ETARange          *dispatch.ETARange `json:"eta_range" doc:"Where eta_seconds lies in eight cases of ten; null when unknown."`
+	RenderSeconds     float64            `json:"render_seconds" doc:"Sum over the frames rendered so far."`
+	QuoteID           string             `json:"quote_id"`
+	UploadID          string             `json:"upload_id"`
+	PriceCents        int64              `json:"price_cents"`
+	ReservedCents     int64              `json:"reserved_cents" doc:"Set aside in the wallet right now."`
+	ChargedCents      int64              `json:"charged_cents"`
+	Currency          string             `json:"currency"`
+	Cancellable       bool               `json:"cancellable"`
+	WebhookConfigured bool               `json:"webhook_configured" doc:"Whether the job's end is told to anybody."`
+	WebhookSecret     string             `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
+	CreatedAt         time.Time          `json:"created_at"`
+	SubmittedAt       *time.Time         `json:"submitted_at"`
+	ClaimedAt         *time.Time         `json:"claimed_at"`
+	CompletedAt       *time.Time         `json:"completed_at"`
+	FailedAt          *time.Time         `json:"failed_at"`
+	CancelledAt       *time.Time         `json:"cancelled_at"`
+	CancelReason      *string            `json:"cancel_reason"`
+	UpdatedAt         time.Time          `json:"updated_at"`
+	Failure           *JobFailure        `json:"failure"`
+	ArtifactExpiresAt *time.Time         `json:"artifact_expires_at" doc:"When the artifact is removed; in the past, it is gone."`
+	DownloadURL       *string            `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
+	ReceiptURL        *string            `json:"receipt_url"`
+	ProofURL          *string            `json:"proof_url"`
+}
+
+// WaitingReason says why a job waits.
+type WaitingReason string
+
+// Reasons to wait.
+const (
+	NoWorkerOnline WaitingReason = "no_worker_online"
+	WorkersBusy    WaitingReason = "workers_busy"
+)
+
+// JobFailure says why a job failed.
+type JobFailure struct {
+	Code            fault.Code `json:"code"`
+	Message         string     `json:"message"`
+	Retryable       bool       `json:"retryable"`
+	SuggestedAction string     `json:"suggested_action"`
+}
+
+// farthestPosition is the last queue_position that is counted: who waits behind a
+// thousand others asks as often as who is next, and must not cost more.
+const farthestPosition = 1000
+
+// Get reads a job of a workspace; render_not_found when it has none.
+func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
+	err = j.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		out, err = j.objectOf(ctx, tx, workspaceID, jobID)
+		return err
+	})
+	return out, err
+}
+
+// objectOf makes the view of a job of a workspace; another workspace's is
+// render_not_found.
+func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
+	o, err := j.Object(ctx, tx, jobID)
+	if db.IsNotFound(err) || (err == nil && o.WorkspaceID != workspaceID) {
+		return Object{}, notFound(jobID)
+	}
+	return o, err
+}
+
+// Object makes the view of a job, with what its leases and the workers say of
+// it at one moment, that of its one statement; should a second follow, for when
+// the job will be done, it reads no frames that came since.
+func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
+	view, err := tx.JobView(ctx, query.JobViewParams{
+		JobID: jobID, Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthestPosition,
+	})
+	if err != nil {
+		return Object{}, fmt.Errorf("read job: %w", err)
+	}
+	var accepted []time.Time
+	if foreseeable(view) {
+		times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: jobID, Seq: view.Job.Seq, Max: dispatch.ETAFrames})
+		if err != nil {
+			return Object{}, fmt.Errorf("read the times of frames: %w", err)
+		}
+		for _, us := range times {
+			accepted = append(accepted, db.Time(us))
+		}
+	}
+	return j.show(view, accepted, tx.Time()), nil
+}
+
+// foreseeable tells whether it can be said when a job will be done: nobody can say it
+// of one of which no frame is being rendered.
+func foreseeable(view query.JobViewRow) bool {
+	return Status(view.Job.Status) == Rendering && view.Held > 0
+}
+
+// show makes the view of a job out of what was read; accepted are the times of its
+// last frames, newest first, where the job is foreseeable.
+func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) Object {
+	job := view.Job
+	status := Status(job.Status)
+	o := Object{
+		OK: true, JobID: job.JobID, WorkspaceID: job.WorkspaceID, Flow: Flow(job.Flow), Status: status, State: status,
+		Renderer: contract.RendererID, Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine,
+		RenderDevice: optional(job.RenderDevice), DeviceName: optional(job.DeviceName),
+		Filename: job.Filename, InputSHA256: job.InputSha256, InputSizeBytes: job.InputSizeBytes,
+		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
+		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
+		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
+		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Told,
+		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: moment(job.SubmittedAt), ClaimedAt: moment(job.ClaimedAt),
+		CompletedAt: moment(job.CompletedAt), FailedAt: moment(job.FailedAt), CancelledAt: moment(job.CancelledAt),
+		CancelReason: optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
+	}
+	if job.BlenderVersion != "" {
+		o.Version = job.BlenderVersion
+	}
+	if job.Renderer == contract.SyntheticRenderer {
+		o.Renderer, o.Application, o.Engine = contract.SyntheticRenderer, contract.SyntheticApplication, contract.SyntheticEngine
+	}
+	if !status.Terminal() {
+		o.ReservedCents = job.PriceCents
+	}
+	if job.FailureCode != "" {
+		row := fault.Lookup(fault.Code(job.FailureCode))
+		o.Failure = &JobFailure{Code: row.Code, Message: job.FailureMessage, Retryable: row.Retryable, SuggestedAction: row.Action}
+	}
+	switch status {
+	case Completed:
+		j.link(&o, job, now)
+	case Queued, Rendering:
+		live(view, accepted, now, &o)
+	}
+	return o
+}
+
+// link fills what a completed job points to.
+func (j *Jobs) link(o *Object, job Record, now time.Time) {
+	expires := db.Time(job.CompletedAt).Add(j.ArtifactLife)
+	if job.ArtifactRemovedAt != 0 {
+		expires = db.Time(job.ArtifactRemovedAt)
+	} else {
+		download := j.Links.Download(job.JobID, now.Add(contract.DownloadLifetime))
+		o.DownloadURL = &download
+	}
+	o.ArtifactExpiresAt = &expires
+	receipt, proof := j.Links.JobReceipt(o.Flow.JobsPath(), job.JobID), j.Links.JobProof(o.Flow.JobsPath(), job.JobID)
+	o.ReceiptURL, o.ProofURL = &receipt, &proof
+}
+
+// live fills what moves while a job waits and renders.
+func live(view query.JobViewRow, accepted []time.Time, now time.Time, o *Object) {
+	begun := float64(view.Progress) / 1000
+	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
+	if o.Status == Queued {
+		position := int(view.Position)
+		o.QueuePosition = &position
+	}
+	if foreseeable(view) {
+		left := float64(view.Job.FrameCount-view.Job.FramesCompleted) - begun
+		if eta, span, ok := dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), accepted, view.Job.FramesCompleted, begun, left); ok {
+			o.ETASeconds, o.ETARange = &eta, &span
+		}
+		return
+	}
+	reason := WorkersBusy
+	if !view.Online {
+		reason = NoWorkerOnline
+	}
+	o.WaitingReason = &reason
+}
+
+func percent(part float64, whole int64) float64 {
+	return min(100, math.Round(part/float64(whole)*1000)/10)
+}
+
+func seconds(us int64) float64 { return float64(us) / 1e6 }
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func moment(us int64) *time.Time {
+	if us == 0 {
+		return nil
+	}
+	t := db.Time(us)
+	return &t
+}

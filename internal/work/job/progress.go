@@ -1,0 +1,91 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/dispatch"
+)
+
+// ErrNotRendering says that a job has ended, or has all its frames, since it was read.
+var ErrNotRendering = errors.New("the job is not rendering")
+
+// BeginRendering moves a queued job to rendering, at its first claim; one that is
+// rendering stays as it is. Error: ErrNotRendering.
+func BeginRendering(ctx context.Context, tx *db.Tx, jobID string) (job Record, first bool, err error) {
+	if job, err = Read(ctx, tx, jobID); err != nil {
+		return job, false, err
+	}
+	if Status(job.Status) == Queued {
+		// Locks the job, so that a cancel comes before or after.
+		if job, err = Lock(ctx, tx, jobID); err != nil {
+			return job, false, err
+		}
+	}
+	switch Status(job.Status) {
+	case Rendering:
+		return job, false, nil
+	case Queued:
+	default:
+		return job, false, ErrNotRendering
+	}
+	if err := change(ctx, tx, jobID, Queued, Rendering); err != nil {
+		return job, false, err
+	}
+	if err := tx.JobClaimed(ctx, query.JobClaimedParams{Now: tx.Now, JobID: jobID}); err != nil {
+		return job, false, fmt.Errorf("claim job: %w", err)
+	}
+	return job, true, nil
+}
+
+// RenderedFrame is what a job's record keeps of a frame that is accepted.
+type RenderedFrame struct {
+	RenderTime     time.Duration
+	Renderer       string // contract.RendererID or contract.SyntheticRenderer
+	Device         string // "GPU" or "CPU"
+	DeviceName     string
+	BlenderVersion string
+}
+
+// CountFrame counts an accepted frame and returns the job with it. Error:
+// ErrNotRendering.
+func CountFrame(ctx context.Context, tx *db.Tx, jobID string, f RenderedFrame) (Record, error) {
+	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
+		RenderUs: f.RenderTime.Microseconds(), RenderDevice: f.Device, DeviceName: f.DeviceName, BlenderVersion: f.BlenderVersion, Renderer: f.Renderer,
+		Now: tx.Now, JobID: jobID,
+	})
+	if db.IsNotFound(err) {
+		return job, ErrNotRendering
+	}
+	if err != nil {
+		return job, fmt.Errorf("count a frame: %w", err)
+	}
+	tx.Announce(Topic(jobID))
+	return job, nil
+}
+
+// UncountFrame takes back an accepted frame that took renderUs microseconds, to be
+// rendered once more, and returns the job without it.
+func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) (Record, error) {
+	job, err := tx.JobFrameUndone(ctx, query.JobFrameUndoneParams{RenderUs: renderUs, Now: tx.Now, JobID: jobID})
+	if err != nil {
+		return job, fmt.Errorf("take a frame back: %w", err)
+	}
+	return job, nil
+}
+
+// BeginPackaging sends a job whose frames are all in to be packed.
+func BeginPackaging(ctx context.Context, tx *db.Tx, job Record) error {
+	if err := dispatch.Dequeue(ctx, tx, ForDispatch(job)); err != nil {
+		return err
+	}
+	if err := change(ctx, tx, job.JobID, Rendering, Packaging); err != nil {
+		return err
+	}
+	return lease.Add(ctx, tx, PackageQueue, job.JobID, 0, time.Time{})
+}

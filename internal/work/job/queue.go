@@ -1,0 +1,46 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/dispatch"
+)
+
+// QueueState says what a new job would meet.
+type QueueState string
+
+// States of the queue.
+const (
+	QueueIdle      QueueState = "idle"       // a worker is there and nothing waits
+	QueueBusy      QueueState = "busy"       // other jobs wait
+	QueueNoWorkers QueueState = "no_workers" // nobody renders right now
+)
+
+// Accepts reports whether new jobs are taken.
+func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
+
+// QueueState looks at the workers and the jobs that wait.
+func (j *Jobs) QueueState(ctx context.Context) (state QueueState, err error) {
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		online, err := dispatch.AnyOnline(ctx, tx)
+		if err != nil {
+			return err
+		}
+		queued, err := tx.JobQueuedCount(ctx)
+		if err != nil {
+			return fmt.Errorf("count queued jobs: %w", err)
+		}
+		switch {
+		case !online:
+			state = QueueNoWorkers
+		case queued > 0:
+			state = QueueBusy
+		default:
+			state = QueueIdle
+		}
+		return nil
+	})
+	return state, err
+}

@@ -1,0 +1,110 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
+	"svc.example/internal/work/receipt/signing"
+)
+
+// Signed is a receipt with the envelope that it was read from.
+type Signed struct {
+	receipt.Receipt
+	Envelope []byte
+}
+
+// Receipt reads a completed job with its receipt. Errors: render_not_found,
+// render_not_completed.
+func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, err error) {
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		o, s, err = j.receipt(ctx, tx, workspaceID, jobID)
+		return err
+	})
+	return o, s, err
+}
+
+// Proof reads a completed job with its receipt and the proof that the log holds
+// it. Errors: render_not_found, render_not_completed.
+func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, p receipt.Inclusion, err error) {
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		if o, s, err = j.receipt(ctx, tx, workspaceID, jobID); err != nil {
+			return err
+		}
+		p, err = j.prove(ctx, tx, s)
+		return err
+	})
+	return o, s, p, err
+}
+
+// Public is what anybody who knows a receipt's id may see.
+type Public struct {
+	Signed
+	Inclusion receipt.Inclusion
+	Keys      []signing.Published // the newest first
+}
+
+// Public reads a receipt by its id, for no one in particular. Error:
+// receipt_not_found, also where the workspace does not show its receipts.
+func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err error) {
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.ReceiptGet(ctx, receiptID)
+		if db.IsNotFound(err) || (err == nil && row.ProofPage == 0) {
+			return fault.New(fault.ReceiptNotFound, "There is no public receipt %s.", receiptID)
+		}
+		if err != nil {
+			return fmt.Errorf("read receipt: %w", err)
+		}
+		if p.Keys, err = signing.All(ctx, tx); err != nil {
+			return err
+		}
+		if p.Signed, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
+			return err
+		}
+		p.Inclusion, err = j.prove(ctx, tx, p.Signed)
+		return err
+	})
+	return p, err
+}
+
+func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (o Object, s Signed, err error) {
+	if _, err := FindCompleted(ctx, tx, workspaceID, jobID); err != nil {
+		return o, s, err
+	}
+	row, err := tx.ReceiptByJob(ctx, jobID)
+	if err != nil {
+		return o, s, fmt.Errorf("read receipt: %w", err)
+	}
+	if s, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
+		return o, s, err
+	}
+	o, err = j.Object(ctx, tx, jobID)
+	return o, s, err
+}
+
+// openReceipt never shows a receipt that does not verify.
+func openReceipt(ctx context.Context, tx *db.Tx, receiptID, envelope string) (s Signed, err error) {
+	keys, err := signing.PublicKeys(ctx, tx)
+	if err != nil {
+		return s, err
+	}
+	s.Envelope = []byte(envelope)
+	if s.Receipt, err = receipt.Open(s.Envelope, keys); err != nil {
+		return s, fmt.Errorf("open receipt %s: %w", receiptID, err)
+	}
+	return s, nil
+}
+
+func (j *Jobs) prove(ctx context.Context, tx *db.Tx, s Signed) (receipt.Inclusion, error) {
+	if s.LogIndex == nil {
+		return receipt.Inclusion{}, fmt.Errorf("receipt %s names no leaf of the log", s.ReceiptID)
+	}
+	key, err := j.Keys.Current(ctx, tx)
+	if err != nil {
+		return receipt.Inclusion{}, err
+	}
+	return receiptlog.Prove(ctx, tx, *s.LogIndex, key)
+}

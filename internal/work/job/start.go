@@ -1,0 +1,167 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/webhook"
+)
+
+// Flow is the door a job came through.
+type Flow string
+
+// Flows.
+const (
+	FlowJobAPI   Flow = "job_api"
+	FlowPublicV1 Flow = "public_v1"
+)
+
+// JobsPath is where a flow's jobs are read, below the public address.
+func (f Flow) JobsPath() string {
+	if f == FlowPublicV1 {
+		return links.RendersPath
+	}
+	return links.NodeJobsPath
+}
+
+// StartRequest is what the spend boundary needs to know.
+type StartRequest struct {
+	Principal identity.Principal // who spends, of which workspace
+	UploadID  string
+	QuoteID   string
+	Flow      Flow
+	// MaxPriceCents is the most that the job may cost; nil means that the quote
+	// is enough.
+	MaxPriceCents *int64
+	// Webhook is where the job's end is told, from webhook.Hooks.Target; the zero
+	// one is nowhere. Of a quote that is started again it is not looked at.
+	Webhook webhook.Target
+}
+
+// Start takes a locked quote and reserves its price, in one transaction: the
+// spend boundary. Starting a quote again returns the job it has become; nothing
+// is reserved twice. Errors: upload_not_found, quote_not_found, quote_expired,
+// quote_not_qualified, price_above_max, insufficient_funds, spend_limit_reached,
+// not_accepting_jobs.
+func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
+	var out Object
+	err := j.DB.Write(ctx, func(tx *db.Tx) error {
+		q, err := quote.Take(ctx, tx, r.Principal.WorkspaceID, r.UploadID, r.QuoteID)
+		if err != nil {
+			return err
+		}
+		jobID, secret := q.JobID, ""
+		if jobID == "" {
+			if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
+				return err
+			}
+		}
+		out, err = j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
+		out.WebhookSecret = secret
+		return err
+	})
+	return out, err
+}
+
+// begin makes a job, reserves its price and arms its webhook, whose secret it
+// gives when the service made it. A queued job is handed to the workers; one that
+// awaits its submit gets a time to do so.
+func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
+	if !j.Accepts() {
+		return "", "", notAccepting()
+	}
+	if err := q.Startable(); err != nil {
+		return "", "", err
+	}
+	if r.MaxPriceCents != nil && q.PriceCents > *r.MaxPriceCents {
+		return "", "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
+			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
+	}
+	if err := withinLimit(ctx, tx, r.Principal, q.PriceCents); err != nil {
+		return "", "", err
+	}
+	jobID = id.New(id.Job)
+	submitted := tx.Now
+	if status == AwaitingSubmit {
+		submitted = 0
+	}
+	err = tx.JobCreate(ctx, query.JobCreateParams{
+		JobID: jobID, WorkspaceID: r.Principal.WorkspaceID, KeyID: r.Principal.Credential.KeyID, Flow: string(r.Flow), Status: string(status),
+		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
+		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
+		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
+		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("create job: %w", err)
+	}
+	if err := wallet.Reserve(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
+		return "", "", err
+	}
+	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
+		return "", "", err
+	}
+	if secret, err = r.Webhook.Arm(ctx, tx, r.Principal.WorkspaceID, jobID); err != nil {
+		return "", "", err
+	}
+	tx.Announce(Topic(jobID))
+	if status == AwaitingSubmit {
+		return jobID, secret, lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, jobID), 0, tx.Time().Add(contract.SubmitWindow))
+	}
+	return jobID, secret, dispatch.Enqueue(ctx, tx, dispatch.Job{JobID: jobID, WorkspaceID: r.Principal.WorkspaceID},
+		dispatch.Span{First: int64(q.FrameStart), Step: int64(q.FrameStep), Count: int64(q.FrameCount)})
+}
+
+// withinLimit refuses a job that would take a key above its monthly limit.
+func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents int64) error {
+	limit, limited, err := spendLimit(ctx, tx, who)
+	if err != nil || !limited {
+		return err
+	}
+	now := tx.Time()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	spent, err := tx.JobSpentByKey(ctx, query.JobSpentByKeyParams{KeyID: who.Credential.KeyID, Since: db.Micros(month)})
+	if err != nil {
+		return fmt.Errorf("add up spending: %w", err)
+	}
+	if spent+cents > limit {
+		return fault.New(fault.SpendLimitReached, "This job costs %s; the key has %s of its monthly %s left.",
+			wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
+			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
+	}
+	return nil
+}
+
+// spendLimit is the most that a principal may spend in a calendar month, in cents:
+// what it came with or what its key says now, whichever is less. The key's row stays
+// locked, so that of two starts by one key the second sees what the first has spent.
+func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit int64, limited bool, err error) {
+	if who.Credential.KeyID == "" {
+		return 0, false, nil // a person, whom the wallet bounds
+	}
+	limit, err = tx.AgentKeyLimit(ctx, who.Credential.KeyID)
+	if err != nil && !db.IsNotFound(err) {
+		return 0, false, fmt.Errorf("read spend limit: %w", err)
+	}
+	limited = err == nil && limit >= 0 // else not an agent key, or one without limit
+	if own := who.SpendLimitCents; own != nil && (!limited || *own < limit) {
+		limit, limited = *own, true
+	}
+	return limit, limited, nil
+}
+
+func notAccepting() error {
+	return fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
+}

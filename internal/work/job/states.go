@@ -1,0 +1,87 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Status is a job's state (spec 3).
+//
+// To add one: the constant, its moves below, isTerminal, the queries in
+// db/queries that name states, and `make generate` for docs/states.md.
+type Status string
+
+// States of a job.
+const (
+	AwaitingSubmit Status = "awaiting_submit"
+	Queued         Status = "queued"
+	Rendering      Status = "rendering"
+	Packaging      Status = "packaging"
+	Completed      Status = "completed"
+	Failed         Status = "failed"
+	Cancelled      Status = "cancelled"
+)
+
+// move is one allowed change of state.
+type move struct {
+	from, to Status
+	when     string
+}
+
+// moves is the one table of allowed changes.
+var moves = []move{
+	{AwaitingSubmit, Queued, "the caller submits the uploaded job"},
+	{AwaitingSubmit, Cancelled, "the caller cancels it, or it is not submitted for 24 hours (`submit_expired`)"},
+	{Queued, Rendering, "a worker claims a frame"},
+	{Queued, Cancelled, "the caller cancels it before any claim"},
+	{Rendering, Packaging, "the last frame is accepted"},
+	{Rendering, Failed, "a frame failed for good"},
+	{Packaging, Completed, "artifact, receipt and capture are written, in one transaction"},
+	{Packaging, Failed, "packing failed for good"},
+}
+
+// Terminal reports whether a state never changes again.
+func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
+
+// Cancellable reports whether a job may be cancelled: no worker has claimed it.
+func (s Status) Cancellable() bool { return s == AwaitingSubmit || s == Queued }
+
+// CancellableStates lists the states in which cancel succeeds.
+func CancellableStates() []string { return []string{string(AwaitingSubmit), string(Queued)} }
+
+// errRaced says that another transaction changed the job first.
+var errRaced = errors.New("the job has moved on")
+
+// change moves a job from the state that was read to another one. It fails when
+// the table does not allow it, or when the job is no longer in that state.
+func change(ctx context.Context, tx *db.Tx, jobID string, from, to Status) error {
+	if !slices.ContainsFunc(moves, func(m move) bool { return m.from == from && m.to == to }) {
+		return fmt.Errorf("job %s: no move from %s to %s", jobID, from, to)
+	}
+	n, err := tx.JobMove(ctx, query.JobMoveParams{ToStatus: string(to), Now: tx.Now, JobID: jobID, FromStatus: string(from)})
+	if err != nil {
+		return fmt.Errorf("job %s: move from %s to %s: %w", jobID, from, to, err)
+	}
+	if n != 1 {
+		return fmt.Errorf("job %s: is no longer %s: %w", jobID, from, errRaced)
+	}
+	tx.Announce(Topic(jobID))
+	return nil
+}
+
+// StatesMarkdown prints the table as docs/states.md.
+func StatesMarkdown() string {
+	var b strings.Builder
+	b.WriteString("# Job states\n\nPrinted from `internal/work/job` by `make generate`; do not edit.\n\n" +
+		"`completed`, `failed` and `cancelled` are terminal: they never change.\n\n| from | to | when |\n|---|---|---|\n")
+	for _, m := range moves {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", m.from, m.to, m.when)
+	}
+	return b.String()
+}

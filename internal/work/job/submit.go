@@ -1,0 +1,91 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/quote"
+)
+
+// cancelUnsubmitted is the cancel_reason of a job that nobody submitted in time.
+const cancelUnsubmitted = "submit_expired"
+
+// Hold makes a job of a locked quote and reserves its price, in the caller's
+// transaction, and leaves it to wait for Submit: the older flow's spend
+// boundary. Errors: as Start.
+func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (Object, error) {
+	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
+	if err != nil {
+		return Object{}, err
+	}
+	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
+	o.WebhookSecret = secret
+	return o, err
+}
+
+// Submit sends a job that Hold made to the workers. A job that was submitted
+// before comes back as it is, unless it has ended without a result. Errors:
+// render_not_found, render_not_submittable, not_accepting_jobs.
+func (j *Jobs) Submit(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
+	err = j.DB.Write(ctx, func(tx *db.Tx) error {
+		job, err := Lock(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if job.WorkspaceID != workspaceID {
+			return notFound(jobID)
+		}
+		if err := j.submit(ctx, tx, job); err != nil {
+			return err
+		}
+		out, err = j.Object(ctx, tx, jobID)
+		return err
+	})
+	return out, err
+}
+
+func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
+	switch status := Status(job.Status); {
+	case status == AwaitingSubmit:
+	case Flow(job.Flow) != FlowPublicV1 || status == Failed || status == Cancelled:
+		return fault.New(fault.RenderNotSubmittable, "The render is %s; only an uploaded render that waits for it can be submitted.", status)
+	default:
+		return nil // it was submitted before
+	}
+	if !j.Accepts() {
+		return notAccepting()
+	}
+	if err := change(ctx, tx, job.JobID, AwaitingSubmit, Queued); err != nil {
+		return err
+	}
+	if err := tx.JobSubmitted(ctx, query.JobSubmittedParams{Now: tx.Now, JobID: job.JobID}); err != nil {
+		return fmt.Errorf("submit job: %w", err)
+	}
+	if err := lease.Drop(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, job.JobID)); err != nil {
+		return err
+	}
+	return dispatch.Enqueue(ctx, tx, ForDispatch(job), dispatch.Span{First: job.FrameStart, Step: job.FrameStep, Count: job.FrameCount})
+}
+
+// CancelUnsubmitted cancels a job that was not submitted in time. It is the work of a
+// lease of lease.ExpireQueue and kind ExpireSubmit.
+func (j *Jobs) CancelUnsubmitted(ctx context.Context, l lease.Lease, jobID string) error {
+	return j.DB.Write(ctx, func(tx *db.Tx) error {
+		job, err := Lock(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if err := lease.Finish(ctx, tx, l.Ref()); err != nil {
+			return err // submitted a moment ago
+		}
+		if Status(job.Status) != AwaitingSubmit {
+			return nil
+		}
+		return j.cancel(ctx, tx, job, cancelUnsubmitted)
+	})
+}

@@ -1,0 +1,144 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/job"
+)
+
+// FramePreview is a small picture of an accepted frame.
+type FramePreview struct {
+	JobID       string `json:"job_id"`
+	Frame       int    `json:"frame"`
+	ContentType string `json:"content_type"` // "image/jpeg"
+	Data        []byte `json:"data"`         // base64 on the wire
+}
+
+// Bounds of previews in a stream.
+const (
+	streamSide = 320 // pixels of the longer side
+	// previewsBack is how many of the newest frames a watcher who comes, or comes
+	// back, is shown; and how many wait at most where frames come faster than
+	// their previews are made.
+	previewsBack = 24
+)
+
+// show puts frames into the row for previews, if somebody wants to see them.
+func (f *feed) show(frames []row) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.previewWatchers == 0 || len(frames) == 0 {
+		return
+	}
+	f.waiting = append(f.waiting, frames...)
+	f.waiting = f.waiting[max(0, len(f.waiting)-previewsBack):]
+	f.nudge()
+}
+
+// close says that no more frames come.
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closing = true
+	f.nudge()
+}
+
+func (f *feed) nudge() {
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
+}
+
+// makePreviews makes what waits, in order, until the feed is closed or ctx ends.
+// It takes no more than half of a processor.
+func (f *feed) makePreviews(ctx context.Context) {
+	var free time.Time // when the processor has had as much time for itself
+	for {
+		frame, ok := f.nextPreview(ctx)
+		if !ok || rest(ctx, time.Until(free)) != nil {
+			return
+		}
+		began := time.Now()
+		if e, err := f.preview(ctx, frame); err == nil && e != nil {
+			f.publish(e)
+		}
+		free = time.Now().Add(time.Since(began))
+	}
+}
+
+func (f *feed) nextPreview(ctx context.Context) (frame row, ok bool) {
+	for {
+		f.mu.Lock()
+		if len(f.waiting) > 0 {
+			frame, f.waiting = f.waiting[0], f.waiting[1:]
+			f.mu.Unlock()
+			return frame, true
+		}
+		closing := f.closing
+		f.mu.Unlock()
+		if closing {
+			return frame, false
+		}
+		select {
+		case <-f.more:
+		case <-ctx.Done():
+			return frame, false
+		}
+	}
+}
+
+// preview gives the preview of a frame, which is made once for all watchers; nil
+// where none can be made. Only the end of ctx is an error.
+func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
+	f.making.Lock()
+	defer f.making.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if e, ok := f.made[frame.Seq]; ok {
+		return e, nil
+	}
+	e, err := f.reader.previewEvent(ctx, frame)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if fault.Of(err) == fault.Internal {
+			f.reader.Log.Warn("no preview can be made", "job_id", f.jobID, "frame", frame.Frame, "error", err)
+		}
+	}
+	f.made[frame.Seq] = e
+	f.forget()
+	return e, nil
+}
+
+// forget keeps the newest previews only.
+func (f *feed) forget() {
+	for len(f.made) > previewsBack {
+		oldest := int64(newest)
+		for seq := range f.made {
+			oldest = min(oldest, seq)
+		}
+		delete(f.made, oldest)
+	}
+}
+
+func (r *Reader) previewEvent(ctx context.Context, frame row) (*Event, error) {
+	var record job.Record
+	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		record, err = job.Read(ctx, tx, frame.JobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	picture, err := r.picture(ctx, record, frame, streamSide)
+	if err != nil {
+		return nil, err
+	}
+	return newEvent(PreviewEvent, frame.Seq, FramePreview{JobID: frame.JobID, Frame: int(frame.Frame), ContentType: "image/jpeg", Data: picture})
+}

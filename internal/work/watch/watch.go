@@ -1,0 +1,290 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/job"
+)
+
+// Kind is what an event is about.
+type Kind string
+
+// Kinds of events.
+const (
+	JobEvent     Kind = "job"     // a job.Object: the job as it is now
+	FrameEvent   Kind = "frame"   // a FrameAccepted
+	PreviewEvent Kind = "preview" // a FramePreview
+)
+
+// Event is something that the watchers of a job are told. All of them are given
+// the same one: it is read and encoded once.
+type Event struct {
+	Kind Kind
+	// Seq is the job's count of durable changes when it happened. Jobs are told
+	// again under the same number when their progress moves.
+	Seq  int64
+	Data json.RawMessage // one line
+	Last bool            // the job has ended: nothing follows
+}
+
+func newEvent(kind Kind, seq int64, data any) (*Event, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(data); err != nil {
+		return nil, fmt.Errorf("write event: %w", err)
+	}
+	return &Event{Kind: kind, Seq: seq, Data: bytes.TrimSuffix(text.Bytes(), []byte("\n"))}, nil
+}
+
+// FrameAccepted tells of one accepted frame.
+type FrameAccepted struct {
+	JobID         string  `json:"job_id"`
+	Frame         int     `json:"frame"`
+	File          string  `json:"file"`
+	SHA256        string  `json:"sha256"`
+	SizeBytes     int64   `json:"size_bytes"`
+	Width         int     `json:"width"`
+	Height        int     `json:"height"`
+	RenderSeconds float64 `json:"render_seconds"`
+	// FramesCompleted counts the frames accepted before and with this one.
+	FramesCompleted int `json:"frames_completed"`
+}
+
+// Cursor is how far a watcher has been told: frames and changes of the job up
+// to Seq, previews of frames up to Preview. The zero Cursor is the beginning.
+type Cursor struct{ Seq, Preview int64 }
+
+// Watcher is somebody who is told.
+type Watcher struct {
+	From     Cursor
+	Previews bool
+	// Tell is given events in their order, each with the cursor behind it.
+	Tell func([]Told) error
+	// Idle is called when there was nothing to tell for a while.
+	Idle func() error
+}
+
+// Told is an event on its way to one watcher.
+type Told struct {
+	*Event
+	After Cursor
+}
+
+// idleAfter is how long a watcher is told nothing before Idle.
+const idleAfter = 5 * time.Second
+
+// Watch tells w what happened to a job behind its cursor, and then what happens,
+// until the job has ended or ctx does. Errors: render_not_found, and those of w.
+func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher) error {
+	f, leave, err := r.join(ctx, jobID, w.Previews)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for {
+		// Whatever happens behind this mark, the feed tells; before it, the
+		// database does.
+		mark := f.mark()
+		over, err := r.catchUp(ctx, f, workspaceID, &w)
+		if err != nil || over {
+			return err
+		}
+		if over, err = w.live(ctx, f, mark); err != nil || over {
+			return err
+		}
+	}
+}
+
+// catchUp tells what the database has behind the watcher's cursor.
+func (r *Reader) catchUp(ctx context.Context, f *feed, workspaceID string, w *Watcher) (over bool, err error) {
+	for {
+		n, err := r.newsFor(ctx, workspaceID, f.jobID, w.From.Seq)
+		if err != nil {
+			return false, err
+		}
+		if n.job == nil { // there are more frames than one read brings
+			if _, err := w.tell(n.frames); err != nil {
+				return false, err
+			}
+			continue
+		}
+		// Nobody waits for pictures to learn how a job stands; but behind its end
+		// nothing comes.
+		events := append(n.frames, n.job)
+		if n.job.Last {
+			events = n.frames
+		}
+		if _, err := w.tell(events); err != nil {
+			return false, err
+		}
+		if err := r.missedPreviews(ctx, f, w); err != nil || !n.job.Last {
+			return false, err
+		}
+		return w.tell([]*Event{n.job})
+	}
+}
+
+// missedPreviews tells the newest of the previews that the watcher has not seen;
+// who wants older ones asks for them one by one.
+func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error {
+	if !w.Previews || w.From.Preview >= w.From.Seq {
+		return nil
+	}
+	var frames []query.FramesLatestRow
+	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		frames, err = tx.FramesLatest(ctx, query.FramesLatestParams{JobID: f.jobID, Seq: w.From.Preview, Max: previewsBack})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read frames: %w", err)
+	}
+	upTo := w.From.Seq
+	for _, frame := range slices.Backward(frames) {
+		if frame.Seq > upTo {
+			break // the feed will tell it
+		}
+		e, err := f.preview(ctx, row(frame))
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			continue
+		}
+		if _, err := w.tell([]*Event{e}); err != nil {
+			return err
+		}
+	}
+	w.From.Preview = max(w.From.Preview, upTo)
+	return nil
+}
+
+// live tells what the feed tells from mark on. It returns when the job has
+// ended, or when the watcher was so slow that the feed has gone too far.
+func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err error) {
+	quiet := time.NewTimer(idleAfter)
+	defer quiet.Stop()
+	for {
+		events, grown, behind, err := f.since(mark)
+		if err != nil || behind {
+			return false, err
+		}
+		mark += len(events)
+		if over, err := w.tell(events); err != nil || over {
+			return over, err
+		}
+		if len(events) > 0 {
+			quiet.Reset(idleAfter)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-grown:
+		case <-quiet.C:
+			if err := w.Idle(); err != nil {
+				return false, err
+			}
+			quiet.Reset(idleAfter)
+		}
+	}
+}
+
+// tell passes on what the watcher has not been told, and moves its cursor.
+func (w *Watcher) tell(events []*Event) (over bool, err error) {
+	var told []Told
+	for _, e := range events {
+		if !w.misses(e) {
+			continue
+		}
+		if e.Kind == PreviewEvent {
+			w.From.Preview = e.Seq
+		} else {
+			w.From.Seq = e.Seq
+		}
+		told = append(told, Told{e, w.From})
+		over = over || e.Last
+	}
+	if len(told) == 0 {
+		return over, nil
+	}
+	return over, w.Tell(told)
+}
+
+func (w *Watcher) misses(e *Event) bool {
+	switch e.Kind {
+	case PreviewEvent:
+		return w.Previews && e.Seq > w.From.Preview
+	case FrameEvent:
+		return e.Seq > w.From.Seq
+	}
+	return e.Seq >= w.From.Seq
+}
+
+// news is what one read of a job brings.
+type news struct {
+	frames []*Event
+	rows   []row  // of frames
+	job    *Event // nil when there are more frames to read first
+	object job.Object
+}
+
+// newsBatch is how many frames one read brings at most.
+const newsBatch = 500
+
+// newsFor reads a job of a workspace, "" for any, and its frames behind seq.
+func (r *Reader) newsFor(ctx context.Context, workspaceID, jobID string, seq int64) (n news, err error) {
+	err = r.DB.Read(ctx, func(tx *db.Tx) error {
+		n = news{}
+		record, err := find(ctx, tx, workspaceID, jobID)
+		if err != nil {
+			return err
+		}
+		if record.Seq > seq {
+			frames, err := tx.FramesSince(ctx, query.FramesSinceParams{JobID: jobID, Seq: seq, Max: newsBatch})
+			if err != nil {
+				return fmt.Errorf("read frames: %w", err)
+			}
+			for _, f := range frames {
+				n.rows = append(n.rows, row(f))
+			}
+		}
+		if len(n.rows) == newsBatch {
+			return nil
+		}
+		if n.object, err = r.Jobs.Object(ctx, tx, jobID); err != nil {
+			return err
+		}
+		if n.job, err = newEvent(JobEvent, record.Seq, n.object); err != nil {
+			return err
+		}
+		n.job.Last = n.object.Status.Terminal()
+		return nil
+	})
+	for _, f := range n.rows {
+		e, encodeErr := newEvent(FrameEvent, f.Seq, FrameAccepted{
+			JobID: jobID, Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, SizeBytes: f.SizeBytes,
+			Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, FramesCompleted: int(f.Ordinal),
+		})
+		if encodeErr != nil {
+			return n, encodeErr
+		}
+		n.frames = append(n.frames, e)
+	}
+	return n, err
+}
+
+// find reads a job of a workspace, or of any when workspaceID is "".
+func find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Record, error) {
+	if workspaceID == "" {
+		return job.Read(ctx, tx, jobID)
+	}
+	return job.Find(ctx, tx, workspaceID, jobID)
+}
