@@ -196,7 +196,7 @@ type screen struct {
 }
 
 func screens() []screen {
-	return []screen{{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, true}, {"dark", 1280, 900, true, false}}
+	return []screen{{"desktop", 1280, 900, false, false}, {"phone", 360, 780, false, true}, {"dark", 1280, 900, true, false}}
 }
 
 // TestPagesReadWellOnEveryScreen opens each page as a person does, on a desktop,
