@@ -6,9 +6,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/sys/unix"
 )
 
 // display shows people what a command is doing.
@@ -66,9 +66,15 @@ func newDisplay(w io.Writer, now func() time.Time) display {
 	return &lines{w: w, now: now}
 }
 
+// isTerminal reports whether stream is a terminal. The mode of the file does
+// not say it: /dev/null is a character device too.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
-	return ok && isatty.IsTerminal(file.Fd())
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
+	return err == nil
 }
 
 // pace tells how long a stretch of work still takes, by how fast it went since
