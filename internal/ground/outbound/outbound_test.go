@@ -1,7 +1,6 @@
 package outbound_test
 
 import (
-	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -13,91 +12,12 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"svc.example/internal/ground/outbound"
 )
-
-// names is a name server on this machine whose answers a test may change.
-type names struct {
-	mu      sync.Mutex
-	answers map[string][]string
-	conn    net.PacketConn
-}
-
-func serveNames(t *testing.T, answers map[string][]string) *names {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &names{answers: answers, conn: conn}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		n.serve()
-	}()
-	t.Cleanup(func() { _ = conn.Close(); <-done })
-	return n
-}
-
-func (n *names) set(name string, ips ...string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.answers[name] = ips
-}
-
-func (n *names) serve() {
-	buf := make([]byte, 1500)
-	for {
-		size, from, err := n.conn.ReadFrom(buf)
-		if err != nil {
-			return
-		}
-		var q dnsmessage.Message
-		if q.Unpack(buf[:size]) != nil || len(q.Questions) != 1 {
-			continue
-		}
-		answer, err := n.answer(q)
-		if err == nil {
-			_, _ = n.conn.WriteTo(answer, from)
-		}
-	}
-}
-
-func (n *names) answer(q dnsmessage.Message) ([]byte, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	asked := q.Questions[0]
-	ips, known := n.answers[strings.ToLower(strings.TrimSuffix(asked.Name.String(), "."))]
-	m := dnsmessage.Message{Header: dnsmessage.Header{ID: q.ID, Response: true, Authoritative: true, RecursionAvailable: true}, Questions: q.Questions}
-	if !known {
-		m.RCode = dnsmessage.RCodeNameError
-	}
-	for _, s := range ips {
-		ip := netip.MustParseAddr(s)
-		head := dnsmessage.ResourceHeader{Name: asked.Name, Class: dnsmessage.ClassINET, TTL: 1}
-		switch {
-		case ip.Is4() && asked.Type == dnsmessage.TypeA:
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: ip.As4()}})
-		case ip.Is6() && asked.Type == dnsmessage.TypeAAAA:
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
-		}
-	}
-	return m.Pack()
-}
-
-// resolver asks n and nobody else.
-func (n *names) resolver() *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", n.conn.LocalAddr().String())
-	}}
-}
 
 // refusedHosts are all the forms in which an address can be written that no
 // stranger may have called.
