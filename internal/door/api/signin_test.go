@@ -2,21 +2,18 @@ package api_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/emersion/go-smtp"
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/mailtest"
 	"svc.example/internal/work/identity"
 )
 
@@ -201,62 +198,26 @@ func TestABrowserInspectsQuotesAndStartsByItsSession(t *testing.T) {
 	})
 }
 
-// mailbox is an SMTP server on this machine that hands on what it takes.
-type mailbox struct{ letters chan string }
-
-func (m mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return m, nil }
-func (m mailbox) Mail(string, *smtp.MailOptions) error        { return nil }
-func (m mailbox) Rcpt(string, *smtp.RcptOptions) error        { return nil }
-func (m mailbox) Reset()                                      {}
-func (m mailbox) Logout() error                               { return nil }
-
-func (m mailbox) Data(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	select {
-	case m.letters <- string(text):
-	default: // likewise
-	}
-	return err
-}
-
-// openMailbox opens an SMTP server on this machine, until the test ends.
-func openMailbox(t *testing.T) (letters <-chan string, address string) {
-	t.Helper()
-	box := mailbox{make(chan string, 1)}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := smtp.NewServer(box)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-ended
-	})
-	return box.letters, listener.Addr().String()
-}
-
 func TestWithAMailServerTheLinkComesByMailAndNotInTheLog(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		letters, address := openMailbox(t)
+		server := mailtest.Open(t, mailtest.Plain)
 		links := make(chan string, 1)
 		s := start(t, url, func(c *app.Config) {
 			c.Log = slog.New(linkLog{slog.DiscardHandler, links})
 			var err error
-			if c.Mail, err = identity.NewMail("smtp://"+address, "renders@svc.example"); err != nil {
+			if c.Mail, err = identity.NewMail("smtp://"+server.Address, "renders@svc.example"); err != nil {
 				t.Fatal(err)
 			}
 		})
 		b := newBrowser(t, s.base)
 		b.do("POST", "/v1/auth/link", jsonBody(`{"email":"new@example.com"}`))
-		letter := await.Next(t, letters, "the letter")
-		_, found, _ := strings.Cut(letter, s.base+"/v1/auth/callback?token=")
+		message := await.Next(t, server.Messages, "the message").Text
+		_, found, _ := strings.Cut(message, s.base+"/v1/auth/callback?token=")
 		token, _, _ := strings.Cut(found, "\r\n")
 		b.signIn(token)
 		if a := b.do("GET", "/v1/auth/session", body{}); a.status != 200 || a.text("email") != "new@example.com" {
-			t.Errorf("session: %d %v by %s", a.status, a.body, letter)
+			t.Errorf("session: %d %v by %s", a.status, a.body, message)
 		}
 		if len(links) > 0 {
 			t.Errorf("the log shows %s too", <-links)

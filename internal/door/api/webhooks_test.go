@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/mailtest"
 	"svc.example/internal/work/identity"
 )
 
@@ -80,11 +81,11 @@ func TestAnOwnerIsMailedWhenAnEndpointIsDisabled(t *testing.T) {
 		t.Cleanup(receiver.Close)
 		roots := x509.NewCertPool()
 		roots.AddCert(receiver.Certificate())
-		letters, address := openMailbox(t)
+		server := mailtest.Open(t, mailtest.Plain)
 		s := start(t, url, func(c *app.Config) {
 			c.Webhooks.Allow, c.Webhooks.Roots = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, roots
 			var err error
-			if c.Mail, err = identity.NewMail("smtp://"+address, "renders@svc.example"); err != nil {
+			if c.Mail, err = identity.NewMail("smtp://"+server.Address, "renders@svc.example"); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -94,14 +95,14 @@ func TestAnOwnerIsMailedWhenAnEndpointIsDisabled(t *testing.T) {
 		if a := b.do("POST", "/v1/webhook-endpoints/"+endpointID+"/test", jsonBody(`{}`)); a.status != 200 {
 			t.Fatalf("test: %d %v", a.status, a.body)
 		}
-		letter := await.Next(t, letters, "the letter")
+		message := await.Next(t, server.Messages, "the message").Text
 		for _, want := range []string{"To: <owner@example.com>", "Subject: A webhook endpoint is disabled", endpointID, receiver.URL, "410 Gone"} {
-			if !strings.Contains(letter, want) {
-				t.Errorf("the letter has no %q: %s", want, letter)
+			if !strings.Contains(message, want) {
+				t.Errorf("the message has no %q: %s", want, message)
 			}
 		}
-		if strings.Contains(letter, "hidden") {
-			t.Errorf("the letter shows the address's query: %s", letter)
+		if strings.Contains(message, "hidden") {
+			t.Errorf("the message shows the address's query: %s", message)
 		}
 		if a := b.do("GET", "/v1/webhook-endpoints/"+endpointID, body{}); is(a, "enabled") || a.text("disabled_reason") != "gone" {
 			t.Errorf("the endpoint is %v", a.body)
