@@ -1,93 +1,14 @@
 package api_test
 
 import (
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/oauth2-proxy/mockoidc"
-
-	"svc.example/internal/app"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/test/dbtest"
-	"svc.example/internal/work/identity/openid"
 )
-
-// issuer is an OpenID Connect provider of another make, with keys of its own,
-// that answers over HTTP as those on the net do.
-type issuer struct {
-	*mockoidc.MockOIDC
-	t    *testing.T
-	away atomic.Bool // answers 503
-	// keys, when not nil, are published instead of its own.
-	keys atomic.Pointer[mockoidc.Keypair]
-}
-
-func openIssuer(t *testing.T) *issuer {
-	t.Helper()
-	server, err := mockoidc.NewServer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := &issuer{MockOIDC: server, t: t}
-	if err := server.AddMiddleware(i.middle); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(listener, nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Shutdown(); err != nil {
-			t.Error(err)
-		}
-	})
-	return i
-}
-
-func (i *issuer) middle(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		keys := i.keys.Load()
-		switch {
-		case i.away.Load():
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case keys != nil && r.URL.Path == mockoidc.JWKSEndpoint:
-			text, err := keys.JWKS()
-			if err != nil {
-				i.t.Error(err)
-			}
-			_, _ = w.Write(text)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// config makes the service trust the issuer.
-func (i *issuer) config(c *app.Config) {
-	c.OpenID = &openid.Config{Issuer: i.Issuer(), ClientID: i.ClientID, ClientSecret: i.ClientSecret}
-}
-
-// next is who signs in at the issuer next.
-func (i *issuer) next(subject, email string, verified bool) {
-	i.QueueUser(&mockoidc.MockUser{Subject: subject, Email: email, EmailVerified: verified})
-}
-
-// eachIssuer runs test over a service with an issuer, and a fresh browser.
-func eachIssuer(t *testing.T, test func(t *testing.T, s *service, i *issuer, b *browser)) {
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		i := openIssuer(t)
-		s := start(t, url, i.config)
-		test(t, s, i, newBrowser(t, s.base))
-	})
-}
 
 const startPath = "/v1/auth/oidc/start"
 
@@ -182,19 +103,15 @@ func TestAFlowThatWasTamperedWithIsRefused(t *testing.T) {
 func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 	t.Parallel()
 	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
-		forged, err := mockoidc.RandomKeypair(2048)
-		if err != nil {
-			s.t.Fatal(err)
-		}
 		back := b.back()
-		i.keys.Store(forged) // published, but not signed with
+		i.set(func() { i.public = &newRSAKey().PublicKey }) // published, but not signed with
 		b.refused(back.RequestURI())
-		i.keys.Store(nil)
+		i.set(func() { i.public = &i.key.PublicKey })
 
 		back = b.back()
-		i.FastForward(-24 * time.Hour) // the token is of yesterday
+		i.set(func() { i.skew = -24 * time.Hour }) // the token is of yesterday
 		b.refused(back.RequestURI())
-		i.FastForward(24 * time.Hour)
+		i.set(func() { i.skew = 0 })
 
 		i.next("subject-2", "unverified@example.com", false)
 		b.refused(b.back().RequestURI())
@@ -210,11 +127,11 @@ func TestATokenThatIsNotTheIssuersForThisServiceNowIsRefused(t *testing.T) {
 func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	eachIssuer(t, func(_ *testing.T, s *service, i *issuer, b *browser) {
-		i.away.Store(true)
+		i.set(func() { i.away = true })
 		if a := b.do("GET", startPath, body{}); a.status != 503 || a.code() != fault.Unavailable || a.header.Get("Retry-After") == "" {
 			s.t.Errorf("away: %d %v", a.status, a.body)
 		}
-		i.away.Store(false)
+		i.set(func() { i.away = false })
 		if status, _, _ := b.see("GET", startPath, body{}); status != 200 {
 			s.t.Errorf("back: %d", status)
 		}
@@ -239,8 +156,8 @@ func TestTheIssuerIsSentNoSecretAndAProofKey(t *testing.T) {
 		status, header, text := b.fetch("GET", startPath, "text/html", body{})
 		sent := mustParse(s.t, header.Get("Location"))
 		q := sent.Query()
-		if status != 303 || !strings.HasPrefix(sent.String(), i.Issuer()) || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" ||
-			q.Get("redirect_uri") != s.base+"/v1/auth/oidc/callback" || strings.Contains(sent.String(), i.ClientSecret) {
+		if status != 303 || !strings.HasPrefix(sent.String(), i.address) || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" ||
+			q.Get("redirect_uri") != s.base+"/v1/auth/oidc/callback" || strings.Contains(sent.String(), i.clientSecret) {
 			s.t.Errorf("%d to %s: %s", status, sent, text)
 		}
 		cookie, err := http.ParseSetCookie(header.Get("Set-Cookie"))
