@@ -58,6 +58,10 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
 	@scripts/check-imports
+	@scripts/check-dependencies
+	@go mod tidy -diff
+	@go mod verify >/dev/null
+	@scripts/check-vulnerabilities
 	@scripts/check-links
 	@scripts/check-openapi
 	@scripts/check-generated
