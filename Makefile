@@ -63,6 +63,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@go mod verify >/dev/null
 	@scripts/check-vulnerabilities
 	@scripts/check-links
+	@scripts/check-tests
 	@scripts/check-openapi
 	@scripts/check-generated
 	@scripts/check-scripts

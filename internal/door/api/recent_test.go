@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"svc.example/internal/test/await"
 )
 
 func TestAReadingIsSharedForASecond(t *testing.T) {
@@ -31,11 +33,11 @@ func TestAReadingIsSharedForASecond(t *testing.T) {
 			if readings != want {
 				t.Fatalf("%d readings, want %d", readings, want)
 			}
-			time.Sleep(recentFor - time.Millisecond)
+			await.Pass(recentFor - time.Millisecond)
 			if ask(); readings != want {
 				t.Fatalf("read anew before a second was over")
 			}
-			time.Sleep(time.Millisecond)
+			await.Pass(time.Millisecond)
 		}
 	})
 }
