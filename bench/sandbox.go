@@ -74,7 +74,7 @@ func (b *bench) runBlender(ctx context.Context, file string, box *sandbox.Sandbo
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	took.ready = time.Since(began)
-	if _, err := p.Open(ctx, file); err != nil {
+	if _, err := p.Open(ctx, blender.Alone(file)); err != nil {
 		return took, err
 	}
 	began = time.Now()

@@ -53,9 +53,9 @@ func (w *watched) Start(ctx context.Context, o blender.Options) (worker.Session,
 }
 
 // Open implements worker.Session.
-func (s watchedSession) Open(ctx context.Context, file string) (blender.Opened, error) {
+func (s watchedSession) Open(ctx context.Context, in blender.Input) (blender.Opened, error) {
 	s.watch.wait(-1)
-	return s.Session.Open(ctx, file)
+	return s.Session.Open(ctx, in)
 }
 
 // clear gives the frames seen since it was last called.

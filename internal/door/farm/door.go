@@ -14,7 +14,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
 	"mime"
@@ -81,7 +81,8 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farmapi.PathFail, s.route(s.fail))
 	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
 	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
-	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.input))
+	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.project))
+	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
 }
 
 // route lets workers in, and answers with the handler's reply. A nil reply means
@@ -192,7 +193,7 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 
 func leaseReply(w frames.Work) farmapi.LeaseReply {
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
-		JobID: w.Job.JobID, Filename: w.Job.Filename, InputSHA256: w.Job.InputSha256, InputSizeBytes: w.Job.InputSizeBytes, FramesWaiting: w.Waiting,
+		JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
 	}}
 	for _, l := range w.Leases {
 		reply.Leases = append(reply.Leases, farmapi.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
@@ -257,25 +258,51 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	return farmapi.OKReply{OK: true}, s.Workers.MarkOffline(r.Context(), req.WorkerID)
 }
 
-// input sends a job's file to a worker that holds one of its frames.
-func (s *Server) input(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	ctx, jobID := r.Context(), r.PathValue("job_id")
-	worker, err := s.known(ctx, node, r.URL.Query().Get("worker_id"))
+// project lists the files of a job.
+func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	ctx := r.Context()
+	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
 		return nil, err
 	}
-	upload, sum, err := s.Frames.Input(ctx, worker.WorkerID, jobID)
+	m, err := s.files().Manifest(ctx, uploadID)
+	reply := farmapi.Project{OK: true, Main: m.Main}
+	for _, f := range m.Files {
+		reply.Files = append(reply.Files, farmapi.File(f))
+	}
+	return reply, err
+}
+
+// part sends bytes of a job's files.
+func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
 		return nil, err
 	}
-	file, err := project.Store{DB: s.DB, Blobs: s.Blobs}.Open(ctx, upload, sum)
-	if err != nil {
-		return nil, fmt.Errorf("open input: %w", err)
+	sum := r.PathValue("sha256")
+	content, err := s.files().Open(r.Context(), uploadID, sum)
+	if errors.Is(err, project.ErrNoContent) {
+		return nil, fault.New(fault.InvalidRequest, "No file of %s has a part %q.", r.PathValue("job_id"), sum)
 	}
-	defer func() { _ = file.Close() }()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, file)
+	http.ServeContent(w, r, "", time.Time{}, content)
 	return nil, nil
+}
+
+func (s *Server) files() project.Store { return project.Store{DB: s.DB, Blobs: s.Blobs} }
+
+// uploadOf is the upload of the job that a request names, when its worker holds a
+// frame of that job.
+func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID string, err error) {
+	worker, err := s.known(r.Context(), node, r.URL.Query().Get("worker_id"))
+	if err != nil {
+		return "", err
+	}
+	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
 // decode reads a JSON body strictly.

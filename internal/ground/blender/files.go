@@ -2,10 +2,48 @@ package blender
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 )
+
+// Input is what a Blender opens: the files of a project, and which one it renders.
+type Input struct {
+	Main  string // the Name of one of Files
+	Files []File
+}
+
+// File is one file of a project.
+type File struct {
+	Name string // within the project, with "/" between folders
+	Path string // where it lies on this machine
+}
+
+// Alone is the input of a .blend that needs no other file.
+func Alone(path string) Input {
+	name := filepath.Base(path)
+	return Input{Main: name, Files: []File{{Name: name, Path: path}}}
+}
+
+// lend puts the files below root by their names, which strangers have chosen: none
+// may lead out of it.
+func (in Input) lend(root string) error {
+	for _, f := range in.Files {
+		name := filepath.FromSlash(f.Name)
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("the name %q leads out of the project", f.Name)
+		}
+		inside := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(inside), 0o700); err != nil {
+			return err
+		}
+		if err := lend(f.Path, inside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // lend puts a file where Blender may read it and nothing beside it: by a second
 // name where the file system allows, else by a copy.

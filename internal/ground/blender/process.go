@@ -82,14 +82,15 @@ func (p *Process) in() string { return filepath.Join(p.dir, "in") }
 // out is where Blender puts its pictures, which then move to Options.Out.
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
-// Open loads the job's file and settles device, denoising and
-// output. Errors: *Error with gpu_unavailable, denoiser_unavailable,
+// Open loads the main file of in and settles device, denoising and output. Blender
+// sees the files by their own names, and nothing beside them. Errors: *Error with gpu_unavailable, denoiser_unavailable,
 // blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
-func (p *Process) Open(ctx context.Context, file string) (Opened, error) {
-	inside := filepath.Join(p.in(), "scene.blend")
-	if err := lend(file, inside); err != nil {
-		return Opened{}, fmt.Errorf("give Blender the job's file: %w", err)
+func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
+	root := filepath.Join(p.in(), "project") // away from the driver, whatever the files are called
+	if err := in.lend(root); err != nil {
+		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}
+	inside := filepath.Join(root, filepath.FromSlash(in.Main))
 	p.said.begin(nil)
 	var opened Opened
 	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened); err != nil {

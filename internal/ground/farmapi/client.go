@@ -29,8 +29,8 @@ const (
 	slowestBytesPerSecond = 32 << 10
 )
 
-// maxReplyBytes bounds a JSON reply; the largest, of leases, takes a few kilobytes.
-const maxReplyBytes = 1 << 20
+// maxReplyBytes bounds a JSON reply; the largest lists the files of a project.
+const maxReplyBytes = 64 << 20
 
 // idleConnections are kept for the calls that a worker makes at once: a lease, a
 // heartbeat, a delivery, a file.
@@ -158,11 +158,22 @@ func (e *exactly) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Input opens a job's .blend file of size bytes; the caller closes it. The worker
-// must hold a lease of the job.
-func (c *Client) Input(ctx context.Context, workerID, jobID string, size int64) (io.ReadCloser, error) {
+// Project lists the files of a job. The worker must hold a lease of the job.
+func (c *Client) Project(ctx context.Context, workerID, jobID string) (reply Project, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	req, err := c.request(ctx, http.MethodGet, inputPath(workerID, jobID), nil)
+	if err != nil {
+		return reply, err
+	}
+	return reply, c.exchange(req, &reply)
+}
+
+// Part opens a part of a job's files; size bounds how many bytes it may have. The
+// caller closes it. The worker must hold a lease of the job.
+func (c *Client) Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
-	path := PathInput + url.PathEscape(jobID) + "?worker_id=" + url.QueryEscape(workerID)
+	path := inputPath(workerID, jobID, sha256)
 	req, err := c.request(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		cancel()
@@ -174,6 +185,13 @@ func (c *Client) Input(ctx context.Context, workerID, jobID string, size int64) 
 		return nil, err
 	}
 	return &download{res.Body, cancel}, nil
+}
+
+func inputPath(workerID string, names ...string) string {
+	for i, name := range names {
+		names[i] = url.PathEscape(name)
+	}
+	return PathInput + strings.Join(names, "/") + "?worker_id=" + url.QueryEscape(workerID)
 }
 
 // download ends its request's deadline when it is closed.

@@ -114,15 +114,15 @@ func TestClientDeliversMetaBeforeTheImage(t *testing.T) {
 	}
 }
 
-func TestClientStreamsTheInput(t *testing.T) {
+func TestClientStreamsAPart(t *testing.T) {
 	t.Parallel()
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != farmapi.PathInput+"JOB-1" || r.URL.Query().Get("worker_id") != "W1" {
+		if r.URL.Path != farmapi.PathInput+"JOB-1/ab" || r.URL.Query().Get("worker_id") != "W1" {
 			t.Errorf("asked for %s", r.URL)
 		}
 		io.WriteString(w, "the scene")
 	})
-	in, err := client.Input(t.Context(), "W1", "JOB-1", 9)
+	in, err := client.Part(t.Context(), "W1", "JOB-1", "ab", 9)
 	if err != nil {
 		t.Fatal(err)
 	}

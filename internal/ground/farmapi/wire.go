@@ -9,8 +9,8 @@ package farmapi
 
 import "encoding/json"
 
-// Version 1 of the workers' door: JSON bodies under /farm/v1, except Input (a
-// file out) and Deliver (multipart: part "meta" is FrameResult as JSON, part
+// Version 1 of the workers' door: JSON bodies under /farm/v1, except Part (bytes
+// out) and Deliver (multipart: part "meta" is FrameResult as JSON, part
 // "file" the image bytes, in that order). Replies carry ok=true; errors wear
 // the envelope of spec 7. Durations are seconds.
 const (
@@ -21,8 +21,9 @@ const (
 	PathFail      = "/farm/v1/fail"
 	PathRelease   = "/farm/v1/release"
 	PathBenchmark = "/farm/v1/benchmarks"
-	// PathInput is followed by the job id; only a worker that holds a lease of
-	// that job may read it.
+	// PathInput is followed by the job id and answers with the job's Project, or by
+	// the job id, a slash and the SHA-256 of a part, and answers with its bytes. Only
+	// a worker that holds a lease of that job may read either.
 	PathInput = "/farm/v1/inputs/"
 )
 
@@ -65,11 +66,26 @@ type LeaseReply struct {
 
 // Job is what a worker needs to know of a job. It never names the workspace.
 type Job struct {
-	JobID          string `json:"job_id"`
-	Filename       string `json:"filename"`
-	InputSHA256    string `json:"input_sha256"`
-	InputSizeBytes int64  `json:"input_size_bytes"`
-	FramesWaiting  int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+	JobID         string `json:"job_id"`
+	InputSHA256   string `json:"input_sha256"`   // of the main file
+	FramesWaiting int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+}
+
+// Project lists the files of a job. It is asked for once a job, since it may be
+// long, while leases come often.
+type Project struct {
+	OK    bool   `json:"ok"`
+	Main  string `json:"main"` // path of the .blend to render
+	Files []File `json:"files"`
+}
+
+// File is one file of a project: its parts in order.
+type File struct {
+	Path      string `json:"path"` // relative, with "/" between folders
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
+	// Parts are the SHA-256 of each; a file that came whole is one part.
+	Parts []string `json:"parts"`
 }
 
 // Lease is the right to render one frame until it lapses. Attempt is the fence:

@@ -55,7 +55,7 @@ func (e *easel) Info() blender.Info {
 
 func (e *easel) Close() error { return nil }
 
-func (e *easel) Open(context.Context, string) (blender.Opened, error) {
+func (e *easel) Open(context.Context, blender.Input) (blender.Opened, error) {
 	if e.opens != nil {
 		if err := e.opens(); err != nil {
 			return blender.Opened{}, err

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/pixels"
 	"svc.example/internal/test/await"
@@ -293,5 +295,46 @@ func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
 			t.Errorf("painted %v, want each frame once", got)
 		}
 		h.settledOnce(c, 4)
+	})
+}
+
+func TestAWorkerReadsTheFilesOfItsOwnJobsOnly(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		h.caller(credit).start(1)
+		holder, other := h.hand(), h.hand()
+		got, err := holder.lease(patient(t))
+		if err != nil || got.Job == nil {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		jobID := got.Job.JobID
+		project, err := holder.Project(t.Context(), holder.id, jobID)
+		if err != nil || len(project.Files) != 1 || project.Main != demo.Filename || project.Files[0].Path != demo.Filename {
+			t.Fatalf("the project is %+v, %v", project, err)
+		}
+		file := project.Files[0]
+		part, err := holder.Part(t.Context(), holder.id, jobID, file.Parts[0], file.SizeBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(part)
+		if err := errors.Join(err, part.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != got.Job.InputSHA256 || file.SHA256 != got.Job.InputSHA256 {
+			t.Errorf("the %d bytes that came are not the job's file %+v", len(content), file)
+		}
+		if _, err := holder.Part(t.Context(), holder.id, jobID, strings.Repeat("0", 64), 1); !refusedWith(err, "invalid_request") {
+			t.Errorf("a part that is not the job's: %v", err)
+		}
+		_, err = other.Project(t.Context(), other.id, jobID)
+		wantLeaseLost(t, err)
+		_, err = other.Part(t.Context(), other.id, jobID, file.Parts[0], file.SizeBytes)
+		wantLeaseLost(t, err)
+		if err := holder.Release(t.Context(), holder.release(got)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = holder.Part(t.Context(), holder.id, jobID, file.Parts[0], file.SizeBytes)
+		wantLeaseLost(t, err)
 	})
 }

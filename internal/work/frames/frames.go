@@ -70,9 +70,9 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 	return lost, err
 }
 
-// Input finds the file of a job for a worker that holds one of its frames: its upload,
-// and which content of that it is. Error: lease_lost.
-func (f *Frames) Input(ctx context.Context, workerID, jobID string) (uploadID, sha256 string, err error) {
+// Upload is the upload that a job renders, for a worker that holds one of the job's
+// frames. Errors: lease_lost.
+func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID string, err error) {
 	err = f.DB.Read(ctx, func(tx *db.Tx) error {
 		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: workerID})
 		if err != nil {
@@ -82,10 +82,10 @@ func (f *Frames) Input(ctx context.Context, workerID, jobID string) (uploadID, s
 			return fault.New(fault.LeaseLost, "This worker holds no frame of %s.", jobID)
 		}
 		record, err := job.Read(ctx, tx, jobID)
-		uploadID, sha256 = record.UploadID, record.InputSha256
+		uploadID = record.UploadID
 		return err
 	})
-	return uploadID, sha256, err
+	return uploadID, err
 }
 
 // LeaseID is the id of the lease of a job's frame.

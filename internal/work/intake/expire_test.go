@@ -113,7 +113,7 @@ func (h house) expire(uploadID string) error {
 func (h house) hasFile(i intake.Inspection) bool {
 	h.t.Helper()
 	r, err := project.Store{DB: h.DB, Blobs: h.Blobs}.Open(h.t.Context(), i.UploadID, i.Quote.InputSHA256)
-	if errors.Is(err, blob.ErrNotFound) {
+	if errors.Is(err, project.ErrNoContent) {
 		return false
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"svc.example/internal/ground/blob"
@@ -89,23 +90,32 @@ func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string,
 	return blobKeys, nil
 }
 
-// Of reads the project of an upload that is kept.
-func Of(ctx context.Context, tx *db.Tx, uploadID string) (Manifest, error) {
-	row, err := tx.ProjectGet(ctx, uploadID)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("read the project of %s: %w", uploadID, err)
-	}
-	return decode(row.Manifest)
-}
-
-// Store reads the content of projects.
+// Store reads projects and their content.
 type Store struct {
 	DB    *db.DB
 	Blobs blob.Store
 }
 
+// Manifest lists the files of an upload that is kept.
+func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err error) {
+	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
+		row, err := tx.ProjectGet(ctx, uploadID)
+		if err == nil {
+			m, err = decode(row.Manifest)
+		}
+		return err
+	})
+	if err != nil {
+		return m, fmt.Errorf("read the project of %s: %w", uploadID, err)
+	}
+	return m, nil
+}
+
+// ErrNoContent says that a project has no content of that hash.
+var ErrNoContent = errors.New("the project has no such content")
+
 // Open opens content that the project of an upload is made of. Errors:
-// blob.ErrNotFound when the project has none of that hash.
+// ErrNoContent; blob.ErrNotFound when the project's content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
 	var c query.Content
 	err := s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -113,7 +123,7 @@ func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, 
 		return err
 	})
 	if db.IsNotFound(err) {
-		err = blob.ErrNotFound
+		err = ErrNoContent
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the content %s of %s: %w", sha256, uploadID, err)

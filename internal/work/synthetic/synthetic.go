@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -123,8 +124,12 @@ func (s *session) Info() blender.Info {
 func (s *session) Close() error { return nil }
 
 // Open reads the scene's picture size.
-func (s *session) Open(_ context.Context, file string) (blender.Opened, error) {
-	content, err := os.Open(file)
+func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, error) {
+	main := slices.IndexFunc(in.Files, func(f blender.File) bool { return f.Name == in.Main })
+	if main < 0 {
+		return blender.Opened{}, fmt.Errorf("open the job's file: the project has no %q", in.Main)
+	}
+	content, err := os.Open(in.Files[main].Path)
 	if err != nil {
 		return blender.Opened{}, fmt.Errorf("open the job's file: %w", err)
 	}

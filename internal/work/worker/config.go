@@ -20,7 +20,8 @@ type Farm interface {
 	Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error)
 	Lease(context.Context, farmapi.LeaseRequest) (farmapi.LeaseReply, error)
 	Heartbeat(context.Context, farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error)
-	Input(ctx context.Context, workerID, jobID string, size int64) (io.ReadCloser, error)
+	Project(ctx context.Context, workerID, jobID string) (farmapi.Project, error)
+	Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error)
 	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error
 	Fail(context.Context, farmapi.FailRequest) error
 	Release(context.Context, farmapi.ReleaseRequest) error
@@ -34,7 +35,7 @@ type Renderer interface {
 // Session is one started process; *blender.Process is one and says what holds.
 type Session interface {
 	Info() blender.Info
-	Open(ctx context.Context, file string) (blender.Opened, error)
+	Open(ctx context.Context, in blender.Input) (blender.Opened, error)
 	Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
 	RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
 	Close() error

@@ -182,8 +182,7 @@ func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
 		}
 		if len(reply.Leases) > 0 {
 			sum := sha256.Sum256(s.input)
-			reply.Job = &farmapi.Job{JobID: j.id, Filename: "scene.blend", InputSHA256: hex.EncodeToString(sum[:]),
-				InputSizeBytes: int64(len(s.input)), FramesWaiting: waiting}
+			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting}
 			return reply
 		}
 	}
@@ -218,7 +217,19 @@ func (s *server) Heartbeat(_ context.Context, req farmapi.HeartbeatRequest) (rep
 	return reply, nil
 }
 
-func (s *server) Input(_ context.Context, workerID, _ string, _ int64) (io.ReadCloser, error) {
+func (s *server) Project(_ context.Context, workerID, _ string) (farmapi.Project, error) {
+	if err := s.enter(workerID); err != nil {
+		return farmapi.Project{}, err
+	}
+	defer s.mu.Unlock()
+	whole := sha256.Sum256(s.input)
+	sum := hex.EncodeToString(whole[:])
+	return farmapi.Project{OK: true, Main: "scene.blend", Files: []farmapi.File{
+		{Path: "scene.blend", SHA256: sum, SizeBytes: int64(len(s.input)), Parts: []string{sum}},
+	}}, nil
+}
+
+func (s *server) Part(_ context.Context, workerID, _, _ string, _ int64) (io.ReadCloser, error) {
 	if err := s.enter(workerID); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,16 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"svc.example/internal/ground/farmapi"
@@ -28,7 +32,7 @@ func (s slow) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.Leas
 // damaging is a server whose files arrive otherwise than it says.
 type damaging struct{ *server }
 
-func (damaging) Input(context.Context, string, string, int64) (io.ReadCloser, error) {
+func (damaging) Part(context.Context, string, string, string, int64) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader("a scenE")), nil
 }
 
@@ -62,4 +66,73 @@ func (b *bench) outbox() []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// projects is a server whose jobs have several files, one of two parts.
+type projects struct {
+	*server
+	parts map[string]string // by SHA-256
+	main  string            // other than the job's file when not ""
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func (p projects) Project(ctx context.Context, workerID, jobID string) (farmapi.Project, error) {
+	project, err := p.server.Project(ctx, workerID, jobID)
+	if err == nil {
+		project.Main = cmp.Or(p.main, project.Main)
+		project.Files = append(project.Files, farmapi.File{
+			Path: "tex/ü.png", SHA256: sumOf("one and two"), SizeBytes: 11, Parts: []string{sumOf("one "), sumOf("and two")},
+		})
+	}
+	return project, err
+}
+
+func (p projects) Part(ctx context.Context, workerID, jobID, sum string, size int64) (io.ReadCloser, error) {
+	if text, ok := p.parts[sum]; ok {
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+	return p.server.Part(ctx, workerID, jobID, sum, size)
+}
+
+func TestBlenderGetsAllFilesOfAProject(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(1), newPainter()
+		b := newBench(t, s, p)
+		b.config.CacheBytes = 1 // keeps the newest file only, while the job has both
+		b.config.Farm = projects{server: s, parts: map[string]string{sumOf("one "): "one ", sumOf("and two"): "and two"}}
+		stop := b.run()
+		defer stop()
+		b.untilDelivered(1)
+		if want := "scene.blend: a scene\ntex/ü.png: one and two\n"; len(p.opens) != 1 || p.opens[0] != want {
+			t.Errorf("Blender was given %q, want %q", p.opens, want)
+		}
+	})
+}
+
+func TestAProjectThatIsNotTheJobsIsDamaged(t *testing.T) {
+	for name, farm := range map[string]projects{
+		"a part is another":          {parts: map[string]string{sumOf("one "): "One ", sumOf("and two"): "and two"}},
+		"a part is longer":           {parts: map[string]string{sumOf("one "): "one ", sumOf("and two"): "and two, and more"}},
+		"another main file":          {main: "tex/ü.png"},
+		"a main file that is absent": {main: "other.blend"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(1), newPainter()
+				b := newBench(t, s, p)
+				farm.server = s
+				b.config.Farm = farm
+				stop := b.run()
+				defer stop()
+				b.until(func() bool { return len(s.fails) == 1 })
+				if len(p.opens) != 0 || !strings.Contains(s.fails[0].Message, "damaged") {
+					t.Errorf("opened %v, failure %+v", p.opens, s.fails[0])
+				}
+			})
+		})
+	}
 }

@@ -146,14 +146,10 @@ func (w *Worker) settle(ctx, wire context.Context) {
 func (w *Worker) compare(ctx context.Context, s shot) (same bool, err error) {
 	a := s.act
 	if a.second == nil {
-		input, err := w.fetch(ctx, a.job)
-		if err != nil {
-			return false, err
-		}
 		if a.second, err = w.stage.take(ctx); err != nil {
 			return false, err
 		}
-		if _, err := a.second.Open(ctx, input); err != nil {
+		if _, err := a.second.Open(ctx, a.files.input); err != nil {
 			return false, err
 		}
 	}

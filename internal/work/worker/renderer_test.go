@@ -8,6 +8,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,18 +87,22 @@ func (p *painting) Close() error {
 	return nil
 }
 
-func (p *painting) Open(_ context.Context, file string) (blender.Opened, error) {
+func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, error) {
 	if p.opened {
 		return blender.Opened{}, errors.New("a process was given a second file")
 	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return blender.Opened{}, err
+	var content strings.Builder
+	for _, f := range in.Files {
+		part, err := os.ReadFile(f.Path)
+		if err != nil {
+			return blender.Opened{}, err
+		}
+		fmt.Fprintf(&content, "%s: %s\n", f.Name, part)
 	}
 	p.opened = true
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.opens = append(p.opens, string(content))
+	p.opens = append(p.opens, content.String())
 	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Doubtful: p.doubtful}, nil
 }
 

@@ -24,6 +24,7 @@ type stage struct {
 type act struct {
 	Session
 	job    farmapi.Job
+	files  files
 	opened blender.Opened
 	guard  guard
 	second Session // what the guard compares with; nil until it has
@@ -78,6 +79,7 @@ func (s *stage) clear() {
 	}
 	gone := s.act
 	s.act = nil
+	s.left.Go(gone.files.remove)
 	s.left.Go(func() { _ = gone.Close() }) // its folder is also emptied by the next run
 	if gone.second != nil {
 		s.left.Go(func() { _ = gone.second.Close() })
@@ -104,17 +106,18 @@ func (w *Worker) onStage(ctx context.Context, job farmapi.Job) (*act, error) {
 		return a, nil
 	}
 	w.stage.clear()
-	input, err := w.fetch(ctx, job)
+	files, err := w.fetch(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	session, err := w.stage.take(ctx)
 	if err != nil {
+		files.remove()
 		return nil, errors.Join(errUnable, err)
 	}
-	a := &act{Session: session, job: job}
+	a := &act{Session: session, job: job, files: files}
 	w.stage.act = a
-	if a.opened, err = session.Open(ctx, input); err != nil {
+	if a.opened, err = session.Open(ctx, files.input); err != nil {
 		w.stage.clear()
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type Worker struct {
 }
 
 // folders are the parts of the work folder.
-type folders struct{ pictures, processes, outbox, kernels string }
+type folders struct{ pictures, processes, projects, outbox, kernels string }
 
 // kernelFolder holds compiled GPU kernels and is kept over runs.
 const kernelFolder = "kernels"
@@ -125,7 +125,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		return nil, fmt.Errorf("find the work folder: %w", err)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	w.dirs = folders{in("pictures"), in("processes"), in("outbox"), in(kernelFolder)}
+	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox"), in(kernelFolder)}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}
@@ -138,7 +138,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		unlock()
 		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
 	}
-	for _, dir := range []string{w.dirs.pictures, w.dirs.processes} {
+	for _, dir := range []string{w.dirs.pictures, w.dirs.processes, w.dirs.projects} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			unlock()
 			return nil, fmt.Errorf("empty the work folder: %w", err)
