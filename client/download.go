@@ -9,9 +9,10 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"svc.example/internal/ground/atomicfile"
 )
 
 // ErrDownloadChanged says that the bytes received do not have the SHA-256 that
@@ -60,7 +61,7 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 	for attempt := 1; ; attempt++ {
 		grew, err := c.fetch(ctx, url, file, artifact.SizeBytes, progress)
 		if err == nil {
-			return file.Sync()
+			return nil
 		}
 		if grew {
 			attempt = 1
@@ -178,15 +179,7 @@ func publish(part, path, want string) error {
 	if sum != want {
 		return errors.Join(fmt.Errorf("%w: it is %s, not %s", ErrDownloadChanged, sum, want), os.Remove(part))
 	}
-	if err := os.Rename(part, path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // what stands there is right; not every system can sync a folder
-	return folder.Close()
+	return atomicfile.Publish(part, path)
 }
 
 func hashFile(path string) (string, error) {

@@ -35,6 +35,10 @@ type adminCmd struct {
 		Rotate signingKeyRotateCmd `cmd:"" help:"Make a new key that signs receipts from now on."`
 		Retire signingKeyRetireCmd `cmd:"" help:"End a key. What it has signed stays good."`
 	} `cmd:"" help:"Keys that sign receipts and the log."`
+	DeadLetter struct {
+		List    deadLetterListCmd    `cmd:"" help:"List work of the server's own that failed too often: what, when and why."`
+		Requeue deadLetterRequeueCmd `cmd:"" help:"Have such work done again, from now on."`
+	} `cmd:"" help:"Work that failed too often and is tried no more."`
 	Workers    workersCmd    `cmd:"" help:"List workers: state, device, sandbox, when they were last heard."`
 	SignInLink signInLinkCmd `cmd:"" help:"Make a one-time link to sign in with."`
 	Audit      auditCmd      `cmd:"" help:"Check money, frames, receipts, their log and files over the whole store; exit 1 on any breach."`
@@ -224,13 +228,20 @@ func (c *auditCmd) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	dead, err := deadLetterCount(ctx, house.DB)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		err = printJSON(k.Stdout, map[string]any{
-			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "breaches": found.Breaches,
+			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "dead_letters": dead, "breaches": found.Breaches,
 		})
 	} else {
 		for _, b := range found.Breaches {
 			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Thing, b.Detail)
+		}
+		if dead > 0 {
+			fmt.Fprintf(k.Stdout, "%d dead letters wait for you: svc admin dead-letter list\n", dead)
 		}
 		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 )
@@ -62,7 +62,7 @@ func (c *logVerifyCmd) Run(k *kong.Context) error {
 		return logExitCode(err)
 	}
 	if c.Checkpoint != "" {
-		if err := replaceFile(c.Checkpoint, walked.Text); err != nil {
+		if err := atomicfile.Replace(c.Checkpoint, walked.Text, 0o600); err != nil {
 			return fmt.Errorf("keep the checkpoint: %w", err)
 		}
 	}
@@ -126,20 +126,6 @@ func logExitCode(err error) error {
 		}
 	}
 	return err
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, content []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(content)
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft.Name(), path)
 }
 
 // maxLogFile bounds what is read of one file of a log, bytes: a full tile of

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/work/receipt"
 )
 
@@ -326,7 +327,7 @@ func (r *renderResult) keep(envelope []byte, proof *client.Proof, keys []receipt
 		{&r.SigningKey, keyFileName, public},
 	} {
 		*file.path = filepath.Join(r.Folder, file.name)
-		if err := os.WriteFile(*file.path, file.content, 0o644); err != nil {
+		if err := atomicfile.Replace(*file.path, file.content, 0o644); err != nil {
 			return fmt.Errorf("keep the proof: %w", err)
 		}
 	}

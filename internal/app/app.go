@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
@@ -51,7 +52,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, err
 	}
 	keys := filepath.Join(cfg.Data, "keys")
-	if err := os.MkdirAll(keys, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(keys); err != nil {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
 	a := &App{Config: cfg}
@@ -163,24 +164,11 @@ func loadOrCreate(path string, generate func() ([]byte, error)) ([]byte, error) 
 			return nil, fmt.Errorf("read secret: %w", err)
 		}
 		if text, err = generate(); err == nil {
-			err = create(path, text)
+			err = atomicfile.Create(path, text, 0o600)
 		}
 		if err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, fmt.Errorf("make secret: %w", err)
 		}
 	}
 	return nil, fmt.Errorf("the secret in %s comes and goes", path)
-}
-
-func create(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".secret-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Link(f.Name(), path) // whole, and never over another's
 }

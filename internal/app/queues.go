@@ -14,7 +14,7 @@ const (
 	// longestPause is the pause of work that somebody waits for.
 	longestPause = time.Minute
 	// patience is how often other work is tried: with pauses up to an hour, for
-	// about nine hours. A disk that is full or a host that is down is back by then.
+	// about eight hours. A disk that is full or a host that is down is back by then.
 	patience = 20
 )
 

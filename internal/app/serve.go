@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/id"
@@ -382,7 +383,7 @@ func (a *App) embeddedKey(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(path, []byte(key.Secret), 0o600); err != nil {
+	if err := atomicfile.Replace(path, []byte(key.Secret), 0o600); err != nil {
 		return "", fmt.Errorf("keep the embedded worker's key: %w", err)
 	}
 	return key.Secret, nil

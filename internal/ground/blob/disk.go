@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"svc.example/internal/ground/atomicfile"
 )
 
 // Disk keeps blobs in a folder of this machine.
@@ -25,7 +27,7 @@ type Disk struct {
 // OpenDisk prepares dir, and clears what writers left unfinished there when
 // their process died more than a day ago.
 func OpenDisk(dir string, now time.Time) (*Disk, error) {
-	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming"), sync: syncFolder}
+	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming"), sync: atomicfile.Sync}
 	for _, folder := range []string{d.root, d.temp} {
 		if err := d.makeFolders(folder); err != nil {
 			return nil, fmt.Errorf("prepare the blob folder: %w", err)
@@ -177,14 +179,6 @@ func (d *Disk) makeFolders(dir string) error {
 		return nil, d.sync(filepath.Dir(dir))
 	})
 	return err
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Open implements Store.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"svc.example/internal/ground/atomicfile"
 )
 
 // Linux tells a file once that what was written to it is lost; the next sync
@@ -57,7 +59,7 @@ func TestNoWriterTrustsAFolderThatIsNotDurableYet(t *testing.T) {
 			if dir == d.root {
 				<-durable
 			}
-			return syncFolder(dir)
+			return atomicfile.Sync(dir)
 		}
 		ended := make(chan error, 2)
 		for _, key := range []string{"jobs/1", "jobs/2"} {

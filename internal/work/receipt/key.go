@@ -14,7 +14,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"svc.example/internal/ground/atomicfile"
 )
 
 // PEM block types of the key files (RFC 7468).
@@ -140,41 +141,14 @@ func LoadKey(path string) (Key, error) {
 // CreateKey writes the key to path as PKCS#8 PEM with mode 0600, and returns once
 // it is on disk. A file that is there already stays as it is.
 func CreateKey(path string, key Key) error {
-	if err := publishKey(path, key); err != nil {
+	der, err := x509.MarshalPKCS8PrivateKey(key.private)
+	if err == nil {
+		err = atomicfile.Create(path, pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: der}), 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create signing key %s: %w", path, err)
 	}
 	return nil
-}
-
-// publishKey writes the key under a private name and links it to path, which
-// fails for all but the first process and never shows a half-written file.
-func publishKey(path string, key Key) error {
-	der, err := x509.MarshalPKCS8PrivateKey(key.private)
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	folder := filepath.Dir(path)
-	draft, err := os.CreateTemp(folder, ".signing-key-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(draft.Name())
-	err = pem.Encode(draft, &pem.Block{Type: privateBlock, Bytes: der})
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncFolder(folder)
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func parsePEM(text []byte, kind string, parse func([]byte) (any, error)) (any, error) {

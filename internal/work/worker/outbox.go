@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/farmapi"
 )
 
@@ -45,7 +46,7 @@ type outbox struct {
 // openOutbox finds what an earlier run could not send and removes what it had not
 // finished writing.
 func openOutbox(dir string) (*outbox, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("make the outbox: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -87,11 +88,15 @@ func key(leaseID string, attempt int) string {
 func (o *outbox) put(r report) error {
 	k := key(r.lease())
 	if r.Frame != nil {
-		if err := syncPath(filepath.Join(o.dir, k+".image")); err != nil {
+		if err := atomicfile.Sync(filepath.Join(o.dir, k+".image")); err != nil {
 			return fmt.Errorf("keep the picture: %w", err)
 		}
 	}
-	if err := o.write(k, r); err != nil {
+	body, err := json.Marshal(r)
+	if err == nil {
+		err = atomicfile.Replace(filepath.Join(o.dir, k+".json"), body, 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("keep the report: %w", err)
 	}
 	o.mu.Lock()
@@ -102,33 +107,6 @@ func (o *outbox) put(r report) error {
 	default:
 	}
 	return nil
-}
-
-func (o *outbox) write(k string, r report) error {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	part := filepath.Join(o.dir, k+".part")
-	if err := os.WriteFile(part, body, 0o600); err != nil {
-		return err
-	}
-	if err := syncPath(part); err != nil {
-		return err
-	}
-	if err := os.Rename(part, filepath.Join(o.dir, k+".json")); err != nil {
-		return err
-	}
-	return syncPath(o.dir)
-}
-
-// syncPath makes a file's bytes, or a folder's names, outlive a power cut.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // next returns the oldest report's key, "" when there is none.
