@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/digest"
 )
 
 // ErrDownloadChanged says that the bytes received do not have the SHA-256 that
@@ -31,7 +31,7 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	if err != nil {
 		return nil, err
 	}
-	if sum, err := hashFile(path); err == nil && sum == artifact.SHA256 {
+	if sum, err := digest.OfFile(path); err == nil && sum == artifact.SHA256 {
 		progress(artifact.SizeBytes, artifact.SizeBytes)
 		return artifact, nil
 	}
@@ -172,7 +172,7 @@ func (s *sink) Write(p []byte) (int, error) {
 
 // publish gives the part its name once its bytes are right.
 func publish(part, path, want string) error {
-	sum, err := hashFile(part)
+	sum, err := digest.OfFile(part)
 	if err != nil {
 		return err
 	}
@@ -180,17 +180,4 @@ func publish(part, path, want string) error {
 		return errors.Join(fmt.Errorf("%w: it is %s, not %s", ErrDownloadChanged, sum, want), os.Remove(part))
 	}
 	return atomicfile.Publish(part, path)
-}
-
-func hashFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
 }

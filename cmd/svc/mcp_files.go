@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 )
 
@@ -217,7 +218,7 @@ func (b *bridge) download(ctx context.Context, tool string, told map[string]any)
 func (b *bridge) save(ctx context.Context, name, address, sum string) (err error) {
 	folder := b.folder
 	if old, err := folder.Open(name); err == nil {
-		had, err := hashOf(old)
+		had, err := digest.Of(old)
 		if err = errors.Join(err, old.Close()); err == nil && had != sum {
 			err = fmt.Errorf("%s is there already and is another file; choose another name", name)
 		}
@@ -266,10 +267,4 @@ func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum st
 		return fault.New(fault.Unavailable, "The ZIP that came has the SHA-256 %s, not %s.", got, sum)
 	}
 	return nil
-}
-
-func hashOf(r io.Reader) (string, error) {
-	hash := sha256.New()
-	_, err := io.Copy(hash, r)
-	return hex.EncodeToString(hash.Sum(nil)), err
 }

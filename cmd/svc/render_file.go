@@ -3,8 +3,6 @@ package main
 import (
 	"archive/zip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/receipt"
 )
 
@@ -93,8 +92,8 @@ func inspect(ctx context.Context, o renderOptions) (*client.Quote, error) {
 		return nil, fmt.Errorf("open the file to render: %w", err)
 	}
 	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
+	sum, err := digest.Of(file)
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", o.file, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -110,7 +109,7 @@ func inspect(ctx context.Context, o renderOptions) (*client.Quote, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); quote.InputSHA256 != sum {
+	if quote.InputSHA256 != sum {
 		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s", o.file, quote.InputSHA256, sum)
 	}
 	return quote, nil

@@ -2,7 +2,6 @@ package benchmark
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/receipt"
 )
 
@@ -194,16 +194,12 @@ func (s SceneRun) consistent() error {
 		return fmt.Errorf("render_seconds is %v", s.RenderSeconds)
 	case s.SamplesPerMinute != Rate(s.Samples, s.RenderSeconds):
 		return fmt.Errorf("samples_per_minute is %v, %d samples in %v s are %v", s.SamplesPerMinute, s.Samples, s.RenderSeconds, Rate(s.Samples, s.RenderSeconds))
-	case !isHash(s.PixelSHA256) || !isHash(s.ReferenceSHA256):
+	case !digest.Is(s.PixelSHA256) || !digest.Is(s.ReferenceSHA256):
 		return errors.New("it has no proper hashes")
 	case !(s.Difference >= 0 && s.Difference <= 1):
 		return fmt.Errorf("difference is %v", s.Difference)
 	}
 	return nil
-}
-
-func isHash(text string) bool {
-	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // plain refuses text that a page, a log or a database could stumble over.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"svc.example/internal/ground/digest"
 )
 
 // The formats of the signed document.
@@ -34,16 +36,16 @@ type statement struct {
 }
 
 type subject struct {
-	Name   string `json:"name"`
-	Digest digest `json:"digest"`
+	Name   string        `json:"name"`
+	Digest subjectDigest `json:"digest"`
 }
 
-type digest struct {
+type subjectDigest struct {
 	SHA256 string `json:"sha256"`
 }
 
 func newStatement(r Receipt) statement {
-	name := func(f File) subject { return subject{f.Filename, digest{f.SHA256}} }
+	name := func(f File) subject { return subject{f.Filename, subjectDigest{f.SHA256}} }
 	return statement{
 		Type:          StatementType,
 		Subject:       []subject{name(r.Artifact), name(r.Input)},
@@ -181,7 +183,7 @@ func (r Receipt) normal() Receipt {
 // consistent tells whether the members agree with each other.
 func (r Receipt) consistent() error {
 	for _, f := range []File{r.Input, r.Artifact} {
-		if !isHash(f.SHA256) || f.SizeBytes < 0 {
+		if !digest.Is(f.SHA256) || f.SizeBytes < 0 {
 			return fmt.Errorf("file %q has no proper hash or size", f.Filename)
 		}
 	}
@@ -193,7 +195,7 @@ func (r Receipt) consistent() error {
 		if f.Frame != r.FrameStart+i*r.FrameStep {
 			return fmt.Errorf("frame %d stands where frame %d belongs", f.Frame, r.FrameStart+i*r.FrameStep)
 		}
-		if !isHash(f.SHA256) || !isHash(f.PixelSHA256) || f.SizeBytes < 0 {
+		if !digest.Is(f.SHA256) || !digest.Is(f.PixelSHA256) || f.SizeBytes < 0 {
 			return fmt.Errorf("frame %d has no proper hash or size", f.Frame)
 		}
 		if !isBareName(f.File) || files[f.File] {
@@ -206,10 +208,6 @@ func (r Receipt) consistent() error {
 		return fmt.Errorf("frame end is %d after frame %d with step %d", r.FrameEnd, last, r.FrameStep)
 	}
 	return nil
-}
-
-func isHash(text string) bool {
-	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // isBareName refuses names that could leave the folder they are unpacked into.

@@ -2,13 +2,13 @@ package receipt
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/digest"
 )
 
 // ErrBadArtifact says that the ZIP is not the one that the receipt describes.
@@ -148,12 +148,12 @@ func (r *Report) checkArtifact(want File, artifact Artifact) {
 		r.add("artifact", Failed, "it has %d bytes, the receipt says %d", artifact.Size(), want.SizeBytes)
 		return
 	}
-	hash := sha256.New()
-	if _, err := io.Copy(hash, io.NewSectionReader(artifact, 0, artifact.Size())); err != nil {
+	sum, err := digest.Of(io.NewSectionReader(artifact, 0, artifact.Size()))
+	if err != nil {
 		r.add("artifact", Failed, "it cannot be read: %v", err)
 		return
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); sum != want.SHA256 {
+	if sum != want.SHA256 {
 		r.add("artifact", Failed, "its SHA-256 is %s, the receipt says %s", sum, want.SHA256)
 		return
 	}

@@ -6,13 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
+
+	"svc.example/internal/ground/digest"
 )
 
 // defaultCache bounds the kept files where Config says nothing: room for two
@@ -98,7 +99,7 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 	c.files = slices.Delete(c.files, i, i+1)
 	path = c.path(sum)
 	if !f.sound {
-		got, err := sumOf(path)
+		got, err := digest.OfFile(path)
 		if err != nil || got != sum {
 			return "", false, remove(path)
 		}
@@ -142,17 +143,4 @@ func remove(path string) error {
 		return fmt.Errorf("remove a kept file: %w", err)
 	}
 	return nil
-}
-
-func sumOf(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }

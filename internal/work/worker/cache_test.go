@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"svc.example/internal/ground/digest"
 )
 
 // keep adds a file of the content to the cache, as a fetch does.
@@ -42,7 +44,7 @@ func has(t interface{ Fatal(...any) }, c *cache, sum string) bool {
 		t.Fatal(err)
 	}
 	if ok {
-		if got, err := sumOf(path); err != nil || got != sum {
+		if got, err := digest.OfFile(path); err != nil || got != sum {
 			t.Fatal("a found file is not the one asked for", got, err)
 		}
 	}
