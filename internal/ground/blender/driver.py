@@ -240,9 +240,14 @@ def picture_size(scene):
     width = render.resolution_x * render.resolution_percentage // 100
     height = render.resolution_y * render.resolution_percentage // 100
     if render.use_border and render.use_crop_to_border:
+
+        def edge(share, of):
+            """Blender multiplies in single precision."""
+            return int(ctypes.c_float(share * of).value)
+
         return (
-            int(render.border_max_x * width) - int(render.border_min_x * width),
-            int(render.border_max_y * height) - int(render.border_min_y * height),
+            edge(render.border_max_x, width) - edge(render.border_min_x, width),
+            edge(render.border_max_y, height) - edge(render.border_min_y, height),
         )
     return width, height
 

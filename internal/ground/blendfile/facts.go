@@ -60,6 +60,19 @@ type Scene struct {
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
 }
 
+// FrameSize is the size of the scene's pictures in pixels: the percentage taken,
+// and the border where they are cut to it. Blender multiplies in single precision
+// and truncates each edge; in double precision 0.7 of 100 pixels ends at 69.
+func (s *Scene) FrameSize() (width, height int) {
+	width, height = s.ResolutionX*s.ResolutionPercentage/100, s.ResolutionY*s.ResolutionPercentage/100
+	b := s.Border
+	if b == nil || !b.Crop {
+		return width, height
+	}
+	edge := func(share float64, of int) int { return int(float32(share) * float32(of)) }
+	return edge(b.MaxX, width) - edge(b.MinX, width), edge(b.MaxY, height) - edge(b.MinY, height)
+}
+
 // Border is the part of the picture that is rendered, as fractions of it, with
 // the origin at the lower left.
 type Border struct {

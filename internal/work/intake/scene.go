@@ -79,7 +79,7 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
 		UsesAutorunScripts: f.PythonDrivers > 0,
 	}
-	out.FrameWidth, out.FrameHeight = pictureSize(s)
+	out.FrameWidth, out.FrameHeight = s.FrameSize()
 	for _, m := range f.MissingFiles {
 		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: m.Path, Owner: m.Owner})
 	}
@@ -98,17 +98,6 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		}
 	}
 	return out
-}
-
-// pictureSize is the size of a scene's pictures in pixels, by the same truncations
-// that Blender uses.
-func pictureSize(s *blendfile.Scene) (width, height int) {
-	width, height = s.ResolutionX*s.ResolutionPercentage/100, s.ResolutionY*s.ResolutionPercentage/100
-	if b := s.Border; b != nil && b.Crop {
-		x, y := float64(width), float64(height)
-		return int(b.MaxX*x) - int(b.MinX*x), int(b.MaxY*y) - int(b.MinY*y)
-	}
-	return width, height
 }
 
 // fileWarnings tells what the render will do otherwise than the file may
