@@ -58,6 +58,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
 	@scripts/check-imports
+	@scripts/check-tables
 	@scripts/check-dependencies
 	@go mod tidy -diff
 	@go mod verify >/dev/null

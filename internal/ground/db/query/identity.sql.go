@@ -316,6 +316,51 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 	return items, nil
 }
 
+const loginCreate = `-- name: LoginCreate :exec
+INSERT INTO person_login (issuer, subject, person_id, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (issuer, subject) DO NOTHING
+`
+
+type LoginCreateParams struct {
+	Issuer    string
+	Subject   string
+	PersonID  string
+	CreatedAt int64
+}
+
+func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error {
+	_, err := q.exec(ctx, q.loginCreateStmt, loginCreate,
+		arg.Issuer,
+		arg.Subject,
+		arg.PersonID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const loginPerson = `-- name: LoginPerson :one
+SELECT p.person_id, p.email, p.workspace_id FROM person_login l JOIN person p ON p.person_id = l.person_id
+WHERE l.issuer = $1 AND l.subject = $2
+`
+
+type LoginPersonParams struct {
+	Issuer  string
+	Subject string
+}
+
+type LoginPersonRow struct {
+	PersonID    string
+	Email       string
+	WorkspaceID string
+}
+
+func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (LoginPersonRow, error) {
+	row := q.queryRow(ctx, q.loginPersonStmt, loginPerson, arg.Issuer, arg.Subject)
+	var i LoginPersonRow
+	err := row.Scan(&i.PersonID, &i.Email, &i.WorkspaceID)
+	return i, err
+}
+
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
 SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = $1
 `
@@ -487,6 +532,148 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const sessionCreate = `-- name: SessionCreate :exec
+INSERT INTO session (token_sha256, person_id, created_at, expires_at) VALUES ($1, $2, $3, $4)
+`
+
+type SessionCreateParams struct {
+	TokenSha256 string
+	PersonID    string
+	CreatedAt   int64
+	ExpiresAt   int64
+}
+
+func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) error {
+	_, err := q.exec(ctx, q.sessionCreateStmt, sessionCreate,
+		arg.TokenSha256,
+		arg.PersonID,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const sessionDelete = `-- name: SessionDelete :exec
+DELETE FROM session WHERE token_sha256 = $1
+`
+
+func (q *Queries) SessionDelete(ctx context.Context, tokenSha256 string) error {
+	_, err := q.exec(ctx, q.sessionDeleteStmt, sessionDelete, tokenSha256)
+	return err
+}
+
+const sessionGet = `-- name: SessionGet :one
+SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
+WHERE s.token_sha256 = $1
+`
+
+type SessionGetRow struct {
+	PersonID    string
+	Email       string
+	WorkspaceID string
+	ExpiresAt   int64
+}
+
+func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGetRow, error) {
+	row := q.queryRow(ctx, q.sessionGetStmt, sessionGet, tokenSha256)
+	var i SessionGetRow
+	err := row.Scan(
+		&i.PersonID,
+		&i.Email,
+		&i.WorkspaceID,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
+const sessionsEnd = `-- name: SessionsEnd :exec
+DELETE FROM session WHERE expires_at <= CAST($1 AS bigint)
+`
+
+func (q *Queries) SessionsEnd(ctx context.Context, now int64) error {
+	_, err := q.exec(ctx, q.sessionsEndStmt, sessionsEnd, now)
+	return err
+}
+
+const signInLinkCreate = `-- name: SignInLinkCreate :exec
+INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at) VALUES ($1, $2, $3, $4)
+`
+
+type SignInLinkCreateParams struct {
+	TokenSha256 string
+	Email       string
+	CreatedAt   int64
+	ExpiresAt   int64
+}
+
+func (q *Queries) SignInLinkCreate(ctx context.Context, arg SignInLinkCreateParams) error {
+	_, err := q.exec(ctx, q.signInLinkCreateStmt, signInLinkCreate,
+		arg.TokenSha256,
+		arg.Email,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const signInLinkDelete = `-- name: SignInLinkDelete :exec
+DELETE FROM sign_in_link WHERE token_sha256 = $1
+`
+
+func (q *Queries) SignInLinkDelete(ctx context.Context, tokenSha256 string) error {
+	_, err := q.exec(ctx, q.signInLinkDeleteStmt, signInLinkDelete, tokenSha256)
+	return err
+}
+
+const signInLinkUse = `-- name: SignInLinkUse :one
+UPDATE sign_in_link SET used_at = $1
+WHERE token_sha256 = $2 AND used_at = 0 AND expires_at > $1
+RETURNING token_sha256, email, created_at, expires_at, used_at
+`
+
+type SignInLinkUseParams struct {
+	Now         int64
+	TokenSha256 string
+}
+
+func (q *Queries) SignInLinkUse(ctx context.Context, arg SignInLinkUseParams) (SignInLink, error) {
+	row := q.queryRow(ctx, q.signInLinkUseStmt, signInLinkUse, arg.Now, arg.TokenSha256)
+	var i SignInLink
+	err := row.Scan(
+		&i.TokenSha256,
+		&i.Email,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.UsedAt,
+	)
+	return i, err
+}
+
+const signInLinksEnd = `-- name: SignInLinksEnd :exec
+DELETE FROM sign_in_link WHERE expires_at <= CAST($1 AS bigint)
+`
+
+func (q *Queries) SignInLinksEnd(ctx context.Context, now int64) error {
+	_, err := q.exec(ctx, q.signInLinksEndStmt, signInLinksEnd, now)
+	return err
+}
+
+const signInLinksOf = `-- name: SignInLinksOf :one
+SELECT count(*) FROM sign_in_link WHERE email = $1 AND created_at > CAST($2 AS bigint)
+`
+
+type SignInLinksOfParams struct {
+	Email string
+	Since int64
+}
+
+func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (int64, error) {
+	row := q.queryRow(ctx, q.signInLinksOfStmt, signInLinksOf, arg.Email, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const workspaceCount = `-- name: WorkspaceCount :one
