@@ -37,8 +37,9 @@ type World struct {
 	Watch   *watch.Reader
 	T       *testing.T
 
-	skew *atomic.Int64
-	made int
+	skew       *atomic.Int64
+	statements *atomic.Int64
+	made       int
 }
 
 // TB is what a test and a rapid check have in common.
@@ -53,18 +54,22 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		var skew atomic.Int64
+		var skew, statements atomic.Int64
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
-		d := dbtest.Open(t, db.Config{URL: url, Log: log, Skew: func() time.Duration { return time.Duration(skew.Load()) }})
+		d := dbtest.Open(t, db.Config{URL: url, Log: log, Skew: func() time.Duration { return time.Duration(skew.Load()) }, OnStatement: func(string) { statements.Add(1) }})
 		jobs, workers := &job.Jobs{DB: d, Log: log}, &dispatch.Workers{DB: d, Log: log}
 		w := &World{
-			DB: d, Jobs: jobs, Workers: workers, T: t, skew: &skew, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
+			DB: d, Jobs: jobs, Workers: workers, T: t, skew: &skew, statements: &statements, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
 			Frames: &frames.Frames{DB: d, Jobs: jobs, Workers: workers, LeaseLife: 20 * time.Second, Log: log},
 		}
 		t.Cleanup(func() { w.WantTrueTurns() })
 		test(t, w)
 	})
 }
+
+// Statements is how many statements the database was given so far; SQLite does not
+// tell, and it is 0 there.
+func (w *World) Statements() int64 { return w.statements.Load() }
 
 // Pass moves the clock on.
 func (w *World) Pass(d time.Duration) { w.skew.Add(int64(d)) }
