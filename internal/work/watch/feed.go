@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,8 @@ type feed struct {
 type feeds struct {
 	mu   sync.Mutex
 	open map[string]*feed
+
+	previews budget // of all of them
 }
 
 // Bounds of a feed.
@@ -89,6 +92,7 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 		if last {
 			f.stop()
 			<-f.ended
+			all.previews.release(f)
 		}
 	}
 	select {
@@ -130,6 +134,21 @@ func (f *feed) since(mark int) (events []*Event, grown <-chan struct{}, behind b
 		err = f.err
 	}
 	return events, f.grown, false, err
+}
+
+// drop forgets an event and those before it. A watcher who has not been told them
+// reads from the database what it missed.
+func (f *feed) drop(e *Event) {
+	f.mu.Lock()
+	if i := slices.Index(f.events, e); i >= 0 {
+		f.events, f.first = slices.Clone(f.events[i+1:]), f.first+i+1
+	}
+	f.mu.Unlock()
+	f.making.Lock()
+	defer f.making.Unlock()
+	if f.made[e.Seq] == e {
+		delete(f.made, e.Seq)
+	}
 }
 
 // publish tells events to all.

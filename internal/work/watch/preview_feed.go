@@ -94,18 +94,27 @@ func (f *feed) nextPreview(ctx context.Context) (frame row, ok bool) {
 // preview gives the preview of a frame, which is made once for all watchers; nil
 // where none can be made. Only the end of ctx is an error.
 func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
+	e, isNew, err := f.makePreview(ctx, frame)
+	if isNew && e != nil {
+		f.reader.feeds.previews.keep(f, e, previewBytes)
+	}
+	return e, err
+}
+
+// makePreview gives the preview of a frame, and whether it was made just now.
+func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool, err error) {
 	f.making.Lock()
 	defer f.making.Unlock()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if e, ok := f.made[frame.Seq]; ok {
-		return e, nil
+		return e, false, nil
 	}
-	e, err := f.reader.previewEvent(ctx, frame)
+	e, err = f.reader.previewEvent(ctx, frame)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 		if fault.Of(err) == fault.Internal {
 			f.reader.Log.Warn("no preview can be made", "job_id", f.jobID, "frame", frame.Frame, "error", err)
@@ -113,7 +122,7 @@ func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
 	}
 	f.made[frame.Seq] = e
 	f.forget()
-	return e, nil
+	return e, true, nil
 }
 
 // forget keeps the newest previews only.
