@@ -81,7 +81,7 @@ func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
 
 func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db")
+	h := one(t)
 	for name, c := range map[string]struct {
 		method, kind, body string
 		status             int

@@ -86,8 +86,10 @@ func (c *client) arrived(a answer) answer {
 }
 
 func TestAFileIsFetchedFromAnAddress(t *testing.T) {
-	e := newElsewhere(t)
-	each(t, func(_ *testing.T, h *house) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		e := newElsewhere(t)
+		h := start(t, url, e.reachable)
 		c := h.client(h.agent)
 		for path, name := range map[string]string{"/scene.blend": "scene.blend", "/download?file=1": "their scene.blend"} {
 			a := c.arrived(c.call("svc_inspect", map[string]any{"file_url": e.URL + path}))
@@ -102,13 +104,13 @@ func TestAFileIsFetchedFromAnAddress(t *testing.T) {
 			a.wantRefusal(want)
 			a.want("next_tool", "svc_inspect")
 		}
-	}, e.reachable)
+	})
 }
 
 func TestOnlyPublicAddressesAreFetched(t *testing.T) {
 	t.Parallel()
 	e := newElsewhere(t)
-	h := start(t, dbtest.URL(t, "sqlite")) // as an operator runs it
+	h := one(t) // as an operator runs it
 	c := h.client(h.agent)
 	for _, address := range []string{e.URL + "/scene.blend", "https://169.254.169.254/latest/scene.blend", "https://user:word@example.com/a.blend", "https://[::1]/a.blend"} {
 		c.call("svc_inspect", map[string]any{"file_url": address}).wantRefusal("invalid_file_url")

@@ -22,7 +22,6 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
-	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
@@ -35,29 +34,58 @@ var writeGolden = flag.Bool("write-golden", false, "write testdata/*.golden")
 // credit is what a caller's wallet begins with, in cents.
 const credit = 100
 
-// house is a running service with one workspace.
+// house is one workspace in a running service.
 type house struct {
 	t         *testing.T
 	app       *app.App
-	stop      func() // ends serving and waits for it; once
+	stop      func() // ends serving and waits for it; once; nil where the service is shared
 	base      string
 	workspace string
 	agent     string // secret of a key without spend limit
 	account   string
 }
 
-// rendering gives a house a worker that paints.
+// rendering gives a service a worker that paints.
 func rendering(c *app.Config) {
 	c.AllowSynthetic = true
 	c.Embedded = &app.EmbeddedWorker{Renderer: synthetic.Renderer{}}
 }
 
-func each(t *testing.T, test func(t *testing.T, h *house), with ...func(*app.Config)) {
+// The services that tests share: in some a worker renders, in the others nobody does.
+var (
+	idleWorlds      = apptest.Share(nil)
+	renderingWorlds = apptest.Share(rendering)
+)
+
+func TestMain(m *testing.M) { os.Exit(apptest.Run(m, idleWorlds, renderingWorlds)) }
+
+// each runs test in a new workspace on each engine, where no job is rendered.
+func each(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Parallel()
-	dbtest.EachURL(t, func(t *testing.T, url string) { test(t, start(t, url, with...)) })
+	idleWorlds.Each(t, func(t *testing.T, w *apptest.World) { test(t, join(t, w)) })
 }
 
-// start serves until the test ends, and then audits the store.
+// eachRendering is each where jobs are rendered.
+func eachRendering(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Parallel()
+	renderingWorlds.Each(t, func(t *testing.T, w *apptest.World) { test(t, join(t, w)) })
+}
+
+// one is a new workspace where no job is rendered and the engine makes no difference.
+func one(t *testing.T) *house {
+	t.Helper()
+	return join(t, idleWorlds.On(t, "sqlite"))
+}
+
+// join makes a workspace in a running service.
+func join(t *testing.T, w *apptest.World) *house {
+	t.Helper()
+	made := w.Workspace(t, credit)
+	return &house{t: t, app: w.App, base: w.URL, workspace: made.ID, agent: made.Agent.Secret, account: made.Account.Secret}
+}
+
+// start runs a service of the test's own, until the test ends, and then audits the
+// store.
 func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 	t.Helper()
 	h := &house{t: t}
@@ -77,20 +105,8 @@ func start(t *testing.T, url string, with ...func(*app.Config)) *house {
 		}
 	})
 	h.serve()
-	h.write(func(ctx context.Context, tx *db.Tx) error {
-		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
-		if err != nil {
-			return err
-		}
-		h.workspace = p.WorkspaceID
-		account, err := identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "account")
-		h.account = account.Secret
-		if err != nil {
-			return err
-		}
-		return wallet.Credit(ctx, tx, p.WorkspaceID, "test", credit)
-	})
-	h.agent = h.key(nil)
+	made := join(t, &apptest.World{App: h.app, URL: h.base})
+	h.workspace, h.agent, h.account = made.workspace, made.agent, made.account
 	return h
 }
 

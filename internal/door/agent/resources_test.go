@@ -57,7 +57,7 @@ func (c *client) verify(told answer, zip []byte) {
 }
 
 func TestReceiptAndPreviewsAreResources(t *testing.T) {
-	each(t, func(_ *testing.T, h *house) {
+	eachRendering(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		all := c.tellAll(h.scene().UploadID)
 		c.verify(all[5], h.get(fmt.Sprint(all[4].at("url"))))
@@ -75,12 +75,12 @@ func TestReceiptAndPreviewsAreResources(t *testing.T) {
 				h.t.Errorf("%s gives %v", uri, r.Contents)
 			}
 		}
-	}, rendering)
+	})
 }
 
 func TestThePromptAsksForConsent(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db")
+	h := one(t)
 	p, err := h.client(h.agent).GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "render_this_scene", Arguments: map[string]string{"file": "a.blend", "frames": "1-3"}})
 	if err != nil {
 		t.Fatal(err)

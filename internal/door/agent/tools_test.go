@@ -12,7 +12,7 @@ import (
 
 func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 	t.Parallel()
-	h := start(t, dbtest.URL(t, "sqlite"))
+	h := one(t)
 	c := h.client(h.agent)
 	listed, err := c.ListTools(t.Context(), nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 // the annotations to being true.
 func TestNoToolTakesACredential(t *testing.T) {
 	t.Parallel()
-	h := start(t, dbtest.URL(t, "sqlite"))
+	h := one(t)
 	c := h.client(h.agent)
 	var names []string
 	for tool, err := range c.Tools(t.Context(), nil) {
@@ -101,7 +101,7 @@ func (c *client) await(job map[string]any) answer {
 }
 
 func TestAWholeJobGoesByTools(t *testing.T) {
-	each(t, func(_ *testing.T, h *house) {
+	eachRendering(t, func(_ *testing.T, h *house) {
 		c := h.client(h.agent)
 		all := c.tellAll(h.scene().UploadID)
 		for i, want := range []string{"svc_start", "svc_start", "svc_status", "svc_download", "svc_receipt"} {
@@ -114,7 +114,7 @@ func TestAWholeJobGoesByTools(t *testing.T) {
 		if b := h.balance(); b.AvailableCents != credit-2 || b.ReservedCents != 0 {
 			h.t.Errorf("the wallet has %+v", b)
 		}
-	}, rendering)
+	})
 }
 
 func TestWhatToolsSayIsWhatTheySaid(t *testing.T) {

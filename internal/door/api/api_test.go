@@ -2,30 +2,36 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"svc.example/internal/app"
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
-	"svc.example/internal/work/identity"
-	"svc.example/internal/work/wallet"
 )
+
+// shared are the services that tests share. They have no worker, and every test has
+// workspaces of its own there.
+var shared = apptest.Share(nil)
+
+func TestMain(m *testing.M) { os.Exit(apptest.Run(m, shared)) }
 
 // service is a running service without a worker, and one workspace's keys.
 type service struct {
 	t        *testing.T
 	base     string
+	owner    string // the address of the workspace's person
+	other    string // that of another workspace's
 	agent    string
 	stranger string // another workspace's agent key
 	account  string
@@ -34,52 +40,54 @@ type service struct {
 	house    *app.App
 }
 
+// each runs test in a new workspace of the shared services, with an upload inspected.
 func each(t *testing.T, test func(t *testing.T, s *service)) {
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		s := start(t, url)
-		inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
-		s.upload, s.quote = inspected.text("upload_id"), inspected.text("quote_id")
+	shared.Each(t, func(t *testing.T, w *apptest.World) {
+		s := join(t, w)
+		s.inspect()
 		test(t, s)
 	})
 }
 
+// eachAlone is each for tests that look at the queue, or work it off: nobody else has
+// jobs in their service.
+func eachAlone(t *testing.T, test func(t *testing.T, s *service)) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, url)
+		s.inspect()
+		test(t, s)
+	})
+}
+
+func (s *service) inspect() {
+	s.t.Helper()
+	inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
+	s.upload, s.quote = inspected.text("upload_id"), inspected.text("quote_id")
+}
+
+// start runs a service of the test's own.
 func start(t *testing.T, url string, with ...func(*app.Config)) *service {
 	t.Helper()
 	cfg := app.Config{Data: t.TempDir(), Database: url}
 	for _, set := range with {
 		set(&cfg)
 	}
-	ctx := context.Background()
-	s := serve(t, cfg)
-	err := s.house.DB.Write(ctx, func(tx *db.Tx) error {
-		p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
-		if err != nil {
-			return err
-		}
-		other, err := identity.CreateWorkspace(ctx, tx, "two@example.com")
-		if err != nil {
-			return err
-		}
-		agent, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "agent", nil)
-		if err != nil {
-			return err
-		}
-		stranger, err := identity.CreateAgentKey(ctx, tx, other.WorkspaceID, "agent", nil)
-		if err != nil {
-			return err
-		}
-		account, err := identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "account")
-		s.agent, s.stranger, s.account = agent.Secret, stranger.Secret, account.Secret
-		if err != nil {
-			return err
-		}
-		return wallet.Credit(ctx, tx, p.WorkspaceID, "test", 100)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	running, base := apptest.Start(t, cfg)
+	return join(t, &apptest.World{App: running, URL: base})
 }
+
+// join makes two workspaces in a running service.
+func join(t *testing.T, w *apptest.World) *service {
+	t.Helper()
+	owner, other := w.Workspace(t, 100), w.Workspace(t, 0)
+	return &service{
+		t: t, house: w.App, base: w.URL, owner: owner.Email, other: other.Email,
+		agent: owner.Agent.Secret, account: owner.Account.Secret, stranger: other.Agent.Secret,
+	}
+}
+
+// somebody is the address of a person whom the service does not know yet.
+func somebody() string { return id.New("person-") + "@example.com" }
 
 // serve runs a process of cfg's service until the test ends.
 func serve(t *testing.T, cfg app.Config) *service {

@@ -20,7 +20,7 @@ func asJSON(t *testing.T, text string) (v map[string]any) {
 
 func TestDiscoverySaysThePublishedConstants(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *service) {
+	eachAlone(t, func(t *testing.T, s *service) {
 		for path, want := range map[string]string{
 			"/v1/pricing": `{"ok":true,"contract":"SVC-PUBLIC-API-V2-FIXED-QUOTE","currency":"USD","model":"fixed_quote","quote_required":true,
 				"amount":1,"amount_minor":1,"expires_at":null}`,
@@ -67,7 +67,7 @@ func TestHealthTellsTheTimeOfTheService(t *testing.T) {
 // moment later everybody is told.
 func TestCapabilitiesFollowTheQueue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *service) {
+	eachAlone(t, func(t *testing.T, s *service) {
 		want := func(state string) {
 			t.Helper()
 			again := time.NewTicker(20 * time.Millisecond)

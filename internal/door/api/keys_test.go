@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
 )
@@ -29,10 +30,10 @@ func keyKinds() []keyKind {
 
 // eachKind runs test with a signed-in person for every kind of key.
 func eachKind(t *testing.T, test func(t *testing.T, s *service, b *browser, k keyKind)) {
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		s := start(t, url)
+	shared.Each(t, func(t *testing.T, w *apptest.World) {
+		s := join(t, w)
 		for _, k := range keyKinds() {
-			test(t, s, s.signedIn("keys@example.com"), k)
+			test(t, s, s.signedIn(somebody()), k)
 		}
 	})
 }
@@ -122,7 +123,7 @@ func TestKeysOfOthersAndOfOtherKindsAreNotFound(t *testing.T) {
 				t.Errorf("DELETE %s: %d %s", path, a.status, a.code())
 			}
 		}
-		missing(s.signedIn("stranger@example.com"), k.routes+"/"+id)
+		missing(s.signedIn(somebody()), k.routes+"/"+id)
 		missing(b, other.routes+"/"+id)
 		missing(b, k.routes+"/key_"+strings.Repeat("0", 32))
 		missing(b, k.routes+"/"+strings.ToUpper(id))
@@ -195,7 +196,7 @@ func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 func TestAnAgentKeysSpendLimitIsKeptAndBinds(t *testing.T) {
 	t.Parallel()
 	each(t, func(_ *testing.T, s *service) {
-		b := s.signedIn("one@example.com")
+		b := s.signedIn(s.owner)
 		for text, want := range map[string]any{
 			`{"name":"none"}`: nil, `{"name":"null","spend_limit_cents":null}`: nil, `{"name":"zero","spend_limit_cents":0}`: 0.0,
 		} {
@@ -219,7 +220,7 @@ func TestAnAgentKeysSpendLimitIsKeptAndBinds(t *testing.T) {
 func TestAnOwnerSwitchesTheProofPagesOfTheirWorkspace(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
-		b := s.signedIn("one@example.com")
+		b := s.signedIn(s.owner)
 		shown := func(email string) (page int64) {
 			ctx := t.Context()
 			err := s.house.DB.Read(ctx, func(tx *db.Tx) error {
@@ -238,10 +239,10 @@ func TestAnOwnerSwitchesTheProofPagesOfTheirWorkspace(t *testing.T) {
 		}
 		for _, show := range []bool{false, true} {
 			a := b.do("PUT", "/v1/workspace/proof-pages", jsonBody(fmt.Sprintf(`{"shown":%v}`, show)))
-			if a.status != 200 || a.body["shown"] != show || (shown("one@example.com") == 1) != show {
-				t.Errorf("show %v: %d %v, kept %d", show, a.status, a.body, shown("one@example.com"))
+			if a.status != 200 || a.body["shown"] != show || (shown(s.owner) == 1) != show {
+				t.Errorf("show %v: %d %v, kept %d", show, a.status, a.body, shown(s.owner))
 			}
-			if shown("two@example.com") != 1 {
+			if shown(s.other) != 1 {
 				t.Error("another workspace was switched too")
 			}
 		}

@@ -102,7 +102,7 @@ func (s *service) wallet() (available, reserved float64) {
 
 func TestTheOlderFlowLeadsToTheSameResults(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *service) {
+	eachAlone(t, func(t *testing.T, s *service) {
 		job := s.put(map[string]string{"frame_start": "2", "frame_count": "3"}, nil)
 		if job.status != 200 || job.text("status") != "awaiting_submit" || job.text("flow") != "public_v1" || job.body["submitted_at"] != nil ||
 			job.body["frame_end"] != 4.0 || job.body["price_cents"] != 3.0 || job.body["reserved_cents"] != 3.0 || !job.body["cancellable"].(bool) {

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/mailtest"
@@ -38,9 +39,9 @@ func (l linkLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-func eachBrowser(t *testing.T, test func(t *testing.T, s *service, b *browser), with ...func(*app.Config)) {
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		s := start(t, url, with...)
+func eachBrowser(t *testing.T, test func(t *testing.T, s *service, b *browser)) {
+	shared.Each(t, func(t *testing.T, w *apptest.World) {
+		s := join(t, w)
 		test(t, s, newBrowser(t, s.base))
 	})
 }
@@ -98,8 +99,8 @@ func TestAHalfLinkIsToldByAPage(t *testing.T) {
 func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
-		s.signedIn("known@example.com")
-		for _, email := range []string{"known@example.com", "unknown@example.com", "known@example.com", "known@example.com", "known@example.com", "known@example.com"} {
+		known := s.owner
+		for _, email := range []string{known, somebody(), known, known, known, known} {
 			if a := b.do("POST", "/v1/auth/link", jsonBody(`{"email":"`+email+`"}`)); a.status != 202 || len(a.body) != 1 {
 				s.t.Errorf("%s: %d %v", email, a.status, a.body)
 			}
@@ -115,8 +116,9 @@ func TestAskingForALinkTellsNothingAboutWhoExists(t *testing.T) {
 func TestAnotherSiteNeitherAsksForLinksNorSignsAnybodyIn(t *testing.T) {
 	t.Parallel()
 	eachBrowser(t, func(_ *testing.T, s *service, b *browser) {
-		token := s.link("a@example.com")
-		for path, content := range map[string]body{"/v1/auth/link": jsonBody(`{"email":"a@example.com"}`), "/v1/auth/callback": form("token", token)} {
+		email := somebody()
+		token := s.link(email)
+		for path, content := range map[string]body{"/v1/auth/link": jsonBody(`{"email":"` + email + `"}`), "/v1/auth/callback": form("token", token)} {
 			if a := b.elsewhere().do("POST", path, content); a.status != 403 || a.code() != fault.CrossOriginRefused {
 				s.t.Errorf("%s: %d %s", path, a.status, a.code())
 			}
@@ -143,7 +145,10 @@ func TestTheSessionCookieIsForTheBrowserAlone(t *testing.T) {
 		}
 		t.Run(public, func(t *testing.T) {
 			t.Parallel()
-			eachBrowser(t, eachOf, func(c *app.Config) { c.PublicURL = public })
+			dbtest.EachURL(t, func(t *testing.T, url string) {
+				s := start(t, url, func(c *app.Config) { c.PublicURL = public })
+				eachOf(t, s, newBrowser(t, s.base))
+			})
 		})
 	}
 }
@@ -179,7 +184,7 @@ func TestSigningOutEndsTheSessionInEveryProcess(t *testing.T) {
 func TestABrowserInspectsQuotesAndStartsByItsSession(t *testing.T) {
 	t.Parallel()
 	each(t, func(_ *testing.T, s *service) {
-		b := s.signedIn("one@example.com")
+		b := s.signedIn(s.owner)
 		upload := "/node/v1/uploads/" + s.upload
 		quote := b.do("POST", upload+"/quote", jsonBody(`{"frame_start":1,"frame_end":2}`))
 		if quote.status != 200 {
@@ -189,7 +194,7 @@ func TestABrowserInspectsQuotesAndStartsByItsSession(t *testing.T) {
 		if a := b.elsewhere().do("POST", upload+"/start", terms); a.status != 403 || a.code() != fault.CrossOriginRefused {
 			s.t.Fatalf("another site spends: %d %s", a.status, a.code())
 		}
-		if a := s.signedIn("two@example.com").do("POST", upload+"/start", terms); a.status != 404 {
+		if a := s.signedIn(s.other).do("POST", upload+"/start", terms); a.status != 404 {
 			s.t.Fatalf("another person spends: %d %s", a.status, a.code())
 		}
 		if a := b.do("POST", upload+"/start", terms); a.status != 200 || a.body["status"] != "queued" {

@@ -12,7 +12,7 @@ import (
 func TestNoTextIsAFaultOfOurs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
-		b := s.signedIn("one@example.com")
+		b := s.signedIn(s.owner)
 		refused := func(what string, a answer) {
 			t.Helper()
 			if a.status != 400 && a.status != 404 {

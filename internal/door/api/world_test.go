@@ -65,10 +65,10 @@ func newWorld(t *testing.T, url string) *world {
 	terms := jsonBody(`{"quote_id":"` + inspected.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1","webhook_url":"` + deadReceiver + `"}`)
 	w.path["job_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/start", terms).text("job_id")
 	s.post("/node/v1/jobs/"+w.path["job_id"]+"/cancel", body{}) // ended, so that event streams end
-	w.owner, w.stranger, w.ended = w.party("one@example.com", false), w.party("two@example.com", false), w.party("one@example.com", true)
+	w.owner, w.stranger, w.ended = w.party(s.owner, false), w.party(s.other, false), w.party(s.owner, true)
 	w.keys = map[string]string{}
 	for _, routes := range []string{"/v1/api-keys", "/v1/agent-keys"} {
-		b := s.signedIn("one@example.com")
+		b := s.signedIn(s.owner)
 		w.keys[routes] = b.do("POST", routes, jsonBody(`{"name":"to be revoked"}`)).text("key_id")
 		w.belongings = append(w.belongings, w.keys[routes])
 	}
@@ -77,7 +77,7 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
 	w.belongings = append(w.belongings, w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
-	w.expired = w.open("one@example.com")
+	w.expired = w.open(s.owner)
 	skew.Store(0)
 	w.samples = map[string]sample{
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
