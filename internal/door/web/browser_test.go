@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -26,45 +27,59 @@ import (
 	"svc.example/internal/test/leaderboardtest"
 )
 
-// house is a running service with a leaderboard.
-type house struct {
-	t     *testing.T
-	base  string
-	app   *app.App
-	fleet *leaderboardtest.Fleet
-	days  atomic.Int64 // how far the service's clock has been moved
+// worlds are services with an empty leaderboard, which tests share that hand in no
+// results and need no configuration of their own.
+var worlds = apptest.Share(nil)
+
+func TestMain(m *testing.M) {
+	code := apptest.Run(m, worlds)
+	if err := chromium.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "the browser:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
-func start(t *testing.T, with ...func(*app.Config)) *house {
+// site is a running service and the test that looks at its pages.
+type site struct {
+	t    *testing.T
+	base string
+	app  *app.App
+}
+
+// shared is the service without results.
+func shared(t *testing.T) *site {
 	t.Helper()
-	h := &house{t: t}
-	config := app.Config{AllowSynthetic: true, Skew: func() time.Duration { return time.Duration(h.days.Load()) * 24 * time.Hour }}
-	for _, set := range with {
-		set(&config)
-	}
-	h.app, h.base = apptest.Start(t, config)
-	var err error
-	if h.fleet, err = leaderboardtest.NewFleet(t.Context(), h.app.Board(h.app.Links(h.base))); err != nil {
+	w := worlds.On(t, "sqlite")
+	return &site{t: t, base: w.URL, app: w.App}
+}
+
+// with is the same service, looked at by another test.
+func (h *site) with(t *testing.T) *site { return &site{t: t, base: h.base, app: h.app} }
+
+// measured starts a service with results of several GPUs and a CPU, the same each
+// time, over some months. It returns the id of one result of a GPU and of the CPU's.
+func measured(t *testing.T) (h *site, gpu, cpu string) {
+	t.Helper()
+	var days atomic.Int64 // how far the service's clock has been moved
+	started, base := apptest.Start(t, app.Config{
+		AllowSynthetic: true, Skew: func() time.Duration { return time.Duration(days.Load()) * 24 * time.Hour },
+	})
+	fleet, err := leaderboardtest.NewFleet(t.Context(), started.Board(started.Links(base)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return h
-}
-
-// measure hands in results of several GPUs and a CPU, the same each time, over
-// some months, and gives one GPU's and the CPU's.
-func (h *house) measure() (gpu, cpu string) {
-	h.t.Helper()
 	chance := rand.New(rand.NewPCG(1, 2))
 	submit := func(name string, gb int64, score float64) string {
-		h.days.Add(1)
-		score, at := math.Round(score), time.Now().Add(time.Duration(h.days.Load())*24*time.Hour)
+		at := time.Now().Add(time.Duration(days.Add(1)) * 24 * time.Hour)
+		score = math.Round(score)
 		r := leaderboardtest.Run(name, gb, score, at)
 		if name == "" {
 			r = leaderboardtest.CPURun("AMD Ryzen 9 7950X 16-Core Processor", score, at)
 		}
-		done, err := h.fleet.Submit(h.t.Context(), r)
+		done, err := fleet.Submit(t.Context(), r)
 		if err != nil || done.Reason != "" {
-			h.t.Fatalf("%+v, %v", done, err)
+			t.Fatalf("%+v, %v", done, err)
 		}
 		return done.ResultID
 	}
@@ -89,19 +104,55 @@ func (h *house) measure() (gpu, cpu string) {
 		submit(g.name, g.gb, g.score*(1+0.05*chance.NormFloat64()))
 	}
 	gpu = submit("NVIDIA GeForce RTX 4090", 24, 9700)
-	return gpu, submit("", 0, 212)
+	return &site{t: t, base: base, app: started}, gpu, submit("", 0, 212)
 }
 
-// browse gives a tab of a real Chromium, and what its console complained about.
-// A machine without one fails the test: scripts/install-tools chromium.
+// chromium is the one browser of the package's tests.
+var chromium browser
+
+// browser is a real Chromium, which starts when a test first asks for a tab.
+type browser struct {
+	once   sync.Once
+	ctx    context.Context
+	err    error
+	folder string // of its profile
+	end    func()
+}
+
+func (b *browser) open() {
+	if b.folder, b.err = os.MkdirTemp("", "svc-browser-"); b.err != nil {
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(b.folder)) // it may run as root, on pages of our own
+	allocated, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
+	b.ctx, b.end = chromedp.NewContext(allocated)
+	stop := b.end
+	b.end = func() { stop(); stopAll() }
+	b.err = chromedp.Do(b.ctx)
+}
+
+// close ends the browser and waits for it.
+func (b *browser) close() error {
+	if b.ctx == nil {
+		return nil // no test has asked for it
+	}
+	err := chromedp.Cancel(b.ctx)
+	b.end()
+	return errors.Join(err, os.RemoveAll(b.folder))
+}
+
+// browse gives a tab of the browser, with cookies and storage of its own, and what
+// its console complained about. A machine without Chromium fails the test:
+// scripts/install-tools chromium.
 func browse(t *testing.T) (tab context.Context, complaints func() []string) {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir())) // it may run as root, on pages of our own
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
+	chromium.once.Do(chromium.open)
+	if chromium.err != nil {
+		t.Fatal(chromium.err)
+	}
+	ctx, stop := context.WithTimeout(chromium.ctx, 3*time.Minute)
 	t.Cleanup(stop)
-	allocated, stopAll := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stopAll)
-	tab, closeTab := chromedp.NewContext(allocated)
+	tab, closeTab := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
 	var mu sync.Mutex
 	var said []string
@@ -166,15 +217,20 @@ func keep(ctx context.Context, t *testing.T, name string) {
 }
 
 // violations are what axe-core finds on the open page that is serious or worse.
-func violations(ctx context.Context, t *testing.T) []string {
+// Colours alone are all that another colour scheme changes.
+func violations(ctx context.Context, t *testing.T, coloursAlone bool) []string {
 	t.Helper()
 	axe, err := os.ReadFile("../../../.tools/npm/node_modules/axe-core/axe.min.js")
 	if err != nil {
 		t.Fatalf("%v: run scripts/install-npm", err)
 	}
 	look[any](ctx, t, string(axe)+";undefined")
+	options, least := `{resultTypes: ["violations"]}`, 10
+	if coloursAlone {
+		options, least = `{resultTypes: ["violations"], runOnly: ["cat.color"]}`, 1
+	}
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](
-		`axe.run(document).then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target + " " + n.failureSummary).join("; "))}))`,
+		`axe.run(document, `+options+`).then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target + " " + n.failureSummary).join("; "))}))`,
 		func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +239,7 @@ func violations(ctx context.Context, t *testing.T) []string {
 		Passes     int
 		Violations []string
 	}
-	if err := json.Unmarshal([]byte(found), &report); err != nil || report.Passes < 10 {
+	if err := json.Unmarshal([]byte(found), &report); err != nil || report.Passes < least {
 		t.Fatalf("axe looked at nothing: %s, %v", found, err)
 	}
 	return report.Violations
@@ -199,36 +255,44 @@ func screens() []screen {
 	return []screen{{"desktop", 1280, 900, false, false}, {"phone", 360, 780, false, true}, {"dark", 1280, 900, true, false}}
 }
 
+func TestPagesWithoutResultsSayHowToHandOneIn(t *testing.T) {
+	t.Parallel()
+	tab, complaints := browse(t)
+	h := shared(t)
+	for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
+		h.inspect(tab, screens()[0], name, path, complaints)
+		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+h.base) {
+			t.Errorf("%s does not say how to hand in a result: %s", name, text)
+		}
+	}
+}
+
 // TestPagesReadWellOnEveryScreen opens each page as a person does, on a desktop,
 // a phone and in the dark.
 func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	tab, complaints := browse(t)
-	empty := start(t)
-	for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
-		empty.inspect(tab, screens()[0], name, path, complaints)
-		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+empty.base) {
-			t.Errorf("%s does not say how to hand in a result: %s", name, text)
-		}
-	}
-	h := start(t)
-	gpu, cpu := h.measure()
-	for name, path := range map[string]string{
+	h, gpu, cpu := measured(t)
+	pages := map[string]string{
 		"start": "/", "board": links.LeaderboardPath, "search": links.LeaderboardPath + "?q=rtx", "gpu": links.GPUPath + "nvidia-geforce-rtx-4090",
 		"gpu-few": links.GPUPath + "nvidia-geforce-gtx-1060-6gb", "compare": links.ComparePath + "?a=nvidia-geforce-rtx-4090&b=amd-radeon-rx-7900-xtx",
 		"compare-choose": links.ComparePath, "result": links.ResultPath + gpu, "result-cpu": links.ResultPath + cpu,
-	} {
-		for _, s := range screens() {
-			h.inspect(tab, s, name, path, complaints)
-		}
 	}
-	for _, s := range screens()[1:] { // it is long
-		h.inspect(tab, s, "docs", "/docs", complaints)
+	for _, s := range screens() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			tab, complaints := browse(t)
+			for name, path := range pages {
+				h.with(t).inspect(tab, s, name, path, complaints)
+			}
+			if s.phone || s.dark { // it is long
+				h.with(t).inspect(tab, s, "docs", "/docs", complaints)
+			}
+		})
 	}
 }
 
 // inspect opens a page and holds it against what every page promises.
-func (h *house) inspect(tab context.Context, s screen, name, path string, complaints func() []string) {
+func (h *site) inspect(tab context.Context, s screen, name, path string, complaints func() []string) {
 	t := h.t
 	t.Helper()
 	scheme := "light"
@@ -257,7 +321,7 @@ func (h *house) inspect(tab context.Context, s screen, name, path string, compla
 		t.Errorf("%s: the page has %d scripts", name, n)
 	}
 	keep(tab, t, name)
-	for _, v := range violations(tab, t) {
+	for _, v := range violations(tab, t, s.dark) {
 		t.Errorf("%s: %s", name, v)
 	}
 	complaints() // axe has its own words

@@ -18,7 +18,7 @@ var asJSON = regexp.MustCompile(`<link rel="alternate" type="application/json" h
 // asks to sign in.
 func TestTheFirstPageLeadsEverywhere(t *testing.T) {
 	t.Parallel()
-	h := start(t)
+	h := shared(t)
 	page, status := h.get(t, "/")
 	if status != http.StatusOK {
 		t.Fatalf("the first page: %d", status)
@@ -41,7 +41,7 @@ func TestTheFirstPageLeadsEverywhere(t *testing.T) {
 	}
 }
 
-func (h *house) get(t *testing.T, path string) (text string, status int) {
+func (h *site) get(t *testing.T, path string) (text string, status int) {
 	t.Helper()
 	res, err := http.Get(h.base + path)
 	if err != nil {
@@ -59,7 +59,7 @@ func (h *house) get(t *testing.T, path string) (text string, status int) {
 // programs.
 func TestASearchAsJSONIsTheSameSearch(t *testing.T) {
 	t.Parallel()
-	h := start(t)
+	h := shared(t)
 	page, _ := h.get(t, "/leaderboard?q=rtx+%264090")
 	link := asJSON.FindStringSubmatch(page)
 	if link == nil {

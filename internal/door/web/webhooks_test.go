@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
@@ -95,7 +96,7 @@ func says(t *testing.T, text, want string) {
 
 // signedIn makes a person and has the browser sign in by their link's button,
 // and go on from there.
-func (h *house) signedIn(tab context.Context, email string) (workspaceID string) {
+func (h *site) signedIn(tab context.Context, email string) (workspaceID string) {
 	h.t.Helper()
 	var token string
 	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) (err error) {
@@ -118,7 +119,7 @@ func (h *house) signedIn(tab context.Context, email string) (workspaceID string)
 }
 
 // tell ends a job of a workspace.
-func (h *house) tell(workspaceID string) {
+func (h *site) tell(workspaceID string) {
 	h.t.Helper()
 	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) error {
 		return webhook.Tell(context.Background(), tx, webhook.Event{WorkspaceID: workspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
@@ -134,9 +135,10 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	t.Parallel()
 	tab, complaints := browse(t)
 	r, roots := newReceiver(t)
-	h := start(t, func(c *app.Config) {
-		c.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+	started, base := apptest.Start(t, app.Config{
+		Webhooks: outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots},
 	})
+	h := &site{t: t, base: base, app: started}
 	for _, s := range screens() {
 		h.inspect(tab, s, "missing-session", webhook.ConsolePage, complaints)
 	}
@@ -212,7 +214,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 // TestAFormOfAnotherSiteDoesNothing sends the person's cookie from elsewhere.
 func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 	t.Parallel()
-	h := start(t)
+	h := shared(t)
 	signIn := func(email string) (session identity.Opened) {
 		t.Helper()
 		err := h.app.DB.Write(t.Context(), func(tx *db.Tx) error {
