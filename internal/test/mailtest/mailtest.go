@@ -27,6 +27,7 @@ const Password = "p@ss word"
 // Security says when a connection is under TLS.
 type Security int
 
+// The kinds of server.
 const (
 	Plain       Security = iota // never
 	StartTLS                    // once the client asks for it
