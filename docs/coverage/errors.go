@@ -4,7 +4,7 @@ package coverage
 func errorAnswers() []Rule {
 	return []Rule{
 		shown("7", "Every error has the one body, misses and panics too; unknown causes stay inside",
-			"app.TestMissesAndPanicsWearTheEnvelope", "fault.TestUnknownErrorLeaksNothing", "fault.TestEveryCodeStandsOnceAndSaysWhatToDo",
+			"front.TestMissesAndPanicsWearTheEnvelope", "front.TestAnUnknownErrorIsLoggedOnceAndToldByItsRequestID", "fault.TestEveryCodeStandsOnceAndSaysWhatToDo",
 			"api.TestTheDocumentHasThePublishedShapes"),
 		shown("7", "A wrong request", "api.TestBadRequestsMeetTheirCode", "api.TestBadRendersMeetTheirCode", "api.TestKeyNamesAreBounded").lines("400"),
 		shown("7", "No valid key, no session", "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse").lines("401"),
@@ -12,6 +12,6 @@ func errorAnswers() []Rule {
 		shown("7", "Not cancellable, too many active keys", "api.TestTheOlderFlowLeadsToTheSameResults", "api.TestAnEleventhActiveKeyIsRefusedUntilOneIsRevoked").lines("409"),
 		shown("7", "An upload above the cap", "story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("413"),
 		shown("7", "An upload that is no form", "api.TestBadRendersMeetTheirCode").lines("415"),
-		shown("7", "Too many requests, and when to come back", "app.TestARefusedClientIsToldWhenToComeBack", "api.TestAClientBeyondItsRateIsRefused").lines("429"),
+		shown("7", "Too many requests, and when to come back", "front.TestARefusedClientIsToldWhenToComeBack", "api.TestAClientBeyondItsRateIsRefused").lines("429"),
 	}
 }

@@ -74,31 +74,26 @@ func Routes(mux *http.ServeMux, rooms Rooms) {
 
 // caller is who a request acts for, and how its answer is found in the log.
 type caller struct {
-	workspaceID, keyID string
-	requestID          string
+	identity.Principal
+	requestID string
 }
 
 type callerKey struct{}
-
-// principal is who asks, as the work knows it.
-func (c caller) principal() identity.Principal {
-	return identity.Principal{
-		WorkspaceID: c.workspaceID, Scopes: identity.AllScopes(),
-		Credential: identity.Credential{Kind: identity.AgentCredential, KeyID: c.keyID},
-	}
-}
 
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 
 // letIn lets agent keys in.
 func (d *door) letIn(next front.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		key, err := identity.Agent(r.Context(), d.DB, r.Header.Get("Authorization"))
+		p, err := identity.Agent(r.Context(), d.DB, r.Header.Get("Authorization"))
+		if err == nil {
+			err = p.Require(identity.ScopeRead)
+		}
 		if err != nil {
 			return err
 		}
-		identity.RecordWorkspace(r.Context(), key.WorkspaceID)
-		c := caller{key.WorkspaceID, key.KeyID, w.Header().Get(fault.RequestIDHeader)}
+		identity.RecordWorkspace(r.Context(), p.WorkspaceID)
+		c := caller{p, w.Header().Get(fault.RequestIDHeader)}
 		return next(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	}
 }

@@ -93,7 +93,7 @@ const (
 )
 
 func (d *door) inspect(ctx context.Context, in inspectIn) (inspected, error) {
-	workspace := callerOf(ctx).workspaceID
+	workspace := callerOf(ctx).WorkspaceID
 	switch {
 	case in.UploadID != nil && in.FileURL != nil:
 		return inspected{}, fault.Field("file_url", "stands beside upload_id; send one of the two, or none")

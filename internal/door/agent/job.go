@@ -36,9 +36,8 @@ func (d *door) start(ctx context.Context, in startIn) (jobStatus, error) {
 	if err != nil {
 		return jobStatus{}, err
 	}
-	c := callerOf(ctx)
 	o, err := d.Jobs.Start(ctx, job.StartRequest{
-		Principal: c.principal(), UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
+		Principal: callerOf(ctx).Principal, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
 		MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
 	})
 	if err != nil {
@@ -105,7 +104,7 @@ type failure struct {
 }
 
 func (d *door) status(ctx context.Context, in jobIn) (jobStatus, error) {
-	o, err := d.Jobs.Get(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	o, err := d.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return jobStatus{}, err
 	}

@@ -26,7 +26,7 @@ func (d *door) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	if in.FrameStep != nil {
 		every = int(*in.FrameStep)
 	}
-	i, err := d.Intake.Requote(ctx, callerOf(ctx).workspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+	i, err := d.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
 	if err != nil {
 		return inspected{}, err
 	}

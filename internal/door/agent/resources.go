@@ -58,7 +58,7 @@ func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 		content.MIMEType = "image/jpeg"
 		frame, _ := strconv.Atoi(part[3]) // the form lets digits through
 		var preview watch.Preview
-		if preview, err = d.Watch.Preview(ctx, callerOf(ctx).workspaceID, part[1], frame); err == nil {
+		if preview, err = d.Watch.Preview(ctx, callerOf(ctx).WorkspaceID, part[1], frame); err == nil {
 			content.Blob, err = preview.JPEG(ctx)
 		}
 	} else {
@@ -73,7 +73,7 @@ func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 
 // document is a text that proves a completed job.
 func (d *door) document(ctx context.Context, job, name string) (string, error) {
-	_, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).workspaceID, job)
+	_, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, job)
 	if err != nil {
 		return "", err
 	}

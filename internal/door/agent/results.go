@@ -32,7 +32,7 @@ type download struct {
 }
 
 func (d *door) download(ctx context.Context, in jobIn) (download, error) {
-	_, f, err := d.Artifacts.Download(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	_, f, err := d.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return download{}, err
 	}
@@ -100,7 +100,7 @@ func (r receiptAnswer) links() []mcp.Content {
 }
 
 func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
-	o, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).workspaceID, string(in.JobID))
+	o, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return receiptAnswer{}, err
 	}

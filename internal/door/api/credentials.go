@@ -29,26 +29,17 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 	}
 }
 
-// caller is who a route acts for.
-type caller struct {
-	WorkspaceID string
-	KeyID       string // "" for a session
-	Email       string // of a session's person; "" for a key
-}
-
 type contextKey int
 
 const (
-	callerKey contextKey = iota
+	principalKey contextKey = iota
 	requestIDKey
 )
 
-// principal is who asks, as the work knows it.
-func (c caller) principal() identity.Principal {
-	return identity.Principal{WorkspaceID: c.WorkspaceID, Scopes: identity.AllScopes(), Credential: identity.Credential{KeyID: c.KeyID}}
+// callerOf is who a request is from. A route without a credential has nobody.
+func callerOf(ctx context.Context) identity.Principal {
+	return ctx.Value(principalKey).(identity.Principal)
 }
-
-func callerOf(ctx context.Context) caller { return ctx.Value(callerKey).(caller) }
 
 func requestIDOf(ctx context.Context) string {
 	s, _ := ctx.Value(requestIDKey).(string)
@@ -66,7 +57,14 @@ type middleware = func(huma.Context, func(huma.Context))
 
 // ownPages lets everybody in who does not come from another site's page.
 func (s *server) ownPages() middleware {
-	return s.authenticated(func(r *http.Request) (caller, error) { return caller{}, s.ownPage(r) })
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, _ := humago.Unwrap(ctx)
+		if err := s.ownPage(r); err != nil {
+			fail(ctx, err)
+			return
+		}
+		next(ctx)
+	}
 }
 
 // accountOnly lets account keys in.
@@ -81,7 +79,7 @@ func (s *server) sessionOnly() middleware { return s.authenticated(s.session) }
 // agentOrSession lets agent keys in, and the browser's session (the
 // inspect-then-start path of spec 5).
 func (s *server) agentOrSession() middleware {
-	return s.authenticated(func(r *http.Request) (caller, error) {
+	return s.authenticated(func(r *http.Request) (identity.Principal, error) {
 		if bySession(r) {
 			return s.session(r)
 		}
@@ -91,7 +89,7 @@ func (s *server) agentOrSession() middleware {
 
 // accountOrSession lets account keys in, and the browser's session.
 func (s *server) accountOrSession() middleware {
-	return s.authenticated(func(r *http.Request) (caller, error) {
+	return s.authenticated(func(r *http.Request) (identity.Principal, error) {
 		if bySession(r) {
 			return s.session(r)
 		}
@@ -102,7 +100,7 @@ func (s *server) accountOrSession() middleware {
 // anyCredential lets account keys, agent keys and the browser's session in:
 // each sees its own workspace's.
 func (s *server) anyCredential() middleware {
-	return s.authenticated(func(r *http.Request) (caller, error) {
+	return s.authenticated(func(r *http.Request) (identity.Principal, error) {
 		switch {
 		case bySession(r):
 			return s.session(r)
@@ -120,26 +118,23 @@ func bySession(r *http.Request) bool {
 	return err == nil && r.Header.Get("Authorization") == ""
 }
 
-func (s *server) accountKey(r *http.Request) (caller, error) {
-	key, err := identity.Account(r.Context(), s.DB, r.Header.Get("Authorization"))
-	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
+func (s *server) accountKey(r *http.Request) (identity.Principal, error) {
+	return identity.Account(r.Context(), s.DB, r.Header.Get("Authorization"))
 }
 
-func (s *server) agentKey(r *http.Request) (caller, error) {
-	key, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
-	return caller{WorkspaceID: key.WorkspaceID, KeyID: key.KeyID}, err
+func (s *server) agentKey(r *http.Request) (identity.Principal, error) {
+	return identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
 }
 
-func (s *server) session(r *http.Request) (caller, error) {
+func (s *server) session(r *http.Request) (identity.Principal, error) {
 	token, err := identity.SessionToken(r)
 	if err != nil {
-		return caller{}, err
+		return identity.Principal{}, err
 	}
 	if err := s.ownPage(r); err != nil {
-		return caller{}, err
+		return identity.Principal{}, err
 	}
-	person, err := identity.Session(r.Context(), s.DB, token)
-	return caller{WorkspaceID: person.WorkspaceID, Email: person.Email}, err
+	return identity.Session(r.Context(), s.DB, token)
 }
 
 // ownPage refuses what another site's page asks for in the person's name.
@@ -153,16 +148,19 @@ func (s *server) ownPage(r *http.Request) error {
 }
 
 // authenticated refuses a request, before its body is read, unless who knows
-// whom it is from.
-func (s *server) authenticated(who func(*http.Request) (caller, error)) middleware {
+// whom it is from, and that it may read.
+func (s *server) authenticated(who func(*http.Request) (identity.Principal, error)) middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
-		c, err := who(r)
+		p, err := who(r)
+		if err == nil {
+			err = p.Require(identity.ScopeRead)
+		}
 		if err != nil {
 			fail(ctx, err)
 			return
 		}
-		identity.RecordWorkspace(ctx.Context(), c.WorkspaceID)
-		next(huma.WithValue(ctx, callerKey, c))
+		identity.RecordWorkspace(ctx.Context(), p.WorkspaceID)
+		next(huma.WithValue(ctx, principalKey, p))
 	}
 }

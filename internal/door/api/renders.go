@@ -129,11 +129,10 @@ func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOut
 // idempotent answer are one transaction.
 func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
 	out = &objectOutput{}
-	c := callerOf(ctx)
 	var target webhook.Target
 	hold := func(tx *db.Tx, q quote.Quote) (err error) {
 		out.Body, err = s.Jobs.Hold(ctx, tx, job.StartRequest{
-			Principal: c.principal(), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
+			Principal: callerOf(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
 		}, q)
 		if err != nil {
 			return err
@@ -149,7 +148,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 			return nil, err
 		}
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			q, err := s.Intake.OpenQuote(ctx, tx, c.WorkspaceID, asked.UploadID)
+			q, err := s.Intake.OpenQuote(ctx, tx, callerOf(ctx).WorkspaceID, asked.UploadID)
 			if err != nil {
 				return err
 			}

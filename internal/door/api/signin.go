@@ -105,7 +105,7 @@ func (s *server) signIn(api huma.API) {
 	who.Security = []map[string][]string{{sessionScheme: {}}}
 	huma.Register(api, who, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
 		c := callerOf(ctx)
-		return noStore(sessionBody{true, c.Email, c.WorkspaceID}, nil)
+		return noStore(sessionBody{true, c.Credential.Email, c.WorkspaceID}, nil)
 	})
 
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)

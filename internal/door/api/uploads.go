@@ -82,13 +82,12 @@ func (s *server) uploads(api huma.API) {
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.once(byBody)},
 	}, func(ctx context.Context, in *startInput) (*objectOutput, error) {
-		c := callerOf(ctx)
 		target, err := s.target(ctx, in.Body.WebhookFields)
 		if err != nil {
 			return nil, err
 		}
 		o, err := s.Jobs.Start(ctx, job.StartRequest{
-			Principal: c.principal(), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
+			Principal: callerOf(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
 		})
 		return &objectOutput{o}, err
 	})

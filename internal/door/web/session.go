@@ -14,10 +14,13 @@ const formBytes = 64 << 10
 
 // signedIn lets the people of a workspace see its pages, and shows others the way
 // to sign in.
-func (s *Site) signedIn(build func(r *http.Request, who identity.Person) (page, error)) func(*http.Request) (page, error) {
+func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (page, error)) func(*http.Request) (page, error) {
 	return func(r *http.Request) (page, error) {
-		who, err := s.person(r)
+		who, err := s.principal(r)
 		var p page
+		if err == nil {
+			err = who.Require(identity.ScopeRead)
+		}
 		if err == nil {
 			identity.RecordWorkspace(r.Context(), who.WorkspaceID)
 			p, err = build(r, who)
@@ -25,23 +28,23 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Person) (page, 
 		if fault.Is(err, fault.Unauthenticated) {
 			return s.signIn(http.StatusUnauthorized, signInView{}), nil
 		}
-		p.Private, p.Forms, p.Email, p.Section = true, true, who.Email, webhooksSection
+		p.Private, p.Forms, p.Email, p.Section = true, true, who.Credential.Email, webhooksSection
 		return p, err
 	}
 }
 
-// person is who the request's cookie stands for. Errors: unauthenticated.
-func (s *Site) person(r *http.Request) (identity.Person, error) {
+// principal is who the request's cookie stands for. Errors: unauthenticated.
+func (s *Site) principal(r *http.Request) (identity.Principal, error) {
 	token, err := identity.SessionToken(r)
 	if err != nil {
-		return identity.Person{}, err
+		return identity.Principal{}, err
 	}
 	return identity.Session(r.Context(), s.DB, token)
 }
 
 // form does what a form of our own pages asks for, in the name of who is signed
 // in. Errors: cross_origin_refused, invalid_request.
-func (s *Site) form(do func(r *http.Request, who identity.Person) (page, error)) func(*http.Request) (page, error) {
+func (s *Site) form(do func(r *http.Request, who identity.Principal) (page, error)) func(*http.Request) (page, error) {
 	signedIn := s.signedIn(do)
 	return func(r *http.Request) (page, error) {
 		if err := s.readForm(r); err != nil {

@@ -101,12 +101,12 @@ func said(q url.Values) string {
 }
 
 // webhooks shows a workspace's endpoints.
-func (s *Site) webhooks(r *http.Request, who identity.Person) (page, error) {
+func (s *Site) webhooks(r *http.Request, who identity.Principal) (page, error) {
 	return s.withEndpoints(r, who, webhooksView{Said: said(r.URL.Query())})
 }
 
 // withEndpoints adds what there is to what has just happened.
-func (s *Site) withEndpoints(r *http.Request, who identity.Person, v webhooksView) (page, error) {
+func (s *Site) withEndpoints(r *http.Request, who identity.Principal, v webhooksView) (page, error) {
 	all, err := s.Webhooks.Overview(r.Context(), who.WorkspaceID, newest)
 	if err != nil {
 		return page{}, err
@@ -120,7 +120,7 @@ func (s *Site) withEndpoints(r *http.Request, who identity.Person, v webhooksVie
 
 // done goes back to the page, which tells of it; or says there why it was not
 // done.
-func (s *Site) done(r *http.Request, who identity.Person, did url.Values, err error) (page, error) {
+func (s *Site) done(r *http.Request, who identity.Principal, did url.Values, err error) (page, error) {
 	if err != nil {
 		return s.refused(r, who, webhooksView{}, err)
 	}
@@ -128,7 +128,7 @@ func (s *Site) done(r *http.Request, who identity.Person, did url.Values, err er
 }
 
 // refused shows the page with what stands against it.
-func (s *Site) refused(r *http.Request, who identity.Person, v webhooksView, err error) (page, error) {
+func (s *Site) refused(r *http.Request, who identity.Principal, v webhooksView, err error) (page, error) {
 	status, told := fault.Envelope(err, "")
 	if status >= http.StatusInternalServerError {
 		return page{}, err
@@ -139,7 +139,7 @@ func (s *Site) refused(r *http.Request, who identity.Person, v webhooksView, err
 	return p, err
 }
 
-func (s *Site) addEndpoint(r *http.Request, who identity.Person) (page, error) {
+func (s *Site) addEndpoint(r *http.Request, who identity.Principal) (page, error) {
 	n := webhook.NewEndpoint{URL: r.PostForm.Get("url"), Description: r.PostForm.Get("description")}
 	e, secret, err := s.Webhooks.Create(r.Context(), who.WorkspaceID, n)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Site) addEndpoint(r *http.Request, who identity.Person) (page, error) {
 }
 
 // changeEndpoint does one of the actions on an endpoint.
-func (s *Site) changeEndpoint(r *http.Request, who identity.Person) (page, error) {
+func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, error) {
 	ctx, endpointID, action := r.Context(), r.PathValue("endpoint_id"), r.PathValue("action")
 	did := url.Values{"did": {action}}
 	switch action {
@@ -186,7 +186,7 @@ func (s *Site) changeEndpoint(r *http.Request, who identity.Person) (page, error
 }
 
 // redeliver makes one delivery again.
-func (s *Site) redeliver(r *http.Request, who identity.Person) (page, error) {
+func (s *Site) redeliver(r *http.Request, who identity.Principal) (page, error) {
 	_, err := s.Webhooks.Redeliver(r.Context(), who.WorkspaceID, r.PostForm.Get("job_id"), r.PathValue("delivery_id"))
 	return s.done(r, who, url.Values{"did": {"again"}}, err)
 }

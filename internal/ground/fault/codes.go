@@ -23,6 +23,7 @@ const (
 	Unauthenticated      Code = "unauthenticated"
 	InsufficientFunds    Code = "insufficient_funds"
 	CrossOriginRefused   Code = "cross_origin_refused"
+	InsufficientScope    Code = "insufficient_scope"
 	RouteNotFound        Code = "route_not_found"
 	RenderNotFound       Code = "render_not_found"
 	FrameNotFound        Code = "frame_not_found"
@@ -147,6 +148,7 @@ func Table() []Entry {
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
+		{InsufficientScope, 403, false, "Use a credential that has the scope which the message names.", DoorAPI},
 		{RouteNotFound, 404, false, "Check the path against /openapi.json.", DoorAPI},
 		{RenderNotFound, 404, false, "Check the job id and that the key belongs to the job's workspace.", DoorAPI},
 		{FrameNotFound, 404, false, "List the frames and use a number from there.", DoorAPI},

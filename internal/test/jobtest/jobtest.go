@@ -143,7 +143,7 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 			PriceCents: int64(n), PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
 		})
 	})
-	o, err := w.Jobs.Start(context.Background(), job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
+	o, err := w.Jobs.Start(context.Background(), job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
 	if err != nil {
 		t.Fatal(err)
 	}

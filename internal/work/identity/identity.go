@@ -1,15 +1,17 @@
 // Package identity knows workspaces, people and their credentials.
 //
-// Three kinds of key live in three stores and are three types here: AccountKey,
-// AgentKey and NodeKey. None can stand in for another (spec 5). A person's
-// Session is the fourth credential; it is for browsers.
+// Three kinds of key live in three stores: account keys, agent keys and node keys.
+// None can stand in for another (spec 5). A person's session is the fourth
+// credential; it is for browsers. Whoever asks with an account key, an agent key or
+// a session is a Principal; a worker is known by its NodeKey.
 //
 // What always holds: a secret has 256 random bits or more and is stored only as
 // its SHA-256; it is returned once, by the call that makes it; a revoked or
 // unknown secret is unauthenticated from the next call on, in every process,
 // because nothing is cached.
 //
-// What a credential may do is left to the doors. Start reading at Agent.
+// What is done for a principal is left to others. Start reading at Principal, then
+// at Agent.
 package identity
 
 import (
@@ -29,18 +31,6 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 )
-
-// AccountKey is for the public API's render and workspace routes.
-type AccountKey struct {
-	KeyID       string
-	WorkspaceID string
-}
-
-// AgentKey is for inspect, quote, start and the agent tools.
-type AgentKey struct {
-	KeyID       string
-	WorkspaceID string
-}
 
 // NodeKey is for the workers' door; it belongs to the operator, not to a
 // workspace.
@@ -258,28 +248,28 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 
 // Agent authenticates an Authorization header as an agent key, or fails with
 // unauthenticated.
-func Agent(ctx context.Context, d *db.DB, header string) (key AgentKey, err error) {
+func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
-		key = AgentKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
+		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
 		return state{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
-		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
-	return key, err
+	return p, err
 }
 
 // Account authenticates an Authorization header as an account key, or fails
 // with unauthenticated.
-func Account(ctx context.Context, d *db.DB, header string) (key AccountKey, err error) {
+func Account(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
-		key = AccountKey{KeyID: row.KeyID, WorkspaceID: row.WorkspaceID}
+		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
 		return state{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
-		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
-	return key, err
+	return p, err
 }
 
 // Node authenticates an Authorization header as a worker's key, or fails with

@@ -86,7 +86,7 @@ func TestAKeyOpensItsOwnDoorOnly(t *testing.T) {
 			}
 		}
 		key, err := identity.Agent(h.t.Context(), h.DB, "bearer "+agent.Secret)
-		if err != nil || key.WorkspaceID != h.workspace {
+		if err != nil || key.WorkspaceID != h.workspace || key.SpendLimitCents == nil || *key.SpendLimitCents != 50 {
 			h.t.Errorf("got %+v, %v", key, err)
 		}
 		h.must(func(ctx context.Context, tx *db.Tx) error {

@@ -1,6 +1,10 @@
 package identity
 
-import "slices"
+import (
+	"slices"
+
+	"svc.example/internal/ground/fault"
+)
 
 // Principal is who asks. A door makes one from a credential, once; the rooms
 // behind it check it and never read the credential again.
@@ -50,3 +54,11 @@ func AllScopes() Scopes { return Scopes{ScopeRead, ScopeSpend} }
 
 // Has reports whether s allows what scope names.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
+
+// Require refuses a principal that lacks a scope. Errors: insufficient_scope.
+func (p Principal) Require(scope Scope) error {
+	if p.Scopes.Has(scope) {
+		return nil
+	}
+	return fault.New(fault.InsufficientScope, "This credential lacks the scope %s.", scope)
+}

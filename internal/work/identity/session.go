@@ -67,7 +67,7 @@ const SignInAgain = "Sign in on the service's own pages, then call again."
 
 // Session authenticates a session cookie's value, or fails with
 // unauthenticated.
-func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) {
+func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
 		if db.IsNotFound(err) || (err == nil && row.ExpiresAt <= tx.Now) {
@@ -76,7 +76,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Person, err error) 
 		if err != nil {
 			return fmt.Errorf("look up session: %w", err)
 		}
-		p = Person{row.PersonID, row.Email, row.WorkspaceID}
+		p = Principal{row.WorkspaceID, Credential{Kind: SessionCredential, Email: row.Email}, AllScopes(), nil}
 		return nil
 	})
 	return p, err

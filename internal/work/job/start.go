@@ -54,9 +54,12 @@ type StartRequest struct {
 // spend boundary. Starting a quote again returns the job it has become; nothing
 // is reserved twice. Errors: upload_not_found, quote_not_found, quote_expired,
 // quote_not_qualified, price_above_max, insufficient_funds, spend_limit_reached,
-// not_accepting_jobs.
+// not_accepting_jobs, insufficient_scope.
 func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
 	var out Object
+	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
+		return out, err
+	}
 	err := j.DB.Write(ctx, func(tx *db.Tx) error {
 		q, err := quote.Take(ctx, tx, r.Principal.WorkspaceID, r.UploadID, r.QuoteID)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/quote"
 )
 
@@ -19,6 +20,9 @@ const cancelUnsubmitted = "submit_expired"
 // transaction, and leaves it to wait for Submit: the older flow's spend
 // boundary. Errors: as Start.
 func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (Object, error) {
+	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
+		return Object{}, err
+	}
 	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
 	if err != nil {
 		return Object{}, err

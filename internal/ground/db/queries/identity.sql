@@ -33,7 +33,7 @@ INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix,
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at);
 
 -- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: AgentKeyActive :one
 SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0;

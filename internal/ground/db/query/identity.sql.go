@@ -167,14 +167,15 @@ func (q *Queries) AgentKeyActive(ctx context.Context, workspaceID string) (int64
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = $1
 `
 
 type AgentKeyBySecretRow struct {
-	KeyID       string
-	WorkspaceID string
-	LastUsedAt  int64
-	RevokedAt   int64
+	KeyID           string
+	WorkspaceID     string
+	SpendLimitCents int64
+	LastUsedAt      int64
+	RevokedAt       int64
 }
 
 func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKeyBySecretRow, error) {
@@ -183,6 +184,7 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 	err := row.Scan(
 		&i.KeyID,
 		&i.WorkspaceID,
+		&i.SpendLimitCents,
 		&i.LastUsedAt,
 		&i.RevokedAt,
 	)
