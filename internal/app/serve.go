@@ -90,7 +90,7 @@ func (a *App) Serve(ctx context.Context) error {
 	defer endRequests(nil)
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	front.Probes(mux, errs, serving, a.reachesDatabase)
+	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
 		Handler: a.front(serving, mux, errs, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
@@ -128,12 +128,6 @@ func (a *App) Serve(ctx context.Context) error {
 		worked <- nil // so that the wait below finds it ended
 		if err != nil {
 			err = fmt.Errorf("embedded worker: %w", err)
-		}
-		if a.Config.Embedded == nil {
-			select {
-			case <-ctx.Done():
-			case err = <-served:
-			}
 		}
 	}
 	stopServing()
@@ -349,11 +343,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 // embeddedName is the name of the embedded worker and of its key.
 const embeddedName = "embedded"
 
-// embedded runs the worker inside the server. It speaks to the workers' door
+// embedded runs the worker inside the server, if there is one, until ctx ends. It speaks to the workers' door
 // like any other.
 func (a *App) embedded(ctx context.Context, local string) error {
 	e := a.Config.Embedded
 	if e == nil {
+		<-ctx.Done()
 		return nil
 	}
 	key, err := a.embeddedKey(ctx)

@@ -39,7 +39,7 @@ const probeLimit = 2 * time.Second
 
 // Probes adds /livez, which answers while the process does, and /readyz, which
 // answers 503 from the beginning of a stop on and when check fails.
-func Probes(mux *http.ServeMux, errs *Errors, serving context.Context, check func(context.Context) error) {
+func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check func(context.Context) error) {
 	mux.Handle("GET /livez", errs.Handle(func(w http.ResponseWriter, _ *http.Request) error {
 		return writeOK(w)
 	}))

@@ -17,7 +17,7 @@ func TestReadinessGoesOffWhenAStopBeginsAndLivenessStays(t *testing.T) {
 	mux := http.NewServeMux()
 	f := newFront(mux, slog.DiscardHandler)
 	f.Serving = serving
-	Probes(mux, f.Errors, serving, func(context.Context) error { return broken })
+	Probes(serving, mux, f.Errors, func(context.Context) error { return broken })
 	expect := func(when string, live, ready int) {
 		t.Helper()
 		for path, want := range map[string]int{"/livez": live, "/readyz": ready} {

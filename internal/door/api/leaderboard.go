@@ -103,35 +103,35 @@ type latestInput struct {
 // leaderboard registers the benchmark API (spec 4.6).
 func (s *server) leaderboard(api huma.API) {
 	const path = "/node/v1/leaderboard/"
-	read(api, s, "getLeaderboardTop", path+"top", "The best results, by score", func(ctx context.Context, _ *Conditional) (topBody, error) {
+	read(api, "getLeaderboardTop", path+"top", "The best results, by score", func(ctx context.Context, _ *Conditional) (topBody, error) {
 		top, err := s.Board.Top(ctx, topRows)
 		return topBody{true, top}, err
 	})
-	read(api, s, "getLeaderboardStats", path+"stats", "The leaderboard in short", func(ctx context.Context, _ *Conditional) (statsBody, error) {
+	read(api, "getLeaderboardStats", path+"stats", "The leaderboard in short", func(ctx context.Context, _ *Conditional) (statsBody, error) {
 		stats, err := s.Board.Stats(ctx)
 		return statsBody{true, stats}, err
 	})
-	read(api, s, "getLeaderboardResult", path+"result/{result_id}", "One result, with its signed receipts", func(ctx context.Context, in *resultInput) (resultBody, error) {
+	read(api, "getLeaderboardResult", path+"result/{result_id}", "One result, with its signed receipts", func(ctx context.Context, in *resultInput) (resultBody, error) {
 		result, err := s.Board.Result(ctx, in.ResultID)
 		return resultBody{true, result}, err
 	})
-	read(api, s, "getLeaderboardGPU", path+"gpu/{gpu_slug}", "One GPU: its figures and newest results", func(ctx context.Context, in *gpuInput) (gpuBody, error) {
+	read(api, "getLeaderboardGPU", path+"gpu/{gpu_slug}", "One GPU: its figures and newest results", func(ctx context.Context, in *gpuInput) (gpuBody, error) {
 		gpu, err := s.Board.GPU(ctx, in.Slug)
 		return gpuBody{true, gpu}, err
 	})
-	read(api, s, "listLeaderboardGPUs", path+"gpus", "Every GPU that has results", func(ctx context.Context, _ *Conditional) (gpusBody, error) {
+	read(api, "listLeaderboardGPUs", path+"gpus", "Every GPU that has results", func(ctx context.Context, _ *Conditional) (gpusBody, error) {
 		gpus, err := s.Board.GPUs(ctx)
 		return gpusBody{true, gpus}, err
 	})
-	read(api, s, "compareLeaderboardGPUs", path+"compare/{gpu_a}/{gpu_b}", "Two GPUs side by side", func(ctx context.Context, in *compareInput) (comparisonBody, error) {
+	read(api, "compareLeaderboardGPUs", path+"compare/{gpu_a}/{gpu_b}", "Two GPUs side by side", func(ctx context.Context, in *compareInput) (comparisonBody, error) {
 		c, err := s.Board.Compare(ctx, in.A, in.B)
 		return comparisonBody{true, c}, err
 	})
-	read(api, s, "searchLeaderboard", path+"search", "Find GPUs and results", func(ctx context.Context, in *searchInput) (foundBody, error) {
+	read(api, "searchLeaderboard", path+"search", "Find GPUs and results", func(ctx context.Context, in *searchInput) (foundBody, error) {
 		found, err := s.Board.Search(ctx, in.Query)
 		return foundBody{true, found}, err
 	})
-	read(api, s, "getLeaderboardLatest", path+"latest", "The newest results", func(ctx context.Context, in *latestInput) (latestBody, error) {
+	read(api, "getLeaderboardLatest", path+"latest", "The newest results", func(ctx context.Context, in *latestInput) (latestBody, error) {
 		rows, err := s.Board.Latest(ctx, in.Limit)
 		return latestBody{true, rows}, err
 	})
@@ -144,7 +144,7 @@ func (c *Conditional) condition() string { return c.IfNoneMatch }
 func read[I, B any, P interface {
 	*I
 	condition() string
-}](api huma.API, s *server, id, path, summary string, answer func(context.Context, P) (B, error)) {
+}](api huma.API, id, path, summary string, answer func(context.Context, P) (B, error)) {
 	huma.Register(api, huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{noted},
 		Responses: map[string]*huma.Response{"304": notModified()},
