@@ -161,7 +161,7 @@ func (h *boardHouse) fill(ctx context.Context, engine, address string, results i
 		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
 	}
 	h.result = done.ResultID
-	api.Routes(h.mux, api.Rooms{DB: h.house, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})
+	api.Routes(h.mux, api.Config{DB: h.house, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})
 	return nil
 }
 

@@ -205,7 +205,7 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 // doors adds the routes of every door but the workers'.
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
 	pages := a.pages(errs, p)
-	document := api.Routes(mux, api.Rooms{
+	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})

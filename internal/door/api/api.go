@@ -10,16 +10,18 @@
 package api
 
 import (
-	"encoding/json"
-	"io"
+	"cmp"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/account"
+	"svc.example/internal/door/api/document"
+	"svc.example/internal/door/api/operation"
+	"svc.example/internal/door/api/public"
+	"svc.example/internal/door/api/webhooks"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
@@ -29,7 +31,6 @@ import (
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
-	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -37,8 +38,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Rooms are what the door leads to.
-type Rooms struct {
+// Config is what the API is made from.
+type Config struct {
 	DB        *db.DB
 	Jobs      *job.Jobs
 	Artifacts *artifact.Artifacts
@@ -47,13 +48,14 @@ type Rooms struct {
 	Intake    *intake.Intake
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
-	Sealed    *seal.Keys // for answers kept for idempotency keys
-	Links     links.Links
+	// Sealed keeps the answers that are stored for idempotency keys.
+	Sealed *seal.Keys
+	Links  links.Links
 	// OpenID is the issuer that people can sign in by; nil = none.
 	OpenID *openid.Issuer
 	// Pages shows browsers how a sign-in goes.
-	Pages SignInPages
-	// UploadStall is how long an upload may stand still; 0 means a minute.
+	Pages account.Pages
+	// UploadStall is how long an upload may send nothing; 0 means a minute.
 	UploadStall time.Duration
 	// Rate is what /limits says of the rate limit; the zero Policy means the
 	// contract's figures.
@@ -62,76 +64,52 @@ type Rooms struct {
 	Log    *slog.Logger
 }
 
+// server holds what the job routes use.
 type server struct {
-	Rooms
-	cross *http.CrossOriginProtection
+	Config
+	Guard *operation.Guard
 }
 
-// bridgeErrors installs the envelope once: huma keeps its error constructor,
-// whether lists may be null, and whether a member in other letters is another
-// one, in package variables.
-var bridgeErrors = sync.OnceFunc(func() {
-	huma.DefaultArrayNullable = false // an empty list is [], never null
-	huma.ValidateStrictCasing = true  // PRICE_CENTS is no member of anything
-	huma.NewErrorWithContext = refuse
-	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-		return refuse(nil, status, msg, errs...)
-	}
-})
+// Routes adds the routes to mux and returns what writes the OpenAPI document that
+// describes them.
+func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
+	guard := operation.NewGuard(c.DB, c.Links.PublicURL)
+	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
 
-// Routes adds the door's routes to mux and returns what writes the OpenAPI
-// document that describes them.
-func Routes(mux *http.ServeMux, rooms Rooms) func() []byte {
-	bridgeErrors()
-	s := &server{Rooms: rooms, cross: identity.SameOrigin(rooms.Links.PublicURL)}
-	api := huma.NewAPI(config(rooms.Links.PublicURL), adapter{humago.NewAdapter(mux, ""), mux, rooms.Errors})
-	s.discovery(api)
-	s.capabilities(api)
-	s.signIn(api)
-	s.openID(api)
-	s.keys(api)
+	open := &public.Server{
+		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Errors: c.Errors,
+	}
+	open.Routes(mux, api)
+	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
+	own.Routes(api)
+	hooks := &webhooks.Server{Webhooks: c.Webhooks, Jobs: c.Jobs, Links: c.Links, Guard: guard}
+	hooks.Routes(api)
+	s := &server{Config: c, Guard: guard}
 	s.uploads(api)
 	s.renders(api)
 	s.jobs(api)
-	s.workspace(api)
-	s.results(api)
-	s.leaderboard(api)
-	s.webhooks(api)
-	describeDocument(api.OpenAPI())
-	document := finish(api.OpenAPI(), rooms.Links.PublicURL)
-	s.receiptLog(mux)
-	mux.Handle("GET /openapi.json", document)
-	mux.Handle("GET /v1/openapi.json", document)
-	return document.text
+
+	served := document.Finish(api.OpenAPI(), examples(links.Links{PublicURL: cmp.Or(c.Links.PublicURL, "https://svc.example")}))
+	mux.Handle("GET /openapi.json", served)
+	mux.Handle("GET /v1/openapi.json", served)
+	return served.Text
+}
+
+// Document is the OpenAPI document of a service that is reached at publicURL.
+func Document(publicURL string) []byte {
+	return Routes(http.NewServeMux(), Config{Links: links.Links{PublicURL: publicURL}})()
 }
 
 func config(publicURL string) huma.Config {
 	c := huma.DefaultConfig("svc: Blender Cycles renders at a locked price", contract.OpenAPIVersion)
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by us
 	c.CreateHooks = nil                                   // no $schema members
-	c.Formats = map[string]huma.Format{"application/json": plainJSON, "json": plainJSON}
+	c.Formats = map[string]huma.Format{"application/json": operation.JSON(), "json": operation.JSON()}
 	c.NoFormatFallback = false
 	if publicURL != "" {
 		c.Servers = []*huma.Server{{URL: publicURL}}
 	}
-	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
-	c.Components.SecuritySchemes = securitySchemes()
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", document.SchemaName)
+	c.Components.SecuritySchemes = operation.SecuritySchemes()
 	return c
-}
-
-// written is a body that is kept as the text it was written as.
-type written interface{ written() []byte }
-
-// plainJSON writes text as it is: escaping <, > and & is for HTML.
-var plainJSON = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		if b, ok := v.(written); ok {
-			_, err := w.Write(b.written())
-			return err
-		}
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		return e.Encode(v)
-	},
-	Unmarshal: unmarshal,
 }

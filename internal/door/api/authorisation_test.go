@@ -171,7 +171,7 @@ func TestEveryRouteLetsInWhomItSaysAndNobodyElse(t *testing.T) {
 		slices.Sort(rows)
 		if *writeAuthorisation {
 			text := authorisationHead + strings.Join(rows, "")
-			if err := os.WriteFile(filepath.Join("..", "..", "docs", "authorisation.md"), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "authorisation.md"), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

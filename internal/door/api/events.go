@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/watch"
@@ -60,7 +61,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 		if err != nil {
 			return nil, err
 		}
-		workspace := callerOf(ctx).WorkspaceID
+		workspace := operation.Caller(ctx).WorkspaceID
 		// Before the status is out, so that a miss is a 404.
 		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			case errors.Is(context.Cause(waiting), front.ErrStopping):
 				_ = stream.comeBack() // a failed write means that nobody watches
 			case err != nil && waiting.Err() == nil && !stream.broken:
-				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
+				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
 			}
 		}}, nil
 	})

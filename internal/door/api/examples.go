@@ -1,90 +1,135 @@
 package api
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
+	"encoding/base64"
+	"maps"
+	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"svc.example/internal/ground/fault"
+	"svc.example/internal/door/api/account"
+	"svc.example/internal/door/api/document"
+	"svc.example/internal/door/api/public"
+	"svc.example/internal/door/api/sample"
+	"svc.example/internal/door/api/webhooks"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt"
 )
 
-// exemplify gives every JSON body of the document an example, of the types that
-// the handlers use: what is wrong with one, the compiler or a test says. Links
-// are made by at.
-func exemplify(doc *huma.OpenAPI, at links.Links) {
-	bodies, own := bodyExamples(at), operationExamples(at)
-	refusals := refusalExamples()
-	doc.Components.Examples = map[string]*huma.Example{} // of the codes that some route can answer with
-	for _, path := range doc.Paths {
-		for _, op := range operations(path) {
-			if op.RequestBody != nil {
-				show(op.RequestBody.Content, own[op.OperationID].request, bodies)
-			}
-			for status, r := range op.Responses {
-				if status < "4" {
-					show(r.Content, own[op.OperationID].answer, bodies)
-				}
-			}
-			for _, code := range codesOf(op) {
-				doc.Components.Examples[string(code)] = refusals[code]
-				showRefusal(op, code)
-			}
-		}
+// examples are those of every operation, with URLs built by at.
+func examples(at links.Links) document.Examples {
+	bodies := jobExamples(at)
+	maps.Copy(bodies, public.Examples(at))
+	maps.Copy(bodies, account.Examples(at))
+	maps.Copy(bodies, webhooks.Examples())
+	return document.Examples{Bodies: bodies, Operations: operationExamples(at)}
+}
+
+// operationExamples are those of operations that share a schema and show
+// different states.
+func operationExamples(at links.Links) map[string]document.Example {
+	started := func(status job.Status) any { return sample.Job(at, job.FlowJobAPI, status) }
+	older := func(status job.Status) any { return sample.Job(at, job.FlowPublicV1, status) }
+	stream := "id: 3\nevent: frame\ndata: {\"frame\":1,…}\n\n"
+	return map[string]document.Example{
+		"startUpload": {Answer: started(job.Queued)}, "cancelJob": {Answer: started(job.Cancelled)},
+		"createRender": {Request: map[string]string{"upload_id": sample.UploadID}, Answer: older(job.AwaitingSubmit)},
+		"submitRender": {Answer: older(job.Queued)}, "cancelRender": {Answer: older(job.Cancelled)}, "getRender": {Answer: older(job.Completed)},
+		"watchJob": {Answer: stream}, "watchRender": {Answer: stream},
+		"getOpenAPI": {Answer: map[string]any{"openapi": "3.1.0"}}, "getRootOpenAPI": {Answer: map[string]any{"openapi": "3.1.0"}},
 	}
 }
 
-// show sets the example of a JSON body, or of a form: the operation's own, else
-// that of its schema.
-func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
-	for kind, media := range content {
-		switch {
-		case kind == "application/json" && media.Schema.Ref != "":
-			media.Example = cmp.Or(own, bodies[strings.TrimPrefix(media.Schema.Ref, "#/components/schemas/")])
-		case kind == "application/json":
-			media.Example = own
-		case kind == "text/event-stream":
-			media.Example = own
-		}
+// jobExamples are the bodies of quotes and jobs, by schema.
+func jobExamples(at links.Links) map[string]any {
+	var preflight preflightOutput
+	b := &preflight.Body
+	b.OK, b.Eligible, b.Filename, b.Renderer, b.QuoteRequired = true, true, sample.Filename, contract.RendererID, true
+	b.FrameStart, b.FrameEnd, b.FrameCount, b.PriceCents = 1, sample.Frames, sample.Frames, sample.Frames
+	b.Currency, b.PricingVersion = contract.Currency, contract.PricingVersion
+	var plan preflightInput
+	plan.Body.Filename, plan.Body.Renderer, plan.Body.FrameStart, plan.Body.FrameEnd = sample.Filename, contract.RendererID, 1, new(sample.Frames)
+	var frames requoteInput
+	frames.Body.FrameStart, frames.Body.FrameEnd, frames.Body.FrameStep = 1, 10, 1
+	return map[string]any{
+		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
+		"StartRequest":   map[string]any{"quote_id": sample.QuoteID, "legal_acceptance": contract.LegalAcceptance},
+		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
+		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
+		"RenderFrames": exampleFramesBody(at),
 	}
 }
 
-// showRefusal names an example at the status of a code.
-func showRefusal(op *huma.Operation, code fault.Code) {
-	media := op.Responses[fmt.Sprint(fault.Lookup(code).Status)].Content["application/json"]
-	if media.Examples == nil {
-		media.Examples = map[string]*huma.Example{}
+func exampleQuoteBody() quoteBody {
+	q := quote.Quote{
+		QuoteID: sample.QuoteID, UploadID: sample.UploadID, Status: quote.Open, FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames,
+		PriceCents: sample.Frames * contract.CentsPerFrame, Currency: contract.Currency, PricingVersion: contract.PricingVersion, Qualified1C: true,
+		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
+		Warnings: []quote.Warning{{Code: quote.WarnScriptsDisabled, Message: "The file carries Python that would run on load or in drivers; it is not run."}},
 	}
-	media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
+	return quoteBody{OK: true, Quote: q, Inner: q, Scene: quote.Scene{
+		Name: "Scene", Engine: contract.Engine, ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 100, Samples: 128, FPS: 24,
+		FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FileVersion: "4.1", MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{},
+		Scripts: []string{"rig_ui.py"}, UsesAutorunScripts: true, FileOutputNodes: []string{}, OutputFormat: "PNG",
+	}}
 }
 
-// refusalExamples are an error body for each code.
-func refusalExamples() map[fault.Code]*huma.Example {
-	details := map[fault.Code]any{
-		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
-		fault.InsufficientFunds:            map[string]int{"required_cents": 250, "available_cents": 100},
-		fault.EngineNotSupported:           map[string]string{"engine": "BLENDER_EEVEE", "required": "CYCLES"},
-		fault.IdempotencyHeadersIncomplete: map[string][]string{"missing": {svcRenderer, svcSizeBytes}},
+func exampleDownloadBody(at links.Links) any {
+	var out downloadOutput
+	out.Body.Object = sample.Job(at, job.FlowJobAPI, job.Completed)
+	out.Body.Download = artifact.Download{
+		URL: sample.DownloadURL(at), Filename: sample.JobID + ".zip", ContentType: "application/zip", SizeBytes: 412876001, SHA256: sample.ArtifactSHA256,
+		ExpiresAt: sample.Time(90 * time.Minute),
 	}
-	examples := map[fault.Code]*huma.Example{}
-	for _, row := range fault.Table() {
-		if row.Door != fault.DoorAPI {
-			continue
-		}
-		e := fault.New(row.Code, "%s.", sentence(row.Code)).With(details[row.Code])
-		if row.Code == fault.RateLimited {
-			e.RetryAfter = exampleWait
-		}
-		_, body := fault.Envelope(e, exampleRequestID)
-		examples[row.Code] = &huma.Example{Summary: row.Action, Value: body}
-	}
-	return examples
+	return out.Body
 }
 
-// sentence writes a code as words.
-func sentence(code fault.Code) string {
-	text := strings.ReplaceAll(string(code), "_", " ")
-	return strings.ToUpper(text[:1]) + text[1:]
+func exampleReceiptBody(at links.Links) any {
+	var out receiptOutput
+	out.Body.Object = sample.Job(at, job.FlowJobAPI, job.Completed)
+	out.Body.Receipt = receipt.Receipt{
+		ReceiptID: sample.ReceiptID, JobID: sample.JobID, WorkspaceID: sample.WorkspaceID,
+		Input:    receipt.File{Filename: sample.Filename, SHA256: sample.InputSHA256, SizeBytes: 734003},
+		Artifact: receipt.File{Filename: sample.JobID + ".zip", SHA256: sample.ArtifactSHA256, SizeBytes: 412876001},
+		Frames: []receipt.Frame{{
+			Frame: 1, File: "frame_0001.png", SHA256: sample.FrameSHA256, PixelSHA256: sample.ArtifactSHA256, SizeBytes: 1651504, RenderSeconds: 6.45,
+		}},
+		FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames, RenderDevice: contract.RenderDevice, DeviceName: sample.Device,
+		Renderer: receipt.Renderer{
+			ID: contract.RendererID, Application: contract.Application, Version: contract.BlenderVersion, BuildHash: "e1743a0317bc", Engine: contract.Engine,
+		},
+		Switched: []string{}, RenderSeconds: 1612.5, QuoteID: sample.QuoteID, PricingVersion: contract.PricingVersion, ChargedCents: sample.Frames,
+		Currency: contract.Currency, StartedAt: sample.Time(90 * time.Second), CompletedAt: sample.Time(30 * time.Minute), LogIndex: new(int64(41)),
+	}
+	out.Body.Envelope = receiptEnvelope{
+		PayloadType: "application/vnd.in-toto+json", Payload: base64.StdEncoding.EncodeToString([]byte(`{"_type":"https://in-toto.io/Statement/v1"}`)),
+		Signatures: []receiptSignature{{KeyID: sample.FrameSHA256, Sig: base64.StdEncoding.EncodeToString(make([]byte, 64))}},
+	}
+	return out.Body
+}
+
+func exampleProofBody(at links.Links) any {
+	var out proofOutput
+	b := &out.Body
+	b.OK, b.JobID, b.Proof, b.ReceiptURL = true, sample.JobID, contract.ProofKind, at.JobReceipt(links.NodeJobsPath, sample.JobID)
+	b.ReceiptID, b.ArtifactSHA256, b.ProofPage = sample.ReceiptID, sample.ArtifactSHA256, at.ProofPage(sample.ReceiptID)
+	b.Inclusion = receipt.Inclusion{
+		LogIndex: 41, InclusionProof: []string{base64.StdEncoding.EncodeToString(make([]byte, 32))},
+		Checkpoint: "svc.example/log\n42\n" + base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\n\n— svc.example/log " + base64.StdEncoding.EncodeToString(make([]byte, 68)) + "\n",
+	}
+	b.Version, b.RenderDevice, b.DeviceName = contract.BlenderVersion, contract.RenderDevice, sample.Device
+	return out.Body
+}
+
+func exampleFramesBody(at links.Links) any {
+	var out framesOutput
+	out.Body.OK, out.Body.JobID = true, sample.JobID
+	out.Body.Frames = []frameBody{{
+		Frame: 1, File: "frame_0001.png", SHA256: sample.FrameSHA256, PixelSHA256: sample.ArtifactSHA256, SizeBytes: 1651504, Width: 1920, Height: 1080,
+		RenderSeconds: 6.45, RenderDevice: contract.RenderDevice, DeviceName: sample.Device, AcceptedAt: sample.Time(2 * time.Minute),
+		PreviewURL: at.Preview(sample.JobID, 1),
+	}}
+	return out.Body
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/operation"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
@@ -109,7 +111,7 @@ func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) 
 		if f.received != nil {
 			return fault.Field("body.file", "stands twice")
 		}
-		f.received, err = s.Intake.Receive(ctx, callerOf(ctx).WorkspaceID, part.FileName(), part)
+		f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, part.FileName(), part)
 		return err
 	}
 	if _, known := f.numbers[name]; known {
@@ -147,7 +149,7 @@ func text(name string, part io.Reader) (string, error) {
 	if len(text) > longest {
 		return "", fault.Field("body."+name, "has more than %d bytes", longest)
 	}
-	if !IsText(string(text)) {
+	if !front.IsText(string(text)) {
 		return "", fault.Field("body."+name, "is not text in UTF-8")
 	}
 	return string(text), nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/door/api/operation"
 )
 
 type frameBody struct {
@@ -37,14 +39,14 @@ type framesOutput struct {
 type previewInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
-	Conditional
+	operation.Conditional
 }
 
 // frames registers what can be seen of a job's frames.
 func (s *server) frames(api huma.API, d jobDoor) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
 		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
-			frames, err := s.Watch.Frames(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			frames, err := s.Watch.Frames(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			if err != nil {
 				return nil, err
 			}
@@ -61,14 +63,14 @@ func (s *server) frames(api huma.API, d jobDoor) {
 		})
 	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG")
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
-	preview.Responses["304"] = notModified()
+	preview.Responses["304"] = operation.NotModified()
 	huma.Register(api, preview, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
-		found, err := s.Watch.Preview(ctx, callerOf(ctx).WorkspaceID, in.JobID, in.Frame)
+		found, err := s.Watch.Preview(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame)
 		if err != nil {
 			return nil, err
 		}
 		tag := `"` + found.SHA256 + `"`
-		known := matches(in.IfNoneMatch, tag)
+		known := in.Matches(tag)
 		var picture []byte
 		if !known {
 			if picture, err = found.JPEG(ctx); err != nil {
@@ -90,7 +92,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 	log := d.op("getJobLog", http.MethodGet, "/log", "What Blender said, frame after frame")
 	log.Responses = streamed("text/plain", "The log of the frames accepted so far")
 	huma.Register(api, log, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
-		workspace := callerOf(ctx).WorkspaceID
+		workspace := operation.Caller(ctx).WorkspaceID
 		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil { // before the status is out
 			return nil, err
 		}
@@ -99,7 +101,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			if err := s.Watch.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
-				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", requestIDOf(ctx), "error", err)
+				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
 			}
 		}}, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
@@ -15,7 +16,6 @@ import (
 
 // Header names of the idempotent upload (spec 4.2).
 const (
-	idempotencyKey   = "Idempotency-Key"
 	fingerprintName  = "X-Svc-Request-Fingerprint"
 	svcFilename      = "X-Svc-Filename"
 	svcRenderer      = "X-Svc-Renderer"
@@ -43,7 +43,7 @@ var (
 // groupRules are the nine headers, those of the fingerprint in its order.
 func groupRules() []groupRule {
 	return []groupRule{
-		{idempotencyKey, "", anyText},
+		{operation.IdempotencyKey, "", anyText},
 		{fingerprintName, "", hex64},
 		{svcFilename, "filename", anyText},
 		{svcRenderer, "renderer", anyText},

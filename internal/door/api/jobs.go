@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
@@ -68,13 +69,13 @@ type jobDoor struct {
 	thing  string // what operation ids call a job
 	tag    string
 	scheme string
-	who    middleware
+	who    operation.Middleware
 }
 
 // jobs registers the routes of a job at both doors.
 func (s *server) jobs(api huma.API) {
-	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", agentScheme, s.agentOnly()})
-	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", accountScheme, s.accountOnly()}
+	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()})
+	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()}
 	s.jobRoutes(api, v1)
 	s.frames(api, v1)
 }
@@ -84,7 +85,7 @@ func (s *server) jobs(api huma.API) {
 func (d jobDoor) op(verb, method, path, summary string) huma.Operation {
 	return huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
-		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{noted, d.who},
+		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, d.who},
 	}
 }
 
@@ -93,21 +94,21 @@ func (s *server) jobRoutes(api huma.API, d jobDoor) {
 	op := d.op
 	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
-			o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			o, err := s.Jobs.Get(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
 		})
 	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
 	cancel.Middlewares = append(cancel.Middlewares, s.once(byBody))
 	huma.Register(api, cancel,
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
-			o, err := s.Jobs.Cancel(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			o, err := s.Jobs.Cancel(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			return &objectOutput{o}, err
 		})
 	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
 		func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
 			out := &downloadOutput{}
 			var err error
-			out.Body.Object, out.Body.Download, err = s.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+			out.Body.Object, out.Body.Download, err = s.Artifacts.Download(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			return out, err
 		})
 	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),
@@ -118,7 +119,7 @@ func (s *server) jobRoutes(api huma.API, d jobDoor) {
 }
 
 func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) {
-	o, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	o, r, inclusion, err := s.Jobs.Proof(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +132,11 @@ func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) 
 }
 
 func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
-	o, r, err := s.Jobs.Receipt(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+	o, r, err := s.Jobs.Receipt(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {
 		return nil, err
 	}
 	out := &receiptOutput{}
 	out.Body.Object, out.Body.Receipt = o, r.Receipt
-	return out, plainJSON.Unmarshal(r.Envelope, &out.Body.Envelope)
+	return out, operation.Unmarshal(r.Envelope, &out.Body.Envelope)
 }

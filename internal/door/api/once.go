@@ -13,6 +13,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/operation"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -38,21 +40,21 @@ type keyed func(r *http.Request) (fingerprint string, err error)
 
 // once answers a repeated request with the first one's answer. It runs behind
 // the credential's check: keys belong to a workspace.
-func (s *server) once(of keyed) middleware {
+func (s *server) once(of keyed) operation.Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		key := r.Header.Get(idempotencyKey)
+		key := r.Header.Get(operation.IdempotencyKey)
 		if key != "" {
 			s.bePatient(r, w)
 		}
 		mark, err := of(r)
 		if err == nil && len(key) > idempotency.MaxKey {
-			err = fault.Field("header."+idempotencyKey, "has more than %d bytes", idempotency.MaxKey)
-		} else if err == nil && !IsText(key) {
-			err = fault.Field("header."+idempotencyKey, "is not text in UTF-8")
+			err = fault.Field("header."+operation.IdempotencyKey, "has more than %d bytes", idempotency.MaxKey)
+		} else if err == nil && !front.IsText(key) {
+			err = fault.Field("header."+operation.IdempotencyKey, "is not text in UTF-8")
 		}
 		if err != nil {
-			fail(ctx, err)
+			operation.Fail(ctx, err)
 			return
 		}
 		if mark == "" {
@@ -60,12 +62,12 @@ func (s *server) once(of keyed) middleware {
 			return
 		}
 		hold, answer, err := idempotency.Begin(r.Context(), s.DB, idempotency.Request{
-			WorkspaceID: callerOf(ctx.Context()).WorkspaceID, Route: ctx.Operation().OperationID,
+			WorkspaceID: operation.Caller(ctx.Context()).WorkspaceID, Route: ctx.Operation().OperationID,
 			Key: key, Fingerprint: mark,
 		})
 		switch {
 		case err != nil:
-			fail(ctx, err)
+			operation.Fail(ctx, err)
 		case answer != nil:
 			s.replay(ctx, answer)
 		default:
@@ -87,7 +89,7 @@ func (s *server) finish(ctx context.Context, tx *db.Tx, hold *idempotency.Hold, 
 func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 	body, err := s.Sealed.Open(string(answer.Body), answerPlace)
 	if err != nil {
-		fail(ctx, fmt.Errorf("open a kept answer: %w", err))
+		operation.Fail(ctx, fmt.Errorf("open a kept answer: %w", err))
 		return
 	}
 	ctx.SetHeader(replayedHeader, "true")
@@ -109,7 +111,7 @@ func (s *server) held(ctx huma.Context, hold *idempotency.Hold, next func(huma.C
 			return s.finish(ctx.Context(), tx, hold, seen.status, seen.body.Bytes())
 		})
 		if err != nil {
-			fail(ctx, err)
+			operation.Fail(ctx, err)
 			return
 		}
 	}
@@ -140,7 +142,7 @@ func (c *recorded) BodyWriter() io.Writer { return &c.body }
 
 // byBody tells requests apart by path and body: for JSON routes.
 func byBody(r *http.Request) (string, error) {
-	if r.Header.Get(idempotencyKey) == "" {
+	if r.Header.Get(operation.IdempotencyKey) == "" {
 		return "", nil
 	}
 	// One byte more than a body may have: that it is too large is found behind.
@@ -174,13 +176,13 @@ const uploadKeyPrefix = "upload-"
 
 // byHash tells uploads apart by the hash that their key carries.
 func byHash(r *http.Request) (string, error) {
-	key := r.Header.Get(idempotencyKey)
+	key := r.Header.Get(operation.IdempotencyKey)
 	if key == "" {
 		return "", nil
 	}
 	sum, found := strings.CutPrefix(key, uploadKeyPrefix)
 	if !found || !hex64.MatchString(sum) {
-		return "", fault.Field("header."+idempotencyKey, "must be %s and the file's SHA-256 in lower-case hex", uploadKeyPrefix)
+		return "", fault.Field("header."+operation.IdempotencyKey, "must be %s and the file's SHA-256 in lower-case hex", uploadKeyPrefix)
 	}
 	return sum, nil
 }

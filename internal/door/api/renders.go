@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -52,18 +53,18 @@ func (s *server) renders(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodPost, Path: path, Tags: []string{"Renders"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security: []map[string][]string{{accountScheme: {}}},
+			Security: []map[string][]string{{operation.AccountScheme: {}}},
 		}
 	}
 	preflight := op("preflightRender", links.RendersPath+"/preflight", "Check a plan and see its price; locks nothing")
 	preflight.Security = nil // the published contract lists none
-	preflight.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.once(byBody)}
+	preflight.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.once(byBody)}
 	huma.Register(api, preflight, s.preflight)
 
 	create := op("createRender", links.RendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
-	create.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.patient, s.once(byGroup)}
+	create.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.patient, s.once(byGroup)}
 	for _, rule := range groupRules() {
 		create.Parameters = append(create.Parameters, &huma.Param{
 			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
@@ -84,16 +85,16 @@ func (s *server) renders(api huma.API) {
 	}}
 
 	submit := op("submitRender", links.RendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
-	submit.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.once(byBody)}
+	submit.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.once(byBody)}
 	huma.Register(api, submit, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
-		o, err := s.Jobs.Submit(ctx, callerOf(ctx).WorkspaceID, in.JobID)
+		o, err := s.Jobs.Submit(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 		return &objectOutput{o}, err
 	})
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{noted, s.accountOnly(), s.patient, s.once(byHash)}
+	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.patient, s.once(byHash)}
 	upload.Parameters = []*huma.Param{{
-		Name: idempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
+		Name: operation.IdempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},
 	}}
 	huma.Register(api, upload, func(ctx context.Context, in *rawInput) (*quoteOutput, error) {
@@ -132,7 +133,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	var target webhook.Target
 	hold := func(tx *db.Tx, q quote.Quote) (err error) {
 		out.Body, err = s.Jobs.Hold(ctx, tx, job.StartRequest{
-			Principal: callerOf(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
+			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
 		}, q)
 		if err != nil {
 			return err
@@ -148,7 +149,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 			return nil, err
 		}
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			q, err := s.Intake.OpenQuote(ctx, tx, callerOf(ctx).WorkspaceID, asked.UploadID)
+			q, err := s.Intake.OpenQuote(ctx, tx, operation.Caller(ctx).WorkspaceID, asked.UploadID)
 			if err != nil {
 				return err
 			}
@@ -188,7 +189,7 @@ func (s *server) keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
 		return nil
 	}
 	var body bytes.Buffer
-	if err := plainJSON.Marshal(&body, answer); err != nil {
+	if err := operation.Marshal(&body, answer); err != nil {
 		return fmt.Errorf("write answer: %w", err)
 	}
 	return s.finish(ctx, tx, hold, http.StatusOK, body.Bytes())
@@ -210,7 +211,7 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 	}
 	var members map[string]any
-	if err := unmarshal(text, &members); err != nil {
+	if err := operation.Unmarshal(text, &members); err != nil {
 		return asked, fault.Field("body", "%v", err)
 	}
 	for name, value := range members {

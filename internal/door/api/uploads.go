@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
@@ -51,12 +52,12 @@ type objectOutput struct{ Body job.Object }
 
 // uploads registers inspect, quote and start.
 func (s *server) uploads(api huma.API) {
-	security := []map[string][]string{{agentScheme: {}}, {sessionScheme: {}}}
+	security := []map[string][]string{{operation.AgentScheme: {}}, {operation.SessionScheme: {}}}
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
 		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
-		Security:    security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.patient},
+		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.patient},
 	}
 	huma.Register(api, inspect, s.inspect)
 	// Described only now: described before, huma would read the body itself.
@@ -66,10 +67,10 @@ func (s *server) uploads(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.once(byBody)},
+		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
-		i, err := s.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, in.UploadID, asked)
+		i, err := s.Intake.Requote(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
 		if err != nil {
 			return nil, err
 		}
@@ -80,14 +81,14 @@ func (s *server) uploads(api huma.API) {
 		Summary:      "Start rendering at the locked price; reserves the funds",
 		Description:  "The only step that spends. Starting the same quote again returns the same job.",
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security:     security, Middlewares: huma.Middlewares{noted, s.agentOrSession(), s.once(byBody)},
+		Security:     security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
 	}, func(ctx context.Context, in *startInput) (*objectOutput, error) {
 		target, err := s.target(ctx, in.Body.WebhookFields)
 		if err != nil {
 			return nil, err
 		}
 		o, err := s.Jobs.Start(ctx, job.StartRequest{
-			Principal: callerOf(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
+			Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
 		})
 		return &objectOutput{o}, err
 	})
@@ -106,7 +107,7 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	}
 	defer f.abort()
 	if sha256 != "" && f.received.SHA256() != sha256 {
-		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", idempotencyKey, sha256, f.received.SHA256())
+		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, f.received.SHA256())
 	}
 	i, err := f.received.Quote(ctx, quote.Asked{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]})
 	if err != nil {

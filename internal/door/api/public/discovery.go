@@ -1,4 +1,4 @@
-package api
+package public
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -40,10 +41,10 @@ type signingKey struct {
 }
 
 // discovery registers the public routes that need no credential.
-func (s *server) discovery(api huma.API) {
+func (s *Server) discovery(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getHealth", Method: http.MethodGet, Path: "/v1/health", Tags: []string{"Discovery"},
-		Summary: "Whether the service answers and reaches its database", Middlewares: huma.Middlewares{noted},
+		Summary: "Whether the service answers and reaches its database", Middlewares: huma.Middlewares{operation.KeepRequestID},
 	}, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		out := &healthOutput{Body: healthBody{OK: true, Service: contract.Service}}
 		err := s.DB.Read(ctx, func(tx *db.Tx) error {
@@ -57,11 +58,11 @@ func (s *server) discovery(api huma.API) {
 	})
 	huma.Register(api, huma.Operation{
 		OperationID: "listSigningKeys", Method: http.MethodGet, Path: links.SigningKeysPath, Tags: []string{"Proof"},
-		Summary: "The public keys that receipts are signed with", Middlewares: huma.Middlewares{noted},
+		Summary: "The public keys that receipts are signed with", Middlewares: huma.Middlewares{operation.KeepRequestID},
 	}, s.signingKeys)
 }
 
-func (s *server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {
+func (s *Server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {
 	out := &signingKeysOutput{CacheControl: "public, max-age=300"}
 	out.Body.OK, out.Body.Keys = true, []signingKey{}
 	return out, s.DB.Read(ctx, func(tx *db.Tx) error {

@@ -1,4 +1,4 @@
-package api
+package public
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/benchmark/leaderboard"
 )
@@ -20,11 +20,6 @@ const leaderboardAge = "public, max-age=15"
 
 // topRows is how many of the best results are told.
 const topRows = contract.LatestMost
-
-// Conditional is what a caller says of the answer that it has.
-type Conditional struct {
-	IfNoneMatch string `header:"If-None-Match" doc:"An earlier answer's ETag: 304 when nothing has changed."`
-}
 
 // tagged is an answer that is named by its content.
 type tagged[T any] struct {
@@ -75,39 +70,39 @@ type latestBody struct {
 }
 
 type resultInput struct {
-	Conditional
+	operation.Conditional
 	ResultID string `path:"result_id" maxLength:"100" doc:"Begins with BMR-." example:"BMR-0190b4a1c2d37e4f8a9b0c1d2e3f4a5b"`
 }
 
 type gpuInput struct {
-	Conditional
+	operation.Conditional
 	Slug string `path:"gpu_slug" maxLength:"200" example:"nvidia-geforce-rtx-4090"`
 }
 
 type compareInput struct {
-	Conditional
+	operation.Conditional
 	A string `path:"gpu_a" maxLength:"200" doc:"The slug of GPU A." example:"nvidia-geforce-rtx-4090"`
 	B string `path:"gpu_b" maxLength:"200" doc:"The slug of GPU B." example:"amd-radeon-rx-7900-xtx"`
 }
 
 type searchInput struct {
-	Conditional
+	operation.Conditional
 	Query string `query:"q" maxLength:"200" doc:"Words that must all be in a GPU's name, or in one of a result's members: GPU, driver, CPU, system, Blender, device. Or a result's or receipt's id." example:"rtx 4090"`
 }
 
 type latestInput struct {
-	Conditional
+	operation.Conditional
 	Limit int `query:"limit" minimum:"1" maximum:"100" default:"25"`
 }
 
 // leaderboard registers the benchmark API (spec 4.6).
-func (s *server) leaderboard(api huma.API) {
+func (s *Server) leaderboard(api huma.API) {
 	const path = "/node/v1/leaderboard/"
-	read(api, "getLeaderboardTop", path+"top", "The best results, by score", func(ctx context.Context, _ *Conditional) (topBody, error) {
+	read(api, "getLeaderboardTop", path+"top", "The best results, by score", func(ctx context.Context, _ *operation.Conditional) (topBody, error) {
 		top, err := s.Board.Top(ctx, topRows)
 		return topBody{true, top}, err
 	})
-	read(api, "getLeaderboardStats", path+"stats", "The leaderboard in short", func(ctx context.Context, _ *Conditional) (statsBody, error) {
+	read(api, "getLeaderboardStats", path+"stats", "The leaderboard in short", func(ctx context.Context, _ *operation.Conditional) (statsBody, error) {
 		stats, err := s.Board.Stats(ctx)
 		return statsBody{true, stats}, err
 	})
@@ -119,7 +114,7 @@ func (s *server) leaderboard(api huma.API) {
 		gpu, err := s.Board.GPU(ctx, in.Slug)
 		return gpuBody{true, gpu}, err
 	})
-	read(api, "listLeaderboardGPUs", path+"gpus", "Every GPU that has results", func(ctx context.Context, _ *Conditional) (gpusBody, error) {
+	read(api, "listLeaderboardGPUs", path+"gpus", "Every GPU that has results", func(ctx context.Context, _ *operation.Conditional) (gpusBody, error) {
 		gpus, err := s.Board.GPUs(ctx)
 		return gpusBody{true, gpus}, err
 	})
@@ -137,46 +132,28 @@ func (s *server) leaderboard(api huma.API) {
 	})
 }
 
-// condition is what read finds in every input.
-func (c *Conditional) condition() string { return c.IfNoneMatch }
-
 // read registers a public route whose answer is named by its content.
 func read[I, B any, P interface {
 	*I
-	condition() string
+	Matches(tag string) bool
 }](api huma.API, id, path, summary string, answer func(context.Context, P) (B, error)) {
 	huma.Register(api, huma.Operation{
-		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{noted},
-		Responses: map[string]*huma.Response{"304": notModified()},
+		OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Leaderboard"}, Summary: summary, Middlewares: huma.Middlewares{operation.KeepRequestID},
+		Responses: map[string]*huma.Response{"304": operation.NotModified()},
 	}, func(ctx context.Context, in *I) (*tagged[B], error) {
 		body, err := answer(ctx, in)
 		if err != nil {
 			return nil, err
 		}
 		var text bytes.Buffer
-		if err := plainJSON.Marshal(&text, body); err != nil {
+		if err := operation.Marshal(&text, body); err != nil {
 			return nil, fmt.Errorf("write answer: %w", err)
 		}
 		sum := sha256.Sum256(text.Bytes())
 		out := &tagged[B]{Status: http.StatusOK, CacheControl: leaderboardAge, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Body: body}
-		if matches(P(in).condition(), out.ETag) {
+		if P(in).Matches(out.ETag) {
 			out.Status = http.StatusNotModified
 		}
 		return out, nil
 	})
-}
-
-// notModified describes a 304.
-func notModified() *huma.Response {
-	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
-}
-
-// matches tells whether an If-None-Match header names the tag (RFC 9110 13.1.2).
-func matches(header, tag string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,12 @@
-package api
+// Package webhooks is the part of the HTTP API that manages who is told when a
+// job ends: a workspace's endpoints, their secrets and the log of deliveries.
+//
+// What always holds: a secret is shown once, in an answer that no cache keeps;
+// whoever asks sees the endpoints and deliveries of one workspace.
+//
+// Package webhook keeps endpoints and makes deliveries. Start reading at
+// Server.Routes.
+package webhooks
 
 import (
 	"context"
@@ -7,37 +15,19 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/webhook"
 )
 
-// WebhookFields are what a request that makes a job says of its webhook (spec
-// 2.7).
-type WebhookFields struct {
-	WebhookURL    string `json:"webhook_url,omitempty" format:"uri" maxLength:"2048" doc:"HTTPS address that is told when the job ends."`
-	WebhookSecret string `json:"webhook_secret,omitempty" minLength:"16" writeOnly:"true" doc:"Signs what is sent: whsec_ and base64, or any text, at most 512 characters. Without it one is made and shown in the answer, once."`
-}
-
-// What the schema finds wrong, in the words of the decisions on webhooks.
-var (
-	badWebhookURL = fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
-	shortSecret   = fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
-)
-
-// target checks what a request says of its webhook.
-func (s *server) target(ctx context.Context, f WebhookFields) (webhook.Target, error) {
-	return s.Webhooks.Target(ctx, f.WebhookURL, f.WebhookSecret)
-}
-
-// webhookParts are the fields as a form's parts.
-func webhookParts() map[string]*huma.Schema {
-	urlMax, secretMin := contract.MaxWebhookURL, contract.MinWebhookSecret
-	return map[string]*huma.Schema{
-		"webhook_url":    {Type: huma.TypeString, Format: "uri", MaxLength: &urlMax, Description: "HTTPS address that is told when the job ends."},
-		"webhook_secret": {Type: huma.TypeString, MinLength: &secretMin, WriteOnly: true, Description: "Signs what is sent; one is made and shown once when it is left out."},
-	}
+// Server answers the routes of webhooks.
+type Server struct {
+	Webhooks *webhook.Hooks
+	Jobs     *job.Jobs
+	Links    links.Links
+	Guard    *operation.Guard
 }
 
 type endpointInput struct {
@@ -128,6 +118,10 @@ type endpointDeliveriesOutput struct {
 	Body         webhookDeliveriesBody
 }
 
+type jobDeliveriesInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+}
+
 type redeliverInput struct {
 	JobID      string `path:"job_id" doc:"Begins with JOB-."`
 	DeliveryID string `path:"delivery_id" doc:"Begins with WHD-."`
@@ -140,13 +134,13 @@ const (
 	jobDeliveriesPath = links.RendersPath + "/{job_id}/webhook-deliveries"
 )
 
-// webhooks registers the endpoints of a workspace and the log of deliveries.
-func (s *server) webhooks(api huma.API) {
+// Routes registers the routes on api.
+func (s *Server) Routes(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Webhooks"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security:    []map[string][]string{{accountScheme: {}}, {sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.accountOrSession()},
+			Security:    []map[string][]string{{operation.AccountScheme: {}}, {operation.SessionScheme: {}}},
+			Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKeyOrSession()},
 		}
 	}
 	create := op("createWebhookEndpoint", http.MethodPost, endpointsPath, "Have every job's end told to an address")
@@ -164,71 +158,71 @@ func (s *server) webhooks(api huma.API) {
 	huma.Register(api, op("redeliverWebhook", http.MethodPost, jobDeliveriesPath+"/{delivery_id}/redeliver", "Make a delivery again"), s.redeliver)
 }
 
-func (s *server) createEndpoint(ctx context.Context, in *endpointCreateInput) (*private[webhookEndpointBody], error) {
-	e, secret, err := s.Webhooks.Create(ctx, callerOf(ctx).WorkspaceID, webhook.NewEndpoint{URL: in.Body.URL, Description: in.Body.Description, Secret: in.Body.Secret})
-	return noStore(webhookEndpointBody{true, e, secret}, err)
+func (s *Server) createEndpoint(ctx context.Context, in *endpointCreateInput) (*operation.Private[webhookEndpointBody], error) {
+	e, secret, err := s.Webhooks.Create(ctx, operation.Caller(ctx).WorkspaceID, webhook.NewEndpoint{URL: in.Body.URL, Description: in.Body.Description, Secret: in.Body.Secret})
+	return operation.NoStore(webhookEndpointBody{true, e, secret}, err)
 }
 
-func (s *server) listEndpoints(ctx context.Context, _ *struct{}) (*private[webhookEndpointsBody], error) {
-	all, err := s.Webhooks.List(ctx, callerOf(ctx).WorkspaceID)
-	return noStore(webhookEndpointsBody{true, all}, err)
+func (s *Server) listEndpoints(ctx context.Context, _ *struct{}) (*operation.Private[webhookEndpointsBody], error) {
+	all, err := s.Webhooks.List(ctx, operation.Caller(ctx).WorkspaceID)
+	return operation.NoStore(webhookEndpointsBody{true, all}, err)
 }
 
-func (s *server) getEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointBody], error) {
-	e, err := s.Webhooks.Get(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return noStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
+func (s *Server) getEndpoint(ctx context.Context, in *endpointInput) (*operation.Private[webhookEndpointBody], error) {
+	e, err := s.Webhooks.Get(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID)
+	return operation.NoStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
 }
 
-func (s *server) changeEndpoint(ctx context.Context, in *endpointChangeInput) (*private[webhookEndpointBody], error) {
-	e, err := s.Webhooks.Change(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, webhook.Change{URL: in.Body.URL, Description: in.Body.Description, Enabled: in.Body.Enabled})
-	return noStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
+func (s *Server) changeEndpoint(ctx context.Context, in *endpointChangeInput) (*operation.Private[webhookEndpointBody], error) {
+	e, err := s.Webhooks.Change(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID, webhook.Change{URL: in.Body.URL, Description: in.Body.Description, Enabled: in.Body.Enabled})
+	return operation.NoStore(webhookEndpointBody{OK: true, Endpoint: e}, err)
 }
 
-func (s *server) deleteEndpoint(ctx context.Context, in *endpointInput) (*private[webhookEndpointDeletedBody], error) {
-	err := s.Webhooks.Delete(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return noStore(webhookEndpointDeletedBody{true, in.EndpointID, true}, err)
+func (s *Server) deleteEndpoint(ctx context.Context, in *endpointInput) (*operation.Private[webhookEndpointDeletedBody], error) {
+	err := s.Webhooks.Delete(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID)
+	return operation.NoStore(webhookEndpointDeletedBody{true, in.EndpointID, true}, err)
 }
 
-func (s *server) rotateSecret(ctx context.Context, in *rotateInput) (*private[webhookSecretRotatedBody], error) {
-	secret, ends, err := s.Webhooks.Rotate(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Secret)
-	return noStore(webhookSecretRotatedBody{true, in.EndpointID, secret, ends}, err)
+func (s *Server) rotateSecret(ctx context.Context, in *rotateInput) (*operation.Private[webhookSecretRotatedBody], error) {
+	secret, ends, err := s.Webhooks.Rotate(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID, in.Body.Secret)
+	return operation.NoStore(webhookSecretRotatedBody{true, in.EndpointID, secret, ends}, err)
 }
 
-func (s *server) testEndpoint(ctx context.Context, in *endpointInput) (*private[webhookDeliveryBody], error) {
-	d, err := s.Webhooks.Test(ctx, callerOf(ctx).WorkspaceID, in.EndpointID)
-	return noStore(webhookDeliveryBody{true, d}, err)
+func (s *Server) testEndpoint(ctx context.Context, in *endpointInput) (*operation.Private[webhookDeliveryBody], error) {
+	d, err := s.Webhooks.Test(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID)
+	return operation.NoStore(webhookDeliveryBody{true, d}, err)
 }
 
-func (s *server) redeliverSince(ctx context.Context, in *redeliverSinceInput) (*private[webhooksRedeliveredBody], error) {
-	n, err := s.Webhooks.RedeliverSince(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, in.Body.Since)
-	return noStore(webhooksRedeliveredBody{true, in.EndpointID, n}, err)
+func (s *Server) redeliverSince(ctx context.Context, in *redeliverSinceInput) (*operation.Private[webhooksRedeliveredBody], error) {
+	n, err := s.Webhooks.RedeliverSince(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID, in.Body.Since)
+	return operation.NoStore(webhooksRedeliveredBody{true, in.EndpointID, n}, err)
 }
 
-func (s *server) endpointDeliveries(ctx context.Context, in *endpointDeliveriesInput) (*endpointDeliveriesOutput, error) {
-	page, more, err := s.Webhooks.OfEndpoint(ctx, callerOf(ctx).WorkspaceID, in.EndpointID, webhook.Page{Status: in.Status, Before: in.Before, Limit: in.Limit})
+func (s *Server) endpointDeliveries(ctx context.Context, in *endpointDeliveriesInput) (*endpointDeliveriesOutput, error) {
+	page, more, err := s.Webhooks.OfEndpoint(ctx, operation.Caller(ctx).WorkspaceID, in.EndpointID, webhook.Page{Status: in.Status, Before: in.Before, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}
 	out := &endpointDeliveriesOutput{CacheControl: "no-store", Body: webhookDeliveriesBody{true, page}}
 	if more {
-		out.Link = s.next(endpointsPath+"/"+in.EndpointID+"/deliveries", page[len(page)-1].DeliveryID, in.Limit, string(in.Status))
+		out.Link = operation.NextPage(s.Links, endpointsPath+"/"+in.EndpointID+"/deliveries", page[len(page)-1].DeliveryID, in.Limit, string(in.Status))
 	}
 	return out, nil
 }
 
-func (s *server) jobDeliveries(ctx context.Context, in *jobInput) (*private[webhookDeliveriesBody], error) {
-	if _, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, in.JobID); err != nil {
+func (s *Server) jobDeliveries(ctx context.Context, in *jobDeliveriesInput) (*operation.Private[webhookDeliveriesBody], error) {
+	if _, err := s.Jobs.Get(ctx, operation.Caller(ctx).WorkspaceID, in.JobID); err != nil {
 		return nil, err
 	}
 	all, err := s.Webhooks.OfJob(ctx, in.JobID)
-	return noStore(webhookDeliveriesBody{true, all}, err)
+	return operation.NoStore(webhookDeliveriesBody{true, all}, err)
 }
 
-func (s *server) redeliver(ctx context.Context, in *redeliverInput) (*private[webhookDeliveryBody], error) {
-	workspaceID := callerOf(ctx).WorkspaceID
+func (s *Server) redeliver(ctx context.Context, in *redeliverInput) (*operation.Private[webhookDeliveryBody], error) {
+	workspaceID := operation.Caller(ctx).WorkspaceID
 	if _, err := s.Jobs.Get(ctx, workspaceID, in.JobID); err != nil {
 		return nil, err
 	}
 	d, err := s.Webhooks.Redeliver(ctx, workspaceID, in.JobID, in.DeliveryID)
-	return noStore(webhookDeliveryBody{true, d}, err)
+	return operation.NoStore(webhookDeliveryBody{true, d}, err)
 }

@@ -1,7 +1,15 @@
-package api
+// Package document finishes the OpenAPI document that the operations' types make:
+// tags, error codes of each operation, nullable members, names of schemas and
+// examples.
+//
+// What always holds: each operation lists every error code that it can answer
+// with, and each JSON body has an example.
+//
+// The operations stand in package api and beside this one; they bring their own
+// examples. Start reading at Finish, then codes.go.
+package document
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,41 +21,29 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
-	"svc.example/internal/ground/links"
 )
 
-// document is the OpenAPI document, as it is served and printed. It is written
-// when somebody asks, once: that takes longer than all else at a start.
-type document struct{ text func() []byte }
+// Document is the OpenAPI document, as it is served and printed.
+type Document struct {
+	// Text writes the document on the first call: writing takes longer than all
+	// else that a start does.
+	Text func() []byte
+}
 
-func (d document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// ServeHTTP implements http.Handler.
+func (d Document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "public, max-age=60")
-	_, _ = w.Write(d.text()) // a failed write means the caller is gone
+	_, _ = w.Write(d.Text()) // a failed write means the caller is gone
 }
 
-// Document is the OpenAPI document of a service that is reached at publicURL.
-func Document(publicURL string) []byte {
-	return Routes(http.NewServeMux(), Rooms{Links: links.Links{PublicURL: publicURL}})()
-}
-
-// describeDocument adds the document's own routes, which stand beside huma's.
-func describeDocument(doc *huma.OpenAPI) {
-	for id, path := range map[string]string{"getOpenAPI": "/v1/openapi.json", "getRootOpenAPI": "/openapi.json"} {
-		doc.AddOperation(&huma.Operation{
-			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: "This document",
-			Responses: map[string]*huma.Response{"200": {
-				Description: "The OpenAPI document", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
-			}},
-		})
-	}
-}
-
-// finish describes what all operations share: from here on the document stays
-// as it is.
-func finish(doc *huma.OpenAPI, publicURL string) document {
+// Finish adds to doc what no single operation describes: the document's own
+// routes, the tags, the errors and the examples. doc must not change afterwards.
+func Finish(doc *huma.OpenAPI, examples Examples) Document {
+	describeDocument(doc)
 	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
 		"Prefer the Job API: inspect prices a file, start reserves the money. Every error has the same body; its code tells what to do."
 	doc.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
@@ -58,16 +54,28 @@ func finish(doc *huma.OpenAPI, publicURL string) document {
 		}
 	}
 	for _, schema := range doc.Components.Schemas.Map() {
-		admitNull(schema)
+		allowNull(schema)
 	}
-	exemplify(doc, links.Links{PublicURL: cmp.Or(publicURL, "https://svc.example")})
-	return document{sync.OnceValue(func() []byte {
+	addExamples(doc, examples)
+	return Document{sync.OnceValue(func() []byte {
 		text, err := json.MarshalIndent(doc, "", "  ")
 		if err != nil {
 			panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
 		}
 		return append(text, '\n')
 	})}
+}
+
+// describeDocument adds the document's own routes, which huma does not serve.
+func describeDocument(doc *huma.OpenAPI) {
+	for id, path := range map[string]string{"getOpenAPI": "/v1/openapi.json", "getRootOpenAPI": "/openapi.json"} {
+		doc.AddOperation(&huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: "This document",
+			Responses: map[string]*huma.Response{"200": {
+				Description: "The OpenAPI document", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
+			}},
+		})
+	}
 }
 
 func tags() []*huma.Tag {
@@ -122,12 +130,12 @@ func complete(op *huma.Operation) {
 // describeKey describes the Idempotency-Key of an operation that takes one and
 // does not describe it itself.
 func describeKey(op *huma.Operation) {
-	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == idempotencyKey })
+	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == operation.IdempotencyKey })
 	if described || !slices.Contains(codesOf(op), fault.IdempotencyKeyReused) {
 		return
 	}
 	op.Parameters = append(op.Parameters, &huma.Param{
-		Name: idempotencyKey, In: "header", Description: "Repeating the request with it is safe: the answer is the first one's.",
+		Name: operation.IdempotencyKey, In: "header", Description: "Repeating the request with it is safe: the answer is the first one's.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: new(idempotency.MaxKey)},
 	})
 }
@@ -147,9 +155,9 @@ func refusal(status int) *huma.Response {
 	return r
 }
 
-// admitNull lets members be null that huma lists as nullable only by their type:
+// allowNull lets members be null that huma lists as nullable only by their type:
 // those of few values, a job's failure, the range of its ETA, a GPU's percentiles.
-func admitNull(schema *huma.Schema) {
+func allowNull(schema *huma.Schema) {
 	for name, member := range schema.Properties {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
@@ -160,8 +168,9 @@ func admitNull(schema *huma.Schema) {
 	}
 }
 
-// schemaName names a schema as the interface names the thing.
-func schemaName(t reflect.Type, hint string) string {
+// SchemaName is the published name of a type's schema; hint names types that have
+// no name.
+func SchemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	if published, known := publishedNames()[name]; known {
 		return published

@@ -1,4 +1,4 @@
-package api
+package public
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/job"
@@ -29,7 +30,8 @@ type capabilitiesBody struct {
 	text []byte // of all of it, written once for all who ask
 }
 
-func (b *capabilitiesBody) written() []byte { return b.text }
+// JSON implements operation.Encoded.
+func (b *capabilitiesBody) JSON() []byte { return b.text }
 
 type rendererBody struct {
 	ID           string   `json:"id" const:"blender"`
@@ -124,9 +126,9 @@ type (
 )
 
 // capabilities registers what machines read before they call (spec 1.9).
-func (s *server) capabilities(api huma.API) {
+func (s *Server) capabilities(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
-		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{noted}}
+		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{operation.KeepRequestID}}
 	}
 	now := &recent[*capabilitiesBody]{}
 	huma.Register(api, op("getCapabilities", "/v1/capabilities", "What the service renders, and how"),
@@ -136,32 +138,28 @@ func (s *server) capabilities(api huma.API) {
 		})
 	huma.Register(api, op("getPricing", "/v1/pricing", "What a frame costs"),
 		func(context.Context, *struct{}) (*pricingOutput, error) {
-			cents := contract.CentsPerFrame
-			return &pricingOutput{pricingBody{
-				OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel,
-				QuoteRequired: true, Amount: &cents, AmountMinor: &cents,
-			}}, nil
+			return &pricingOutput{pricing()}, nil
 		})
 	huma.Register(api, op("getLimits", "/v1/limits", "What a request may ask for"),
 		func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil })
 }
 
 // readCapabilities says what is so at this moment.
-func (s *server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
+func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
 	queue, err := s.Jobs.QueueState(ctx)
 	if err != nil {
 		return nil, err
 	}
 	b := s.capabilitiesOf(queue)
 	var text bytes.Buffer
-	if err := plainJSON.Marshal(&text, b); err != nil {
+	if err := operation.Marshal(&text, b); err != nil {
 		return nil, fmt.Errorf("write capabilities: %w", err)
 	}
 	b.text = text.Bytes()
 	return &b, nil
 }
 
-func (s *server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
+func (s *Server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 	return capabilitiesBody{
 		OK: true, Contract: contract.APIContract,
 		Renderers: []rendererBody{{
@@ -190,7 +188,15 @@ func (s *server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 	}
 }
 
-func (s *server) limits() limitsBody {
+func pricing() pricingBody {
+	cents := contract.CentsPerFrame
+	return pricingBody{
+		OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, QuoteRequired: true,
+		Amount: &cents, AmountMinor: &cents,
+	}
+}
+
+func (s *Server) limits() limitsBody {
 	b := limitsBody{
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,

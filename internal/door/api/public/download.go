@@ -1,4 +1,4 @@
-package api
+package public
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/links"
 )
 
@@ -18,12 +19,12 @@ type artifactInput struct {
 	Signature string `query:"signature" required:"true"`
 }
 
-// results registers the signed download.
-func (s *server) results(api huma.API) {
+// download registers the signed download.
+func (s *Server) download(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
 		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests.",
-		Middlewares: huma.Middlewares{noted},
+		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},

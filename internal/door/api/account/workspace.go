@@ -1,14 +1,13 @@
-package api
+package account
 
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
@@ -77,37 +76,37 @@ type proofPagesOutput struct {
 }
 
 // workspace registers what a credential sees of its own workspace.
-func (s *server) workspace(api huma.API) {
+func (s *Server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
 		Summary:  "The workspace's renders, newest first",
-		Security: []map[string][]string{{accountScheme: {}}}, Middlewares: huma.Middlewares{noted, s.accountOnly()},
+		Security: []map[string][]string{{operation.AccountScheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey()},
 	}, s.listRenders)
 	own := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
-			Security:    []map[string][]string{{accountScheme: {}}, {agentScheme: {}}, {sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.anyCredential()},
+			Security:    []map[string][]string{{operation.AccountScheme: {}}, {operation.AgentScheme: {}}, {operation.SessionScheme: {}}},
+			Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AnyCredential()},
 		}
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "setProofPages", Method: http.MethodPut, Path: "/v1/workspace/proof-pages", Tags: []string{"Workspace"},
 		Summary: "Whether the workspace's receipts have public proof pages", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: []map[string][]string{{sessionScheme: {}}}, Middlewares: huma.Middlewares{noted, s.sessionOnly()},
+		Security: []map[string][]string{{operation.SessionScheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.Session()},
 	}, func(ctx context.Context, in *proofPagesInput) (*proofPagesOutput, error) {
 		out := &proofPagesOutput{}
 		out.Body.OK, out.Body.Shown = true, in.Body.Shown
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			return identity.ShowProofs(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Shown)
+			return identity.ShowProofs(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Shown)
 		})
 	})
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
 
-func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
+func (s *Server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
 	page, more, err := s.Jobs.List(ctx, job.ListRequest{
-		WorkspaceID: callerOf(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
+		WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
 	})
 	if err != nil {
 		return nil, err
@@ -115,23 +114,14 @@ func (s *server) listRenders(ctx context.Context, in *rendersInput) (*rendersOut
 	out := &rendersOutput{}
 	out.Body.OK, out.Body.Renders = true, page
 	if more {
-		out.Link = s.next("/v1/workspace/renders", page[len(page)-1].JobID, in.Limit, string(in.Status))
+		out.Link = operation.NextPage(s.Links, "/v1/workspace/renders", page[len(page)-1].JobID, in.Limit, string(in.Status))
 	}
 	return out, nil
 }
 
-// next is the Link header of the page behind an item.
-func (s *server) next(path, before string, limit int, status string) string {
-	q := url.Values{"before": {before}, "limit": {strconv.Itoa(limit)}}
-	if status != "" {
-		q.Set("status", status)
-	}
-	return "<" + s.Links.Page(path, q) + `>; rel="next"`
-}
-
-func (s *server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error) {
+func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error) {
 	out := &walletOutput{}
-	out.Body.OK, out.Body.WorkspaceID, out.Body.Currency = true, callerOf(ctx).WorkspaceID, contract.Currency
+	out.Body.OK, out.Body.WorkspaceID, out.Body.Currency = true, operation.Caller(ctx).WorkspaceID, contract.Currency
 	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
 		b, err := wallet.Get(ctx, tx, out.Body.WorkspaceID)
 		out.Body.AvailableCents, out.Body.ReservedCents = b.AvailableCents, b.ReservedCents
@@ -139,17 +129,17 @@ func (s *server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 	})
 }
 
-func (s *server) transactions(ctx context.Context, in *transactionsInput) (*transactionsOutput, error) {
+func (s *Server) transactions(ctx context.Context, in *transactionsInput) (*transactionsOutput, error) {
 	out := &transactionsOutput{}
 	out.Body.OK, out.Body.Transactions = true, []transactionBody{}
 	err := s.DB.Read(ctx, func(tx *db.Tx) error {
-		rows, err := wallet.Transactions(ctx, tx, callerOf(ctx).WorkspaceID, in.Before, in.Limit+1)
+		rows, err := wallet.Transactions(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Before, in.Limit+1)
 		if err != nil {
 			return err
 		}
 		if len(rows) > in.Limit {
 			rows = rows[:in.Limit]
-			out.Link = s.next("/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, "")
+			out.Link = operation.NextPage(s.Links, "/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, "")
 		}
 		for _, r := range rows {
 			t := transactionBody{

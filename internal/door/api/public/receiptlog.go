@@ -1,4 +1,4 @@
-package api
+package public
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 // receiptLog adds the routes of the log's files (C2SP tlog-tiles), which other
 // tools read too. They ask for no credential, and any page may read them. A tile
 // never changes.
-func (s *server) receiptLog(mux *http.ServeMux) {
+func (s *Server) receiptLog(mux *http.ServeMux) {
 	mux.Handle("GET /log/checkpoint", s.Errors.Handle(s.checkpoint))
 	mux.Handle("GET /log/tile/{tile...}", s.Errors.Handle(s.tile))
 }
 
-func (s *server) checkpoint(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	var text []byte
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
 		head, err := receiptlog.Head(r.Context(), tx)
@@ -42,7 +42,7 @@ func (s *server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tile serves <L>/<N>[.p/<W>] and entries/<N>[.p/<W>].
-func (s *server) tile(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	tile, err := receiptlog.ParseTile(r.PathValue("tile"))
 	if err != nil {
 		return fault.New(fault.RouteNotFound, "%q names no tile.", r.PathValue("tile"))

@@ -1,4 +1,4 @@
-package api
+package account
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -59,24 +60,15 @@ type signOutOutput struct {
 	}
 }
 
-// SignInPages shows a browser how a sign-in goes. Package web has them; app hands
-// them over.
-type SignInPages interface {
-	// ConfirmSignIn answers with the page whose button sends a link's token.
-	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error
-	// SignedIn answers with the page that tells who is signed in now.
-	SignedIn(w http.ResponseWriter, r *http.Request, email string) error
-}
-
 // signIn registers the routes of a browser's session.
-func (s *server) signIn(api huma.API) {
-	op := func(id, method, path, summary string, checks ...middleware) huma.Operation {
+func (s *Server) signIn(api huma.API) {
+	op := func(id, method, path, summary string, checks ...operation.Middleware) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Session"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Middlewares: append(huma.Middlewares{noted}, checks...),
+			Middlewares: append(huma.Middlewares{operation.KeepRequestID}, checks...),
 		}
 	}
-	ours, signedIn := s.ownPages(), s.sessionOnly()
+	ours, signedIn := s.Guard.SameOrigin(), s.Guard.Session()
 
 	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", ours)
 	ask.DefaultStatus = http.StatusAccepted
@@ -102,10 +94,10 @@ func (s *server) signIn(api huma.API) {
 	}}
 
 	who := op("getSession", http.MethodGet, "/v1/auth/session", "Who is signed in", signedIn)
-	who.Security = []map[string][]string{{sessionScheme: {}}}
-	huma.Register(api, who, func(ctx context.Context, _ *struct{}) (*private[sessionBody], error) {
-		c := callerOf(ctx)
-		return noStore(sessionBody{true, c.Credential.Email, c.WorkspaceID}, nil)
+	who.Security = []map[string][]string{{operation.SessionScheme: {}}}
+	huma.Register(api, who, func(ctx context.Context, _ *struct{}) (*operation.Private[sessionBody], error) {
+		c := operation.Caller(ctx)
+		return operation.NoStore(sessionBody{true, c.Credential.Email, c.WorkspaceID}, nil)
 	})
 
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
@@ -117,20 +109,20 @@ func (s *server) signIn(api huma.API) {
 	})
 }
 
-func (s *server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
+func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
 	out := &okOutput{}
 	out.Body.OK = true
 	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.AskForLink(ctx, tx, in.Body.Email) })
 }
 
-func (s *server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
+func (s *Server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
 		return nil, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing.")
 	}
 	return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
 }
 
-func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
+func (s *Server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
@@ -145,7 +137,7 @@ func (s *server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 
 // signedIn answers a browser with a page and a
 // program with JSON. The cookies go along with a session.
-func (s *server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
+func (s *Server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +149,7 @@ func (s *server) signedIn(accept string, opened identity.Opened, err error, cook
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
 		// A failed write means the caller is gone.
-		_ = plainJSON.Marshal(w, sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
+		_ = operation.Marshal(w, sessionBody{true, opened.Person.Email, opened.Person.WorkspaceID})
 		return nil
 	}, cookies...), nil
 }
@@ -170,7 +162,7 @@ func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamRespons
 			http.SetCookie(w, &c)
 		}
 		if err := write(w, r); err != nil {
-			fail(ctx, err)
+			operation.Fail(ctx, err)
 		}
 	}}
 }

@@ -1,4 +1,4 @@
-package api
+package account
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
@@ -35,17 +36,17 @@ type openIDCallbackInput struct {
 }
 
 // openID registers the routes of signing in by an OpenID Connect issuer.
-func (s *server) openID(api huma.API) {
+func (s *Server) openID(api huma.API) {
 	start := huma.Operation{
 		OperationID: "startOpenID", Method: http.MethodGet, Path: links.OpenIDStartPath, Tags: []string{"Session"},
 		Summary: "Sign in by the OpenID Connect issuer", Description: "Sends the browser to the issuer; 404 where none is configured.",
-		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{noted},
+		DefaultStatus: http.StatusSeeOther, Middlewares: huma.Middlewares{operation.KeepRequestID},
 	}
 	huma.Register(api, start, s.startOpenID)
 	callback := huma.Operation{
 		OperationID: "finishOpenID", Method: http.MethodGet, Path: links.OpenIDCallbackPath, Tags: []string{"Session"},
 		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
-		Middlewares: huma.Middlewares{noted},
+		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses:   signedInResponses(api, 400, 404, 503),
 	}
 	huma.Register(api, callback, s.finishOpenID)
@@ -55,7 +56,7 @@ func noIssuer() error {
 	return fault.New(fault.RouteNotFound, "No OpenID Connect issuer is configured here.")
 }
 
-func (s *server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutput, error) {
+func (s *Server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutput, error) {
 	if s.OpenID == nil {
 		return nil, noIssuer()
 	}
@@ -66,7 +67,7 @@ func (s *server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutp
 	return &openIDStartOutput{http.StatusSeeOther, address, s.flow(flow, int(flowLife.Seconds())), "no-store"}, nil
 }
 
-func (s *server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*huma.StreamResponse, error) {
+func (s *Server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*huma.StreamResponse, error) {
 	var opened identity.Opened
 	login, err := s.vouched(ctx, in)
 	if err == nil {
@@ -79,7 +80,7 @@ func (s *server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*hu
 }
 
 // vouched is whom the issuer sent back.
-func (s *server) vouched(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
+func (s *Server) vouched(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
 	switch {
 	case s.OpenID == nil:
 		return identity.Login{}, noIssuer()
@@ -92,15 +93,15 @@ func (s *server) vouched(ctx context.Context, in *openIDCallbackInput) (identity
 
 // told notes why the issuer could not be used, for the operator: the caller
 // learns only that it could not.
-func (s *server) told(ctx context.Context, err error) error {
+func (s *Server) told(ctx context.Context, err error) error {
 	if err != nil {
-		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", requestIDOf(ctx), "error", err)
+		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", operation.RequestID(ctx), "error", err)
 	}
 	return err
 }
 
 // flow keeps a sign-in under way in the browser that began it.
-func (s *server) flow(value string, maxAge int) http.Cookie {
+func (s *Server) flow(value string, maxAge int) http.Cookie {
 	return http.Cookie{
 		Name: flowCookie, Value: value, Path: links.OpenIDPath, MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure(),

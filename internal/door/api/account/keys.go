@@ -1,4 +1,4 @@
-package api
+package account
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 )
 
@@ -75,16 +75,6 @@ type agentKeyCreated struct {
 	CreatedAt       time.Time `json:"created_at"`
 }
 
-// private is an answer that no cache may keep: it shows keys.
-type private[B any] struct {
-	CacheControl string `header:"Cache-Control"`
-	Body         B
-}
-
-func noStore[B any](body B, err error) (*private[B], error) {
-	return &private[B]{"no-store", body}, err
-}
-
 type createAPIKeyInput struct{ Body apiKeyCreateRequest }
 
 type createAgentKeyInput struct{ Body agentKeyCreateRequest }
@@ -93,20 +83,14 @@ type keyInput struct {
 	KeyID string `path:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 }
 
-// What the schema finds wrong, in the words of spec 4.1.
-var (
-	badKeyName = fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters.", contract.MaxKeyName)
-	noSuchKey  = fault.New(fault.KeyNotFound, "There is no such key: a key_id is key_ and 32 hexadecimal digits.")
-)
-
 // keys registers the management of keys, which only a person in a browser may
 // do: a key that leaks cannot make others (spec 5).
-func (s *server) keys(api huma.API) {
+func (s *Server) keys(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: path, Tags: []string{"Keys"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security:    []map[string][]string{{sessionScheme: {}}},
-			Middlewares: huma.Middlewares{noted, s.sessionOnly()},
+			Security:    []map[string][]string{{operation.SessionScheme: {}}},
+			Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.Session()},
 		}
 	}
 	create := func(id, path, summary string) huma.Operation {
@@ -125,55 +109,55 @@ func (s *server) keys(api huma.API) {
 }
 
 // listed reads the keys of the caller's workspace: of says of which kind.
-func (s *server) listed(ctx context.Context, of func(context.Context, *db.Tx, string) ([]identity.Key, error)) (keys []identity.Key, err error) {
+func (s *Server) listed(ctx context.Context, of func(context.Context, *db.Tx, string) ([]identity.Key, error)) (keys []identity.Key, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		keys, err = of(ctx, tx, callerOf(ctx).WorkspaceID)
+		keys, err = of(ctx, tx, operation.Caller(ctx).WorkspaceID)
 		return err
 	})
 	return keys, err
 }
 
-func (s *server) listAPIKeys(ctx context.Context, _ *struct{}) (*private[apiKeyList], error) {
+func (s *Server) listAPIKeys(ctx context.Context, _ *struct{}) (*operation.Private[apiKeyList], error) {
 	keys, err := s.listed(ctx, identity.AccountKeys)
 	list := apiKeyList{OK: true, Keys: make([]apiKeyMetadata, len(keys))}
 	for i, k := range keys {
 		list.Keys[i] = apiKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
 	}
-	return noStore(list, err)
+	return operation.NoStore(list, err)
 }
 
-func (s *server) listAgentKeys(ctx context.Context, _ *struct{}) (*private[agentKeyList], error) {
+func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Private[agentKeyList], error) {
 	keys, err := s.listed(ctx, identity.AgentKeys)
 	list := agentKeyList{OK: true, Keys: make([]agentKeyMetadata, len(keys))}
 	for i, k := range keys {
 		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
 	}
-	return noStore(list, err)
+	return operation.NoStore(list, err)
 }
 
-func (s *server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*private[apiKeyCreated], error) {
+func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*operation.Private[apiKeyCreated], error) {
 	var made identity.NewKey
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAccountKey(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Name)
+		made, err = identity.CreateAccountKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
 		return err
 	})
-	return noStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
+	return operation.NoStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
 }
 
-func (s *server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*private[agentKeyCreated], error) {
+func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*operation.Private[agentKeyCreated], error) {
 	limit := in.Body.SpendLimitCents
 	var made identity.NewKey
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAgentKey(ctx, tx, callerOf(ctx).WorkspaceID, in.Body.Name, limit)
+		made, err = identity.CreateAgentKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name, limit)
 		return err
 	})
-	return noStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
+	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
 }
 
 // revoke ends a key of the caller's workspace: by says of which kind.
-func (s *server) revoke(by func(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error) func(context.Context, *keyInput) (*private[apiKeyRevoked], error) {
-	return func(ctx context.Context, in *keyInput) (*private[apiKeyRevoked], error) {
-		err := s.DB.Write(ctx, func(tx *db.Tx) error { return by(ctx, tx, callerOf(ctx).WorkspaceID, in.KeyID) })
-		return noStore(apiKeyRevoked{true, in.KeyID, true}, err)
+func (s *Server) revoke(by func(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error) func(context.Context, *keyInput) (*operation.Private[apiKeyRevoked], error) {
+	return func(ctx context.Context, in *keyInput) (*operation.Private[apiKeyRevoked], error) {
+		err := s.DB.Write(ctx, func(tx *db.Tx) error { return by(ctx, tx, operation.Caller(ctx).WorkspaceID, in.KeyID) })
+		return operation.NoStore(apiKeyRevoked{true, in.KeyID, true}, err)
 	}
 }

@@ -1,0 +1,52 @@
+// Package account is the part of the HTTP API that is about the caller's own
+// workspace: signing in and out, keys, the wallet, the list of renders and the
+// switch of the proof pages.
+//
+// What always holds: keys are managed by a person in a browser, never by a key, so
+// that a key that leaks cannot make others (spec 5); a secret is shown once, in an
+// answer that no cache keeps; whoever asks sees one workspace.
+//
+// Package identity decides who may sign in. Start reading at Server.Routes.
+package account
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/door/api/operation"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/job"
+)
+
+// Server answers the routes of a workspace.
+type Server struct {
+	DB    *db.DB
+	Jobs  *job.Jobs
+	Links links.Links
+	// OpenID is the issuer that people can sign in by; nil = none.
+	OpenID *openid.Issuer
+	Pages  Pages
+	Guard  *operation.Guard
+	Log    *slog.Logger
+}
+
+// Pages shows a browser how a sign-in goes. Package web makes them; app hands
+// them over.
+type Pages interface {
+	// ConfirmSignIn answers with the page whose button sends a link's token.
+	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error
+	// SignedIn answers with the page that says who is signed in now.
+	SignedIn(w http.ResponseWriter, r *http.Request, email string) error
+}
+
+// Routes registers the routes on api.
+func (s *Server) Routes(api huma.API) {
+	s.signIn(api)
+	s.openID(api)
+	s.keys(api)
+	s.workspace(api)
+}

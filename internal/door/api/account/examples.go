@@ -1,0 +1,54 @@
+package account
+
+import (
+	"strings"
+	"time"
+
+	"svc.example/internal/door/api/sample"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/wallet"
+)
+
+// Examples are the bodies of these routes, by schema, with URLs built by at.
+func Examples(at links.Links) map[string]any {
+	var money walletOutput
+	money.Body.OK, money.Body.WorkspaceID, money.Body.AvailableCents, money.Body.ReservedCents, money.Body.Currency = true, sample.WorkspaceID, 9750, 250, contract.Currency
+	var ledger transactionsOutput
+	ledger.Body.OK = true
+	ledger.Body.Transactions = []transactionBody{{
+		TransactionID: "TXN-0198c0de000070008000000000000007", Kind: wallet.Reserved, Reference: "job:" + sample.JobID, JobID: new(sample.JobID), AmountCents: 250,
+		Currency: contract.Currency, CreatedAt: sample.Time(time.Minute),
+	}}
+	var renders rendersOutput
+	renders.Body.OK, renders.Body.Renders = true, []job.Object{sample.Job(at, job.FlowJobAPI, job.Completed)}
+	var pages proofPagesInput
+	var paged proofPagesOutput
+	pages.Body.Shown, paged.Body.OK, paged.Body.Shown = true, true, true
+	bodies := map[string]any{
+		"WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
+		"ProofPagesInput": pages.Body, "ProofPagesOutput": paged.Body,
+		"LinkRequest": map[string]string{"email": "you@example.com"}, "Done": map[string]bool{"ok": true}, "SignedOut": map[string]bool{"ok": true},
+		"Session": sessionBody{true, "you@example.com", sample.WorkspaceID},
+	}
+	addKeys(bodies)
+	return bodies
+}
+
+// addKeys adds the examples of keys.
+func addKeys(bodies map[string]any) {
+	secret := strings.Repeat("0aZ9bY8cX7d", 4)[:43]
+	used, spend := sample.Time(time.Hour), new(int64(5000))
+	bodies["ApiKeyCreateRequest"] = apiKeyCreateRequest{"render farm"}
+	bodies["ApiKeyCreated"] = apiKeyCreated{true, contract.AccountKeyPrefix + secret, sample.KeyID, "render farm", sample.Time(0)}
+	bodies["ApiKeyList"] = apiKeyList{true, []apiKeyMetadata{
+		{sample.KeyID, "render farm", contract.AccountKeyPrefix + secret[:8] + "…", sample.Time(0), &used, nil},
+	}}
+	bodies["ApiKeyRevoked"] = apiKeyRevoked{true, sample.KeyID, true}
+	bodies["AgentKeyCreateRequest"] = agentKeyCreateRequest{"nightly agent", spend}
+	bodies["AgentKeyCreated"] = agentKeyCreated{true, contract.AgentKeyPrefix + secret, sample.KeyID, "nightly agent", spend, sample.Time(0)}
+	bodies["AgentKeyList"] = agentKeyList{true, []agentKeyMetadata{
+		{sample.KeyID, "nightly agent", contract.AgentKeyPrefix + secret[:8] + "…", spend, sample.Time(0), &used, nil},
+	}}
+}

@@ -1,0 +1,98 @@
+package document
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/door/api/sample"
+	"svc.example/internal/ground/fault"
+)
+
+// Examples are the examples of JSON bodies. Handlers' own types make them, so the
+// compiler and a test say what is wrong with one.
+type Examples struct {
+	Bodies     map[string]any     // by schema
+	Operations map[string]Example // by operation id, where one differs from its schema's
+}
+
+// Example is one operation's.
+type Example struct{ Request, Answer any }
+
+// addExamples gives every JSON body of the document an example, and every error
+// code that an operation can answer with.
+func addExamples(doc *huma.OpenAPI, examples Examples) {
+	bodies, own, refusals := examples.Bodies, examples.Operations, refusalExamples()
+	doc.Components.Examples = map[string]*huma.Example{}
+	for _, path := range doc.Paths {
+		for _, op := range operations(path) {
+			if op.RequestBody != nil {
+				show(op.RequestBody.Content, own[op.OperationID].Request, bodies)
+			}
+			for status, r := range op.Responses {
+				if status < "4" {
+					show(r.Content, own[op.OperationID].Answer, bodies)
+				}
+			}
+			for _, code := range codesOf(op) {
+				doc.Components.Examples[string(code)] = refusals[code]
+				showRefusal(op, code)
+			}
+		}
+	}
+}
+
+// show sets the example of a JSON body, or of a form: the operation's own, else
+// that of its schema.
+func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
+	for kind, media := range content {
+		switch {
+		case kind == "application/json" && media.Schema.Ref != "":
+			media.Example = cmp.Or(own, bodies[strings.TrimPrefix(media.Schema.Ref, "#/components/schemas/")])
+		case kind == "application/json":
+			media.Example = own
+		case kind == "text/event-stream":
+			media.Example = own
+		}
+	}
+}
+
+// showRefusal names an example at the status of a code.
+func showRefusal(op *huma.Operation, code fault.Code) {
+	media := op.Responses[fmt.Sprint(fault.Lookup(code).Status)].Content["application/json"]
+	if media.Examples == nil {
+		media.Examples = map[string]*huma.Example{}
+	}
+	media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
+}
+
+// refusalExamples are an error body for each code.
+func refusalExamples() map[fault.Code]*huma.Example {
+	details := map[fault.Code]any{
+		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
+		fault.InsufficientFunds:            map[string]int{"required_cents": 250, "available_cents": 100},
+		fault.EngineNotSupported:           map[string]string{"engine": "BLENDER_EEVEE", "required": "CYCLES"},
+		fault.IdempotencyHeadersIncomplete: map[string][]string{"missing": {"X-Svc-Renderer", "X-Svc-Size-Bytes"}},
+	}
+	examples := map[fault.Code]*huma.Example{}
+	for _, row := range fault.Table() {
+		if row.Door != fault.DoorAPI {
+			continue
+		}
+		e := fault.New(row.Code, "%s.", sentence(row.Code)).With(details[row.Code])
+		if row.Code == fault.RateLimited {
+			e.RetryAfter = sample.RetryAfter
+		}
+		_, body := fault.Envelope(e, sample.RequestID)
+		examples[row.Code] = &huma.Example{Summary: row.Action, Value: body}
+	}
+	return examples
+}
+
+// sentence writes a code as words.
+func sentence(code fault.Code) string {
+	text := strings.ReplaceAll(string(code), "_", " ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}

@@ -1,0 +1,190 @@
+package operation
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"svc.example/internal/front"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+)
+
+// response is a response that an error may take the place of: once err is set,
+// nothing of what huma writes goes out.
+type response struct {
+	http.ResponseWriter
+	err error
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *response) WriteHeader(status int) {
+	if w.err == nil {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *response) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// ReadFrom lets files go out without being copied through the process.
+func (w *response) ReadFrom(src io.Reader) (int64, error) {
+	if w.err != nil {
+		return 0, nil
+	}
+	return io.Copy(w.ResponseWriter, src)
+}
+
+// Fail makes err the answer to a request. The first error stays.
+func Fail(ctx huma.Context, err error) {
+	_, w := humago.Unwrap(ctx)
+	if r, ok := w.(*response); ok && r.err == nil {
+		r.err = err
+	}
+}
+
+// adapter brings huma's operations to the mux as handlers that return their
+// errors.
+type adapter struct {
+	huma.Adapter
+	mux    *http.ServeMux
+	errors *front.Errors
+}
+
+// NewAdapter makes huma register operations on mux and answer errors by errs.
+func NewAdapter(mux *http.ServeMux, errs *front.Errors) huma.Adapter {
+	configureHuma()
+	return adapter{humago.NewAdapter(mux, ""), mux, errs}
+}
+
+// configureHuma sets, once, what huma keeps in package variables: the constructor
+// of errors, whether lists may be null, and whether names of members ignore case.
+var configureHuma = sync.OnceFunc(func() {
+	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
+	huma.NewErrorWithContext = newError
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return newError(nil, status, msg, errs...)
+	}
+})
+
+// Handle implements huma.Adapter.
+func (a adapter) Handle(op *huma.Operation, handle func(huma.Context)) {
+	a.mux.Handle(op.Method+" "+op.Path, a.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		out := &response{ResponseWriter: w}
+		handle(humago.NewContext(op, r, out))
+		return out.err
+	}))
+}
+
+// refused stands in for an error where huma wants to write one itself.
+type refused struct{ error }
+
+// GetStatus implements huma.StatusError.
+func (r refused) GetStatus() int { return fault.Lookup(fault.Of(r.error)).Status }
+
+// Schema lets huma describe errors by their body.
+func (refused) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[fault.Body](), true, "Error")
+}
+
+// specialErrors are the bad values that have a code of their own instead of
+// invalid_request, by operation and location.
+func specialErrors() map[string]map[string]*fault.Error {
+	webhookURL := fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
+	secret := fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
+	keyName := fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters.", contract.MaxKeyName)
+	keyID := fault.New(fault.KeyNotFound, "There is no such key: a key_id is key_ and 32 hexadecimal digits.")
+	return map[string]map[string]*fault.Error{
+		"preflightRender": {"body.renderer": fault.New(fault.UnsupportedRenderer, "There is one renderer: blender.")},
+		"startUpload": {
+			"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start takes no price_cents: the locked quote is the price."),
+			"body.legal_acceptance": fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1."),
+			"body.webhook_url":      webhookURL,
+			"body.webhook_secret":   secret,
+		},
+		"createWebhookEndpoint": {"body.url": webhookURL, "body.secret": secret},
+		"changeWebhookEndpoint": {"body.url": webhookURL},
+		"rotateWebhookSecret":   {"body.secret": secret},
+		"createApiKey":          {"body.name": keyName},
+		"createAgentKey":        {"body.name": keyName},
+		"revokeApiKey":          {"path.key_id": keyID},
+		"revokeAgentKey":        {"path.key_id": keyID},
+	}
+}
+
+// newError is huma's constructor of errors: for those of handlers, and for what
+// huma finds wrong with a request. It makes the error the answer to ctx.
+func newError(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	id := ""
+	if ctx != nil && ctx.Operation() != nil {
+		id = ctx.Operation().OperationID
+	}
+	err := errorOf(id, status, message, errs)
+	if ctx != nil {
+		Fail(ctx, err)
+	}
+	return refused{err}
+}
+
+// errorOf is what huma found, as one of our errors.
+func errorOf(operationID string, status int, message string, errs []error) error {
+	for _, err := range errs {
+		if fault.Of(err) != fault.Internal {
+			return err
+		}
+	}
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
+	case status == http.StatusUnsupportedMediaType:
+		return fault.New(fault.UnsupportedMedia, "This route takes application/json.")
+	case status == http.StatusNotAcceptable:
+		return fault.New(fault.InvalidRequest, "This route answers with application/json only.")
+	case status >= http.StatusInternalServerError:
+		return errors.Join(errs...)
+	}
+	details, special := details(message, errs), specialErrors()
+	for _, d := range details {
+		if e := special[operationID][d.Location]; e != nil {
+			return e
+		}
+	}
+	return fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details)
+}
+
+// details lists what is wrong, and where.
+func details(message string, errs []error) []fault.FieldDetail {
+	out := []fault.FieldDetail{}
+	for _, err := range errs {
+		d, ok := err.(huma.ErrorDetailer)
+		if !ok {
+			out = append(out, fault.FieldDetail{Location: "body", Message: err.Error()})
+			continue
+		}
+		detail := d.ErrorDetail()
+		location, text := detail.Location, detail.Message
+		// huma names the object around a missing member; callers want the member.
+		if name, found := strings.CutPrefix(text, "expected required property "); found {
+			name, _, _ = strings.Cut(name, " ")
+			location, text = strings.TrimSuffix(location, ".")+"."+name, "is required"
+		}
+		out = append(out, fault.FieldDetail{Location: location, Message: text})
+	}
+	if len(out) == 0 {
+		out = append(out, fault.FieldDetail{Location: "request", Message: message})
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+// Package public is the part of the HTTP API that anybody may read: health, what
+// the service renders and at what price, signing keys, the receipt log, the
+// leaderboard, and downloads by signed address.
+//
+// What always holds: no route here asks for a credential or changes anything.
+//
+// Package leaderboard ranks, package receiptlog keeps the log. Start reading at
+// Server.Routes.
+package public
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/front"
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/job"
+)
+
+// Server answers the public routes.
+type Server struct {
+	DB        *db.DB
+	Jobs      *job.Jobs
+	Artifacts *artifact.Artifacts
+	Board     *leaderboard.Board
+	Blobs     blob.Store
+	Links     links.Links
+	// Rate is what /limits says of the rate limit; the zero Policy means the
+	// contract's figures.
+	Rate   ratelimit.Policy
+	Errors *front.Errors
+}
+
+// Routes registers the routes: on mux those of the receipt log's files, on api all
+// others.
+func (s *Server) Routes(mux *http.ServeMux, api huma.API) {
+	s.discovery(api)
+	s.capabilities(api)
+	s.leaderboard(api)
+	s.download(api)
+	s.receiptLog(mux)
+}
