@@ -18,11 +18,17 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// completed has a job of two frames rendered.
+// completed has a job of two frames rendered by a worker that it brings.
 func (h *house) completed(c caller) *client.Job {
 	h.t.Helper()
 	stop := h.worker(&painter{})
 	defer stop()
+	return c.completed()
+}
+
+// completed has a job of two frames rendered.
+func (c caller) completed() *client.Job {
+	c.t.Helper()
 	job := c.await(c.start(2).JobID, client.StatusCompleted)
 	c.fetch(job, 2)
 	return job
@@ -120,10 +126,9 @@ func (a answer) want(t *testing.T, status int, code string) {
 }
 
 func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+	eachShared(t, func(t *testing.T, h *house) {
 		owner, stranger := h.caller(credit), h.caller(credit)
-		job := h.completed(owner)
+		job := owner.completed()
 		ctx, id := patient(t), job.JobID
 		for name, ask := range map[string]func() error{
 			"read":     func() error { _, err := stranger.Job(ctx, id); return err },
@@ -149,10 +154,9 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 }
 
 func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+	eachShared(t, func(t *testing.T, h *house) {
 		c := h.caller(credit)
-		job := h.completed(c)
+		job := c.completed()
 		for kind, secret := range map[string]string{"account": c.account.Secret, "node": h.nodeKey().Secret, "unknown": c.agent.Secret[:10] + flipped(c.agent.Secret[10:]), "no": ""} {
 			t.Logf("with the %s key", kind)
 			_, err := newClient(t, h.url, secret).Job(patient(t), job.JobID)
@@ -171,14 +175,12 @@ func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
 // TestARevokedKeyEndsAtOnceEverywhere revokes a key through one process while
 // another one, where the database allows two, has just taken it.
 func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+	eachShared(t, func(t *testing.T, h *house) {
 		c := h.caller(credit)
-		job := h.completed(c)
+		job := c.completed()
 		doors := []string{h.url}
 		if h.app.DB.Engine() == "postgres" {
-			config.Listen = freeAddress(t)
-			second := launch(t, serverRole, serverConfig{Listen: config.Listen, Data: config.Data, Database: config.Database, NoWorker: true})
+			second := launch(t, serverRole, serverConfig{Listen: freeAddress(t), Data: h.config.Data, Database: h.config.Database, NoWorker: true})
 			url, ok := second.await(patient(t), "listens")
 			if !ok {
 				t.Fatal("the second server did not start")

@@ -21,14 +21,6 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-// agentHouse is a house on SQLite, and somebody with money: what agents speak is
-// the same on both databases, and what it does to them is told elsewhere.
-func agentHouse(t *testing.T) (*house, caller) {
-	t.Helper()
-	h := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
-	return h, h.caller(credit)
-}
-
 // scriptFolder is testdata/agents and the demo scene, beside the npm packages.
 func scriptFolder(t *testing.T) string {
 	t.Helper()
@@ -39,10 +31,11 @@ func scriptFolder(t *testing.T) string {
 	return folder
 }
 
+// What agents speak is the same on both databases: one will do.
 func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 	t.Parallel()
-	h, c := agentHouse(t)
-	h.worker(&painter{})
+	h := sharedOn(t, "sqlite")
+	c := h.caller(credit)
 	folder := scriptFolder(t)
 	var said struct {
 		Tools      []string `json:"tools"`
@@ -77,8 +70,8 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 // line, a process for each call; it also judges the schemas.
 func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
 	t.Parallel()
-	h, c := agentHouse(t)
-	h.worker(&painter{})
+	h := sharedOn(t, "sqlite")
+	c := h.caller(credit)
 	folder := scriptFolder(t)
 	inspector := func(arguments ...string) []byte {
 		t.Helper()
@@ -217,7 +210,8 @@ func codeOf(answer map[string]any) string {
 // agent does, over standard input and output.
 func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	t.Parallel()
-	h, c := agentHouse(t)
+	h := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := h.caller(credit)
 	h.worker(&painter{})
 	folder, outside := t.TempDir(), t.TempDir()
 	scene := filepath.Join(outside, demo.Filename)

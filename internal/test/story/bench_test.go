@@ -3,7 +3,9 @@ package story_test
 import (
 	"crypto/rand"
 	"encoding/json"
+	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/long"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 	"svc.example/internal/work/receipt"
@@ -24,13 +27,15 @@ type benchmarkRow struct {
 	RenderDevice string `json:"render_device"`
 }
 
-// A real Blender renders the benchmark's scenes on this machine's CPU.
+// A real Blender renders the benchmark's scenes on this machine's CPU. In the short run
+// the clock is stopped too early, which must be all that is wrong: the judge looks at
+// the time last. What is shown then is the same run with a longer time on the clock.
 func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	t.Parallel()
 	path := realBlender(t)
 	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 
-	const timed = benchmark.LeastSeconds * time.Second
+	timed := time.Duration(long.Scale(int(100*time.Millisecond), int(benchmark.LeastSeconds*time.Second)))
 	var mu sync.Mutex
 	finished := map[string]bool{}
 	var info blender.Info
@@ -57,10 +62,6 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelope, err := benchmark.Sign(measured, key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	public, err := key.Public().PEM()
 	if err != nil {
 		t.Fatal(err)
@@ -73,9 +74,24 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := at.Benchmark(t.Context(), farmapi.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: envelope, PublicKeyPEM: string(public)})
-	if err != nil {
-		t.Fatal(err)
+	send := func(measured benchmark.Receipt) farmapi.BenchmarkReply {
+		t.Helper()
+		envelope, err := benchmark.Sign(measured, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := at.Benchmark(t.Context(), farmapi.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: envelope, PublicKeyPEM: string(public)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	reply := send(measured)
+	if !long.Run() {
+		if reply.Reason == nil || *reply.Reason != string(benchmark.TooFast) {
+			t.Fatalf("a run of %s counts as %+v, want %s", timed, reply, benchmark.TooFast)
+		}
+		reply = send(longer(measured))
 	}
 	if reply.Status != farmapi.BenchmarkAccepted {
 		t.Fatalf("the run does not count: %s: %s", *reply.Reason, *reply.Detail)
@@ -90,6 +106,22 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	if len(top.Rows) != 0 {
 		t.Errorf("the table of GPUs holds %+v", top.Rows)
 	}
+}
+
+// longer is a run as if the clock had shown LeastSeconds for each scene, at the same
+// speed.
+func longer(r benchmark.Receipt) benchmark.Receipt {
+	r.Scenes = slices.Clone(r.Scenes)
+	r.RenderSeconds = 0
+	for i := range r.Scenes {
+		s := &r.Scenes[i]
+		times := math.Ceil(benchmark.LeastSeconds / s.RenderSeconds)
+		s.Samples, s.RenderSeconds = s.Samples*int64(times), s.RenderSeconds*times
+		s.SamplesPerMinute = benchmark.Rate(s.Samples, s.RenderSeconds)
+		r.RenderSeconds += s.RenderSeconds
+	}
+	r.StartedAt = r.CompletedAt.Add(-time.Minute - time.Duration(r.RenderSeconds)*time.Second)
+	return r
 }
 
 // leaderboard reads one of the leaderboard's public routes.

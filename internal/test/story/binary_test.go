@@ -118,7 +118,11 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 			env.Setenv("SVC_BLENDER", blenderPath)
 			env.Setenv("SVC_DEVICE", "cpu")
 			env.Setenv("SVC_ALLOW_BLENDER_VERSION", "true")
-			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), demo.Scene(), 0o600)
+			scene, err := quickScene()
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), scene, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode,

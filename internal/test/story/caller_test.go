@@ -16,11 +16,10 @@ import (
 	"time"
 
 	"svc.example/client"
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/wallet"
 )
 
 // credit is what a caller's wallet begins with, in cents.
@@ -37,25 +36,8 @@ type caller struct {
 
 func (h *house) caller(cents int64) caller {
 	h.t.Helper()
-	c := caller{t: h.t}
-	h.write(func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.WorkspaceCount(ctx)
-		if err != nil {
-			return err
-		}
-		p, err := identity.CreateWorkspace(ctx, tx, fmt.Sprintf("caller-%d@example.com", n))
-		if err != nil {
-			return err
-		}
-		c.workspace = p.WorkspaceID
-		if c.agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "story", nil); err != nil {
-			return err
-		}
-		if c.account, err = identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "story"); err != nil || cents == 0 {
-			return err
-		}
-		return wallet.Credit(ctx, tx, p.WorkspaceID, "first of "+p.WorkspaceID, cents)
-	})
+	made := (&apptest.World{App: h.app}).Workspace(h.t, cents)
+	c := caller{t: h.t, workspace: made.ID, agent: made.Agent, account: made.Account}
 	c.Client = newClient(h.t, h.url, c.agent.Secret)
 	return c
 }
@@ -92,9 +74,15 @@ func patient(t *testing.T) context.Context {
 // quote uploads the scene and has frames 1 to n priced.
 func (c caller) quote(n int) *client.Quote {
 	c.t.Helper()
+	return c.quoteOf(demo.Scene(), n)
+}
+
+// quoteOf is quote of another scene.
+func (c caller) quoteOf(scene []byte, n int) *client.Quote {
+	c.t.Helper()
 	first := 1
 	q, err := c.Inspect(patient(c.t), client.InspectRequest{
-		Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &n,
+		Filename: demo.Filename, Body: bytes.NewReader(scene), FrameStart: &first, FrameEnd: &n,
 	})
 	if err != nil {
 		c.t.Fatal(err)

@@ -3,12 +3,15 @@ package story_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -36,7 +39,45 @@ func TestMain(m *testing.M) {
 	case workerRole:
 		os.Exit(workerMain())
 	}
-	os.Exit(m.Run())
+	flag.Parse()
+	if !parallelGiven() {
+		if err := flag.Set("test.parallel", strconv.Itoa(sideBySide)); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(apptest.Run(m, shared))
+}
+
+// sideBySide is how many stories run at once, at least: they mostly wait for what
+// they watch, for processes, for a database, for the life of a lease.
+var sideBySide = max(6, runtime.GOMAXPROCS(0))
+
+// parallelGiven reports whether the command line says how many tests run at once.
+func parallelGiven() (given bool) {
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	return given
+}
+
+// shared are the services of the stories that need no configuration of their own: in
+// each a painter renders what is started there.
+var shared = apptest.Share(func(c *app.Config) {
+	c.Embedded = &app.EmbeddedWorker{Renderer: &painter{}}
+	c.Log = slog.New(slog.DiscardHandler)
+})
+
+// sharedOn is the shared service on an engine. A story has a workspace of its own
+// there, and never stops the service.
+func sharedOn(t *testing.T, engine string) *house {
+	t.Helper()
+	w := shared.On(t, engine)
+	return &house{t: t, config: w.App.Config, app: w.App, url: w.URL}
+}
+
+// eachShared tells a story in the shared service on each engine.
+func eachShared(t *testing.T, story func(t *testing.T, h *house)) {
+	t.Helper()
+	t.Parallel()
+	shared.Each(t, func(t *testing.T, w *apptest.World) { story(t, sharedOn(t, w.Engine)) })
 }
 
 // lapse is the life of a lease where one must lapse and no clock can be moved:
@@ -75,6 +116,12 @@ func freeAddress(t *testing.T) string {
 func each(t *testing.T, story func(t *testing.T, config app.Config)) {
 	t.Helper()
 	t.Parallel()
+	eachEngine(t, story)
+}
+
+// eachEngine is each in a test that is parallel already.
+func eachEngine(t *testing.T, story func(t *testing.T, config app.Config)) {
+	t.Helper()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		story(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)})
 	})
@@ -99,6 +146,14 @@ func start(t *testing.T, config app.Config) *house {
 	h := open(t, config)
 	h.serve()
 	return h
+}
+
+// with is the same service for a part of a story; what a part begins, such as a
+// worker, ends with it.
+func (h *house) with(t *testing.T) *house {
+	part := *h
+	part.t = t
+	return &part
 }
 
 // open opens a house that does not serve.

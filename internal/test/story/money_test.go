@@ -128,11 +128,10 @@ func (w hand) failFinally(t *testing.T, got farmapi.LeaseReply) error {
 }
 
 func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T) {
-	t.Parallel()
 	outOfMemory := &blender.Error{Code: blender.OutOfMemory, Message: "There is no memory left."}
 	hopeless := &blender.Error{Code: blender.Crashed, Message: "The file cannot be opened.", Final: true}
 	noDenoiser := &blender.Error{Code: blender.DenoiserUnavailable, Message: "The scene wants a denoiser.", Final: true}
-	for name, story := range map[string]struct {
+	stories := map[string]struct {
 		opening, rendering *blender.Error // of frame 2
 		frames             int
 		tries              int64
@@ -140,10 +139,12 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 		"three failures":  {rendering: outOfMemory, frames: 3, tries: 3},
 		"a final failure": {rendering: hopeless, frames: 3, tries: 1},
 		"no denoiser":     {opening: noDenoiser, frames: 1, tries: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, config app.Config) {
-				h := start(t, config)
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		for name, story := range stories {
+			t.Run(name, func(t *testing.T) {
+				h := h.with(t)
 				c := h.caller(credit)
 				var tries atomic.Int64
 				p := &painter{before: func(_ context.Context, frame int) error {
@@ -172,8 +173,8 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 				wantRefusal(t, err, 409, "render_not_completed")
 				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 			})
-		})
-	}
+		}
+	})
 }
 
 // hurried is a clock that, once hurried, is a minute later at every look.

@@ -127,11 +127,11 @@ func (e *plantedEasel) spoil(f blender.Frame, err error) (blender.Frame, error) 
 }
 
 func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
-	t.Parallel()
-	for name, plant := range plants() {
-		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, config app.Config) {
-				h := start(t, config)
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		for name, plant := range plants() {
+			t.Run(name, func(t *testing.T) {
+				h := h.with(t)
 				c := h.caller(credit)
 				// The good worker is there, but holds back until the other has spoilt its
 				// first frame.
@@ -157,8 +157,8 @@ func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
 				}
 				h.settledOnce(c, 5)
 			})
-		})
-	}
+		}
+	})
 }
 
 // failedTries counts the tries of a job that failed.
@@ -173,14 +173,15 @@ func (h *house) failedTries(jobID string) (n int) {
 }
 
 func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
-	t.Parallel()
-	for name, code := range map[string]string{
+	codes := map[string]string{
 		"pink": "frame_check_failed", "cut": "frame_check_failed", "no picture": "frame_check_failed", "wrong size": "frame_check_failed",
 		"no numbers": "frame_check_failed", "CPU": "gpu_unavailable", "out of GPU memory": "out_of_memory",
-	} {
-		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, config app.Config) {
-				h := start(t, config)
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		for name, code := range codes {
+			t.Run(name, func(t *testing.T) {
+				h := h.with(t)
 				c := h.caller(credit)
 				h.worker(&planter{plant: plants()[name], chosen: func(frame int) bool { return frame == 2 }})
 				job := c.await(c.start(3).JobID, client.StatusFailed)
@@ -189,8 +190,8 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 				}
 				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 			})
-		})
-	}
+		}
+	})
 }
 
 // A picture of one colour may be what the scene shows. Where nobody else can tell,

@@ -105,10 +105,9 @@ func TestTheLogIsServedForCachesAndStrangers(t *testing.T) {
 }
 
 func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+	eachShared(t, func(t *testing.T, h *house) {
 		c := h.caller(credit)
-		p := c.proven(h.completed(c))
+		p := c.proven(c.completed())
 		address := h.url + "/proof/" + p.proof.ReceiptID
 		var shown struct {
 			Envelope json.RawMessage `json:"envelope"`

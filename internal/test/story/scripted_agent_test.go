@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,10 +165,8 @@ func (p *artist) agrees(cents float64) bool { return cents > 0 && cents <= p.bud
 // edit changes the file in Blender.
 func (p *artist) edit(code string) {
 	p.t.Helper()
-	code = "import bpy; s = bpy.context.scene; " + code + "; bpy.ops.wm.save_as_mainfile(filepath=" + fmt.Sprintf("%q", p.path) + ")"
-	command := exec.CommandContext(patient(p.t), p.blender, "--background", "--factory-startup", p.path, "--python-exit-code", "1", "--python-expr", code)
-	if said, err := command.CombinedOutput(); err != nil {
-		p.t.Fatalf("%s: %v\n%s", code, err, said)
+	if err := edit(p.blender, p.path, code); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -183,10 +180,14 @@ func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) 
 	c := h.caller(credit)
 	h.worker(worker.Blender{Path: path}, onCPU)
 	p := &artist{t: t, blender: path, path: filepath.Join(t.TempDir(), demo.Filename), budget: 2}
-	if err := os.WriteFile(p.path, demo.Scene(), 0o600); err != nil {
+	scene, err := quickScene()
+	if err == nil {
+		err = os.WriteFile(p.path, scene, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	p.edit("s.render.engine = 'BLENDER_EEVEE'; s.frame_end = 2; s.render.resolution_percentage = 20; s.cycles.samples = 2")
+	p.edit("s.render.engine = 'BLENDER_EEVEE'")
 
 	a := newScripted(h.connect(c.agent.Secret), p)
 	a.run()
@@ -208,9 +209,7 @@ func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) 
 // TestAnAgentStopsWhereItMayNotSpend has the same agent meet each bound: its
 // person's no, a price above the maximum, the key's limit, an empty wallet.
 func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		h.worker(&painter{})
+	eachShared(t, func(t *testing.T, h *house) {
 		rich, poor := h.caller(credit), h.caller(3)
 		var limited identity.NewKey
 		h.write(func(ctx context.Context, tx *db.Tx) (err error) {

@@ -11,9 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/test/dbtest"
 )
 
 // npmFolder holds the pinned packages, and the Node that runs them.
@@ -25,10 +23,9 @@ const npmFolder = "../../../.tools/npm/node_modules"
 // databases: one will do.
 func TestATypeScriptClientMadeFromTheDocumentRendersAJob(t *testing.T) {
 	t.Parallel()
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	h := sharedOn(t, "sqlite")
 	c := h.caller(credit)
 	folder := h.typescript()
-	h.worker(&painter{})
 	scene := filepath.Join(folder, demo.Filename)
 	if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
 		t.Fatal(err)

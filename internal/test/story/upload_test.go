@@ -54,10 +54,9 @@ func plainScene(t *testing.T) []byte {
 }
 
 func TestARefusedUploadLeavesNothing(t *testing.T) {
-	t.Parallel()
 	scene := demo.Scene()
 	tooLarge := int64(contract.MaxUploadBytes + 1)
-	for name, story := range map[string]struct {
+	stories := map[string]struct {
 		upload func() upload
 		status int
 		code   string
@@ -91,19 +90,18 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 		"its frames are too many": {func() upload {
 			return upload{content: bytes.NewReader(scene), declared: int64(len(scene)), fields: map[string]string{"frame_start": "1", "frame_end": "10001"}}
 		}, 400, "frame_range_too_large"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, config app.Config) {
-				h := start(t, config)
-				c := h.caller(0)
-				status, code := c.send(h.url, story.upload())
-				if status != story.status || code != story.code {
-					t.Errorf("answered %d %s, want %d %s", status, code, story.status, story.code)
-				}
-				h.wantNoUpload()
-			})
-		})
 	}
+	each(t, func(t *testing.T, config app.Config) {
+		h := start(t, config)
+		c := h.caller(0)
+		for name, story := range stories {
+			status, code := c.send(h.url, story.upload())
+			if status != story.status || code != story.code {
+				t.Errorf("%s: answered %d %s, want %d %s", name, status, code, story.status, story.code)
+			}
+			h.wantNoUpload()
+		}
+	})
 }
 
 // TestTheLargestUploadPassesAndOneByteMoreLeavesNothing sends a real scene with

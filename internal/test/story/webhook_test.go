@@ -104,26 +104,33 @@ func snippet(t *testing.T, language string) string {
 // each refuses what is not signed, or signed with another secret.
 func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 	t.Parallel()
-	js, golang, python := snippet(t, "js"), snippet(t, "go"), snippet(t, "python")
+	js, golang, python := snippet(t, "js"), built(t, snippet(t, "go")), snippet(t, "python")
 	inNode := func(text string) func(t *testing.T) *exec.Cmd {
 		return func(t *testing.T) *exec.Cmd {
 			return program(t, filepath.Join(besidePackages(t, fstest.MapFS{}), "receiver.mjs"), text, pinnedNode(t))
 		}
 	}
-	for name, receiver := range map[string]func(t *testing.T) *exec.Cmd{
+	receivers := map[string]func(t *testing.T) *exec.Cmd{
 		"standardwebhooks": inNode(js),
 		"svix":             inNode(strings.Replace(js, `"standardwebhooks"`, `"svix"`, 1)),
-		"go":               func(t *testing.T) *exec.Cmd { return built(t, golang) },
+		"go":               func(*testing.T) *exec.Cmd { return exec.Command(golang) },
 		"python": func(t *testing.T) *exec.Cmd {
 			return program(t, filepath.Join(t.TempDir(), "receiver.py"), python, "python3")
 		},
-	} {
-		for kind, secret := range map[string]string{"whsec": "", "free text": "sechzehn Zeichen, und ümlaute"} {
-			t.Run(name+"/"+kind, func(t *testing.T) {
-				each(t, func(t *testing.T, config app.Config) { verifiedBy(t, config, receiver(t), secret) })
-			})
-		}
 	}
+	ca := newAuthority(t)
+	eachEngine(t, func(t *testing.T, config app.Config) {
+		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: ca.pool}
+		h := start(t, config)
+		for name, receiver := range receivers {
+			for kind, secret := range map[string]string{"whsec": "", "free text": "sechzehn Zeichen, und ümlaute"} {
+				t.Run(name+"/"+kind, func(t *testing.T) {
+					t.Parallel()
+					h.with(t).verifiedBy(ca, receiver(t), secret)
+				})
+			}
+		}
+	})
 }
 
 func program(t *testing.T, path, text string, command ...string) *exec.Cmd {
@@ -135,23 +142,22 @@ func program(t *testing.T, path, text string, command ...string) *exec.Cmd {
 }
 
 // built compiles a Go program against this module.
-func built(t *testing.T, text string) *exec.Cmd {
+func built(t *testing.T, text string) (binary string) {
 	t.Helper()
 	folder := t.TempDir()
-	binary := filepath.Join(folder, "receiver")
+	binary = filepath.Join(folder, "receiver")
 	compile := program(t, filepath.Join(folder, "main.go"), text, "go", "build", "-o", binary)
 	if said, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("the documented receiver does not compile: %v\n%s", err, said)
 	}
-	return exec.Command(binary)
+	return binary
 }
 
 // verifiedBy cancels a job whose webhook goes to a receiver, and wants a line
 // from it that says so.
-func verifiedBy(t *testing.T, config app.Config, receiver *exec.Cmd, secret string) {
-	ca := newAuthority(t)
-	config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: ca.pool}
-	h := start(t, config)
+func (h *house) verifiedBy(ca authority, receiver *exec.Cmd, secret string) {
+	t := h.t
+	t.Helper()
 	c := h.caller(credit)
 	address := freeAddress(t)
 	q := c.quote(1)

@@ -104,7 +104,7 @@ func TestAnotherPictureIsADifference(t *testing.T) {
 func TestAFrameTakesAboutFourSeconds(t *testing.T) {
 	t.Parallel()
 	for each, want := range map[float64]int{0.5: 8, 10: 1, 1000: 1, 0.01: 400, 1e-9: 4096} {
-		if got := measure.SamplesOf(each); got != want {
+		if got := measure.SamplesOf(measure.FrameSeconds, each); got != want {
 			t.Errorf("at %v s a sample a frame gets %d samples, want %d", each, got, want)
 		}
 	}

@@ -33,7 +33,7 @@ type Config struct {
 	// refuse it; it may be nil.
 	Admit func(blender.Info) error
 	// Timed is the time on the clock for each scene; 0 means TimedSeconds. Another
-	// one is for tests.
+	// one is for tests. A frame is never meant to take longer.
 	Timed time.Duration
 	// Progress is told how far a scene is; it may be nil. All is the time that the
 	// clock of this scene will show, 0 during the warm-up.
@@ -126,7 +126,7 @@ func (c Config) time(ctx context.Context, name string, p *blender.Process) (benc
 	each := warm.Seconds / CheckSamples // seconds a sample
 	timed := c.Timed.Seconds()
 	for run.RenderSeconds < timed {
-		samples := samplesOf(each)
+		samples := samplesOf(min(FrameSeconds, timed), each)
 		expected, before := float64(samples)*each, run.RenderSeconds
 		frame, err := p.Render(ctx, samples, func(share float64) {
 			c.Progress(name, seconds(min(before+share*expected, timed)), c.Timed)
@@ -146,9 +146,10 @@ func (c Config) time(ctx context.Context, name string, p *blender.Process) (benc
 	return run, nil
 }
 
-// samplesOf is how many samples a frame gets when one takes each seconds.
-func samplesOf(each float64) int {
-	return int(math.Min(math.Max(math.Round(FrameSeconds/each), 1), mostSamples))
+// samplesOf is how many samples a frame of so many seconds gets when one takes each
+// seconds.
+func samplesOf(frame, each float64) int {
+	return int(math.Min(math.Max(math.Round(frame/each), 1), mostSamples))
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
