@@ -1,5 +1,10 @@
 // Command svc is the whole product in one binary: the service, its workers, and
-// the tools to use, check and run it. One file a subcommand.
+// the tools to use, check and run it.
+//
+// This folder only reads the command line. The commands have a package each or
+// share one, by who types them: operator (serve, admin, openapi), farm (worker,
+// bench), caller (render, inspect), proof (verify, log), mcpbridge (mcp) and demo.
+// terminal is what all of them print with. Start reading at program.
 package main
 
 import (
@@ -11,6 +16,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/caller"
+	"svc.example/cmd/svc/demo"
+	"svc.example/cmd/svc/farm"
+	"svc.example/cmd/svc/mcpbridge"
+	"svc.example/cmd/svc/operator"
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/sandbox"
@@ -22,17 +34,17 @@ type program struct {
 	Config  kong.ConfigFlag  `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
 	Version kong.VersionFlag `env:"-" help:"Print which program this is, and the contract it keeps."`
 
-	Serve   serveCmd   `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
-	Worker  workers    `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
-	Bench   benchCmd   `cmd:"" help:"Measure this machine's GPU with the benchmark's scenes, for the leaderboard."`
-	Render  renderCmd  `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
-	Inspect inspectCmd `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
-	Verify  verifyCmd  `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
-	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
-	Log     logCmd     `cmd:"" help:"The log of receipts."`
-	Demo    demoCmd    `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
-	OpenAPI openapiCmd `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
-	Admin   adminCmd   `cmd:"" help:"Workspaces, wallets, keys and the audit."`
+	Serve   operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
+	Worker  farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
+	Bench   farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark's scenes, for the leaderboard."`
+	Render  caller.Render     `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
+	Inspect caller.Inspect    `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
+	Verify  proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	MCP     mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
+	Log     proof.Log         `cmd:"" help:"The log of receipts."`
+	Demo    demo.Command      `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
+	OpenAPI operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
+	Admin   operator.Admin    `cmd:"" help:"Workspaces, wallets, keys and the audit."`
 }
 
 func main() {
@@ -59,8 +71,8 @@ func main() {
 	ctx.FatalIfErrorf(explained(ctx.Run()))
 }
 
-// explained puts what to do next under a refusal, whether a service told it or
-// a room of ours.
+// explained puts what to do next under a refusal, whether a service sent it or
+// this process made it.
 func explained(err error) error {
 	action := ""
 	if refused, ok := errors.AsType[*client.Error](err); ok {
@@ -79,8 +91,8 @@ func explained(err error) error {
 
 // usageError gives every mistake on the command line the same exit code.
 func usageError(err error) error {
-	if _, ok := errors.AsType[exitError](err); ok {
+	if _, ok := errors.AsType[*terminal.ExitError](err); ok {
 		return err
 	}
-	return exitError{err, exitUsage}
+	return terminal.WrongUsage(err)
 }

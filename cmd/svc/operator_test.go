@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,16 +14,4 @@ func TestOperator(t *testing.T) {
 		Dir:  "testdata/operator",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode},
 	})
-}
-
-// TestABenchThatCouldNotBeSentDoesNotAskForAServer that was given.
-func TestABenchThatCouldNotBeSentDoesNotAskForAServer(t *testing.T) {
-	t.Parallel()
-	for server, want := range map[string]string{"": "--server and --key send it", "http://away": "not taken by http://away"} {
-		var said strings.Builder
-		benched{}.print(&said, server)
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("with server %q: %s", server, said.String())
-		}
-	}
 }

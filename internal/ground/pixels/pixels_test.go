@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"svc.example/internal/ground/pixels"
 )
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"svc.example/internal/ground/pixels"
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
 	"svc.example/internal/ground/farmapi"
 )
 

@@ -1,0 +1,171 @@
+package caller
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+)
+
+// Inspect tells what a .blend is, without a service and without Blender.
+type Inspect struct {
+	File string `arg:"" type:"existingfile" help:"The .blend."`
+	JSON bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of the table."`
+}
+
+// Help is shown under the flags.
+func (Inspect) Help() string {
+	return "Exit codes: 0 the file was read; 1 it is no .blend, damaged or cut; 2 wrong usage."
+}
+
+// inspected is what inspect found, in the form of --json.
+type inspected struct {
+	OK        bool   `json:"ok"`
+	Filename  string `json:"filename"`
+	SizeBytes int64  `json:"size_bytes"`
+	*blendfile.Facts
+	FrameCount int      `json:"frame_count"` // frames of 1 and above; 0 where none can be priced
+	PriceCents int      `json:"price_cents"`
+	Currency   string   `json:"currency"`
+	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
+}
+
+// refusal is the service's answer to a file that it cannot render.
+type refusal struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// Run reads the file and prints its facts.
+func (c *Inspect) Run(app *kong.Context) error {
+	found, err := readFacts(c.File)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(app.Stdout, found)
+	}
+	found.print(app.Stdout)
+	return nil
+}
+
+func readFacts(path string) (*inspected, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open the file: %w", err)
+	}
+	facts, err := blendfile.Inspect(file, blendfile.Options{ReadAll: true})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency}
+	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts)); ok {
+		found.Refused = &refusal{refused.Code, refused.Message}
+		return found, nil
+	}
+	if s := facts.Scene; s != nil {
+		// A range that cannot be priced as it stands, too long or without a frame
+		// of 1 or above, needs a range to be asked for: it has no price here.
+		if frames, _, err := (quote.Asked{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
+			found.FrameCount = frames.Count()
+			found.PriceCents = found.FrameCount * contract.CentsPerFrame
+		}
+	}
+	return found, nil
+}
+
+// print shows the facts as a table.
+func (f *inspected) print(w io.Writer) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("file", "%s, %s, %d bytes unpacked (%s)", f.Filename, terminal.InBytes.Text(f.SizeBytes), f.Unpacked, f.Compression)
+	row("saved by", "Blender %d.%d", f.FileVersion/100, f.FileVersion%100)
+	if s := f.Scene; s == nil {
+		row("scene", "none")
+	} else {
+		printScene(row, s, f.SceneCount)
+	}
+	if f.Refused != nil {
+		row("refused", "%s (%s)", f.Refused.Message, f.Refused.Code)
+	} else if f.PriceCents > 0 {
+		row("price", "%s for %s", terminal.Money(int64(f.PriceCents), f.Currency), terminal.CountOf(f.FrameCount, "frame"))
+	} else {
+		row("price", "none for the scene's own range; ask for one of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
+	}
+	f.printWarnings(row)
+	_ = table.Flush() // a closed standard output has nobody to tell
+}
+
+func printScene(row func(name, format string, args ...any), s *blendfile.Scene, scenes int) {
+	engine := s.Engine
+	if engine == "" {
+		engine = "an engine from before 2.50"
+	}
+	row("scene", "%s (of %d), %s", s.Name, scenes, engine)
+	row("frames", "%d to %d, step %d, at %.4g a second", s.FrameStart, s.FrameEnd, s.FrameStep, s.FPS)
+	row("picture", "%d x %d at %d %%, %s", s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.OutputFormat)
+	quality := terminal.CountOf(s.Samples, "sample")
+	if s.AdaptiveSampling {
+		quality += ", adaptive"
+	}
+	if s.Denoise {
+		quality += ", denoised by " + s.Denoiser
+	}
+	row("quality", "%s", quality)
+	camera := s.Camera
+	if camera == "" {
+		camera = "none"
+	}
+	row("camera", "%s", camera)
+	row("layers", "%s", strings.Join(s.ViewLayers, ", "))
+}
+
+// printWarnings lists what a render elsewhere would lack or do otherwise.
+func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
+	for _, m := range f.MissingFiles {
+		row("missing", "%s %s, wanted by %s", m.Kind, m.Path, m.Owner)
+	}
+	for _, t := range f.Texts {
+		if t.Registers {
+			row("script", "%s runs on load where scripts are allowed", t.Name)
+		}
+	}
+	if f.PythonDrivers > 0 {
+		row("script", "%s of Python", terminal.CountOf(f.PythonDrivers, "driver"))
+	}
+	for _, list := range f.Partial {
+		row("partial", "%s: the file has more than can be listed", list)
+	}
+	if f.Scene == nil {
+		return
+	}
+	for _, path := range f.Scene.DrivenSettings {
+		row("driven", "%s", path)
+	}
+	for _, n := range f.Scene.FileOutputNodes {
+		if !n.Muted {
+			row("writes", "%s, by the compositor's node %s", n.Path, n.Name)
+		}
+	}
+	if f.Scene.MovieOutput {
+		row("output", "one film (%s), not a picture a frame", f.Scene.OutputFormat)
+	}
+}

@@ -1,0 +1,74 @@
+package caller
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/contract"
+)
+
+// printQuote shows what would be rendered at what price, and what the service
+// warns of.
+func printQuote(to terminal.Display, q *client.Quote) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("file", "%s, %s", q.Filename, terminal.InBytes.Text(q.InputSizeBytes))
+	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
+		q.Scene.ResolutionPercentage, terminal.CountOf(q.Scene.Samples, "sample"))
+	row("frames", "%s", framesText(q))
+	row("price", "%s, locked until %s", terminal.Money(q.PriceCents, q.Currency), q.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
+	if !q.Qualified1C {
+		row("warning", "the scene is too heavy for this price; the service will not start it")
+	}
+	for _, warning := range q.Warnings {
+		row("warning", "%s (%s)", warning.Message, warning.Code)
+	}
+	table.Flush()
+	to.Say("%s", strings.TrimSuffix(text.String(), "\n"))
+}
+
+func framesText(q *client.Quote) string {
+	text := fmt.Sprint(q.FrameStart)
+	if q.FrameEnd != q.FrameStart {
+		text += fmt.Sprintf("-%d", q.FrameEnd)
+	}
+	if q.FrameStep > 1 {
+		text += fmt.Sprintf(", each %d.", q.FrameStep)
+	}
+	return fmt.Sprintf("%s (%s)", text, terminal.CountOf(q.FrameCount, "frame"))
+}
+
+// Print tells people what they have now.
+func (r *Result) Print(w io.Writer) {
+	proof.PrintChecks(w, r.Checks)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
+	row("price", fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame")))
+	row("rendered", r.renderedBy())
+	if len(r.Switched) > 0 {
+		row("switched", strings.Join(r.Switched, ", "))
+	}
+	row("frames", r.Folder)
+	row("first", r.Frames[0])
+	row("zip", r.ZIP)
+	row("sha256", r.SHA256)
+	row("receipt", r.Receipt)
+	table.Flush()
+	fmt.Fprintln(w, "receipt verified")
+}
+
+// renderedBy names what rendered. What was painted for a test was not rendered.
+func (r *Result) renderedBy() string {
+	if r.Renderer == contract.SyntheticApplication {
+		return "NOT: painted by a " + r.Renderer
+	}
+	return fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice)
+}

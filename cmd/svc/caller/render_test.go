@@ -1,0 +1,371 @@
+package caller
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
+)
+
+// delivery is a service that has already rendered: it takes the file whose hash
+// the receipt names and tells of the job as it went.
+type delivery struct {
+	*httptest.Server
+	job      receipttest.Job
+	key      receipt.Key
+	events   string
+	inspect  map[string]any // the answer to an upload
+	started  atomic.Int64
+	leafFlip byte // changes the leaf in the log
+	noAnswer bool // a start is made, but nobody hears of it
+}
+
+const sceneFile = "scene" // the bytes that the receipt's input hash is of
+
+func deliverOver(t *testing.T) *delivery {
+	t.Helper()
+	job, err := receipttest.Complete(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &delivery{job: job, key: key, events: strings.Join([]string{
+		`id: 1`, `event: job`, `data: {"job_id":"JOB-1","status":"queued","waiting_reason":"no_worker_online","frame_count":3}`, ``,
+		`id: 2`, `event: job`, `data: {"job_id":"JOB-1","status":"rendering","frame_count":3}`, ``,
+		`id: 3`, `event: frame`, `data: {"job_id":"JOB-1","frame":1,"frames_completed":1}`, ``,
+		`id: 4`, `event: job`, `data: {"job_id":"JOB-1","status":"completed","filename":"scene.blend","frame_count":3,"frames_completed":3}`, ``, ``,
+	}, "\n"), inspect: map[string]any{
+		"upload_id": "UPL-1", "quote_id": "QTE-1", "price_cents": 3, "currency": "USD", "frame_start": 1, "frame_end": 3, "frame_step": 1,
+		"frame_count": 3, "qualified_1c": true, "filename": "scene.blend", "input_sha256": job.Receipt.Input.SHA256, "input_size_bytes": 5,
+		"expires_at": "2026-01-03T00:00:00Z", "scene": map[string]any{"name": "Scene", "resolution_x": 4, "resolution_y": 3, "resolution_percentage": 100, "samples": 1},
+		"warnings": []any{map[string]any{"code": "missing_files", "message": "wood.png is not packed into the file"}},
+	}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /node/v1/uploads/inspect", func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		json.NewEncoder(w).Encode(d.inspect)
+	})
+	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
+		d.started.Add(1)
+		if d.noAnswer {
+			panic(http.ErrAbortHandler)
+		}
+		io.WriteString(w, `{"job_id":"JOB-1","status":"queued","frame_count":3}`)
+	})
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/events", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, d.events) })
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/download", d.download)
+	mux.HandleFunc("GET /zip", func(w http.ResponseWriter, _ *http.Request) { w.Write(d.job.ZIP) })
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/receipt", d.receipt)
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1/proof", d.proof)
+	mux.HandleFunc("GET /v1/signing-keys", d.signingKeys)
+	d.Server = httptest.NewServer(mux)
+	t.Cleanup(d.Close)
+	return d
+}
+
+func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
+	sum := sha256.Sum256(d.job.ZIP)
+	fmt.Fprintf(w, `{"download":{"url":"%s/zip","filename":"scene.zip","size_bytes":%d,"sha256":"%s"}}`,
+		d.URL, len(d.job.ZIP), hex.EncodeToString(sum[:]))
+}
+
+// leaf is where the receipt stands in the log of five.
+const leaf = 2
+
+func (d *delivery) envelope() []byte {
+	index := int64(leaf)
+	d.job.Receipt.LogIndex = &index
+	envelope, err := receipt.Sign(d.job.Receipt, d.key)
+	if err != nil {
+		panic(err)
+	}
+	return envelope
+}
+
+func (d *delivery) proof(w http.ResponseWriter, _ *http.Request) {
+	leaves, err := receipttest.Leaves(d.envelope(), leaf, 5)
+	if err != nil {
+		panic(err)
+	}
+	leaves[leaf][0] ^= d.leafFlip
+	proof, err := receipttest.Prove(leaves, leaf, d.key)
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(w).Encode(proof)
+}
+
+func (d *delivery) receipt(w http.ResponseWriter, _ *http.Request) {
+	envelope := json.RawMessage(d.envelope())
+	json.NewEncoder(w).Encode(map[string]any{"job_id": "JOB-1", "receipt": d.job.Receipt, "envelope": envelope})
+}
+
+func (d *delivery) signingKeys(w http.ResponseWriter, _ *http.Request) {
+	text, err := d.key.Public().PEM()
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"key_id": d.key.Public().ID(), "public_key_pem": string(text), "current": true}}})
+}
+
+// options render the scene file with a person who says yes; what they see is
+// written to the buffer.
+func (d *delivery) options(t *testing.T) (Options, *bytes.Buffer) {
+	t.Helper()
+	api, err := client.New(d.URL, "svc_agent_test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file := filepath.Join(folder, "scene.blend")
+	if err := os.WriteFile(file, []byte(sceneFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var seen bytes.Buffer
+	return Options{Client: api, File: file, Folder: filepath.Join(folder, "out"),
+		Accept:  func(context.Context, *client.Quote) error { return nil },
+		Display: terminal.NewDisplay(&seen, time.Now)}, &seen
+}
+
+func TestRenderLeavesProvenFramesBehind(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, seen := d.options(t)
+	result, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range result.Frames {
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, d.job.Pictures[i]) {
+			t.Errorf("frame %s: %d bytes, error %v", path, len(got), err)
+		}
+	}
+	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
+		t.Errorf("result %+v", result)
+	}
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "wood.png is not packed", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
+		if !strings.Contains(seen.String(), want) {
+			t.Errorf("%q was not shown:\n%s", want, seen)
+		}
+	}
+	// What was kept verifies by itself, later and elsewhere.
+	found, err := (&proof.Verify{Receipt: result.Receipt}).Check()
+	if err != nil || !found.OK || found.Artifact != result.ZIP {
+		t.Errorf("found %+v, error %v", found, err)
+	}
+}
+
+// Money may be held: that nothing was spent would be a guess, and a second render
+// of the file would be paid again.
+func TestAStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.noAnswer = true
+	o, _ := d.options(t)
+	var err error
+	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Run(t.Context(), o)
+	if result.JobID != "" || d.started.Load() != 1 || err == nil {
+		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started.Load(), err)
+	}
+	for _, want := range []string{"not known", "0.03 USD", "QTE-1", "/node/v1/uploads/UPL-1/start"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not told: %v", want, err)
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if told := (&Render{}).told(ctx, result, err); !errors.Is(told, err) {
+		t.Errorf("after a Ctrl-C it is told as %v", told)
+	}
+}
+
+func TestAServiceThatIsAwayIsNamed(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	var err error
+	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	result, err := Run(t.Context(), o)
+	told := (&Render{Server: d.URL}).told(t.Context(), result, err)
+	if told == nil || !strings.HasPrefix(told.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(told.Error(), "--server") {
+		t.Errorf("got %v", told)
+	}
+}
+
+func TestRenderUnpacksOnlyWhatTheReceiptProves(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	at := bytes.Index(d.job.ZIP, d.job.Pictures[1])
+	d.job.ZIP[at+40] ^= 1
+	o, _ := d.options(t)
+	_, err := Run(t.Context(), o)
+	var exit *terminal.ExitError
+	if !errors.As(proof.WithExitCode(err), &exit) || exit.ExitCode() != terminal.ExitBadArtifact {
+		t.Fatalf("error %v", err)
+	}
+	if frames, _ := filepath.Glob(filepath.Join(o.Folder, "*.png")); len(frames) != 0 {
+		t.Errorf("unpacked: %v", frames)
+	}
+}
+
+func TestRenderRefusesAReceiptThatIsNotInTheLog(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.leafFlip = 1
+	o, _ := d.options(t)
+	_, err := Run(t.Context(), o)
+	var exit *terminal.ExitError
+	if !errors.As(proof.WithExitCode(err), &exit) || exit.ExitCode() != terminal.ExitNotInLog {
+		t.Fatalf("error %v", err)
+	}
+	if frames, _ := filepath.Glob(filepath.Join(o.Folder, "*.png")); len(frames) != 0 {
+		t.Errorf("unpacked: %v", frames)
+	}
+}
+
+func TestRenderRefusesAReceiptOfOtherBytes(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.job.Receipt.Input.SHA256 = strings.Repeat("0", 64)
+	d.job.Manifest.Input = d.job.Receipt.Input
+	if err := d.job.Pack(); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := d.options(t)
+	if _, err := Run(t.Context(), o); !errors.Is(err, receipt.ErrBadSignature) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	o.Accept = func(context.Context, *client.Quote) error { return errDeclined }
+	if _, err := Run(t.Context(), o); !errors.Is(err, errDeclined) {
+		t.Errorf("error %v", err)
+	}
+	d.inspect["input_sha256"] = strings.Repeat("0", 64)
+	o, _ = d.options(t)
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other bytes") {
+		t.Errorf("error %v", err)
+	}
+	if d.started.Load() != 0 {
+		t.Errorf("%d jobs were started", d.started.Load())
+	}
+}
+
+func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out.WriteString("yes\n")
+	out.Close()
+	quote := &client.Quote{PriceCents: 20, Currency: "USD", FrameCount: 20}
+	err = terms{in: in, out: io.Discard}.accept(t.Context(), quote)
+	var exit *terminal.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), "0.20 USD") || !strings.Contains(err.Error(), "--yes") {
+		t.Errorf("error %v", err)
+	}
+	if err := (terms{yes: true, in: in}).accept(t.Context(), quote); err != nil {
+		t.Errorf("--yes is a yes: %v", err)
+	}
+}
+
+func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	o.File, o.JobID = "", "JOB-1"
+	result, err := Run(t.Context(), o)
+	if err != nil || len(result.Frames) != 3 || d.started.Load() != 0 {
+		t.Errorf("result %+v, %d started, error %v", result, d.started.Load(), err)
+	}
+}
+
+func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"rendering\",\"frame_count\":3}\n\n"
+	o, seen := d.options(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Display = &cancelling{Display: o.Display, cancel: cancel}
+	result, err := Run(ctx, o)
+	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" {
+		t.Fatalf("result %+v, error %v, seen %s", result, err, seen)
+	}
+	text := (&Render{Server: "http://host"}).interrupted(result.JobID).Error()
+	if !strings.Contains(text, "svc render --job JOB-1 --server http://host") {
+		t.Error(text)
+	}
+}
+
+func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	o, _ := d.options(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Accept = func(context.Context, *client.Quote) error { cancel(); return nil }
+	result, err := Run(ctx, o)
+	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started.Load() != 1 {
+		t.Errorf("%d started, result %+v, error %v", d.started.Load(), result, err)
+	}
+}
+
+// cancelling is a person who presses Ctrl-C once the render is under way.
+type cancelling struct {
+	terminal.Display
+	cancel context.CancelFunc
+}
+
+func (c *cancelling) Say(format string, args ...any) {
+	c.Display.Say(format, args...)
+	if fmt.Sprintf(format, args...) == client.StatusRendering {
+		c.cancel()
+	}
+}
+
+func TestFailedJobSaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	d := deliverOver(t)
+	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"failed\",\"failure\":" +
+		"{\"code\":\"out_of_memory\",\"message\":\"Blender ran out of memory\",\"suggested_action\":\"Use smaller textures.\"}}\n\n"
+	o, _ := d.options(t)
+	_, err := Run(t.Context(), o)
+	if err == nil || err.Error() != "job JOB-1 failed: Blender ran out of memory (out_of_memory); nothing was charged. Use smaller textures." {
+		t.Errorf("error %v", err)
+	}
+	if told := failureOf(err); told.Code != "out_of_memory" || told.SuggestedAction != "Use smaller textures." {
+		t.Errorf("programs are told %+v", told)
+	}
+}

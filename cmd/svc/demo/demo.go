@@ -1,0 +1,214 @@
+// Package demo has the command demo: a service, a worker and a caller in one process,
+// for one job.
+//
+// What always holds: the service lives in a temporary folder and ends with the command;
+// only the result is kept. It leaves each part to the command that has it by itself.
+// Start reading at Run.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/caller"
+	"svc.example/cmd/svc/farm"
+	"svc.example/cmd/svc/operator"
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/db"
+	demoscene "svc.example/internal/ground/demo"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// Command starts a service of its own in a temporary folder and has one file
+// rendered by it.
+type Command struct {
+	farm.BlenderFlags
+	Sandbox string            `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is kept apart from this machine: required, by what there is, or not."`
+	File    string            `arg:"" optional:"" type:"existingfile" help:"A .blend; without it, the demo scene."`
+	Frames  caller.FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render; without it, the first three of the scene's."`
+	Out     string            `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
+}
+
+// demoFrames is how many frames are rendered when none are named.
+const demoFrames = 3
+
+// demoCredit is what the demo's wallet has, in cents: enough for any job.
+const demoCredit = 10000
+
+// Run goes the main way once: inspect, price, pay, render, pack, verify.
+func (c *Command) Run(k *kong.Context) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	data, err := os.MkdirTemp("", "svc-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(data) }()
+	file, err := c.scene(data)
+	if err != nil {
+		return err
+	}
+	// The log is kept beside the result, and not shown between the steps.
+	if err := os.MkdirAll(c.Out, 0o755); err != nil {
+		return err
+	}
+	logFile, err := os.Create(filepath.Join(c.Out, "service.log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = logFile.Close() }()
+
+	listening := make(chan string, 1)
+	service, err := c.open(ctx, k, app.Config{
+		Listen: "127.0.0.1:0", Data: data, Log: slog.New(slog.NewTextHandler(logFile, nil)),
+		Announce: func(address string) { listening <- address },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = service.Close() }()
+	key, err := makeWorkspace(ctx, service)
+	if err != nil {
+		return err
+	}
+	serving, stopServing := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- service.Serve(serving) }()
+	select {
+	case address := <-listening:
+		fmt.Fprintf(k.Stdout, "service   %s (its log: %s)\n", address, logFile.Name())
+		err = c.render(serving, k, address, key, file, served)
+	case err = <-served:
+		served <- nil
+	}
+	stopServing()
+	<-served
+	return proof.WithExitCode(err)
+}
+
+// scene is the file to render: the one given, else the demo scene, in folder.
+func (c *Command) scene(folder string) (path string, err error) {
+	if c.File != "" {
+		return c.File, nil
+	}
+	path = filepath.Join(folder, demoscene.Filename)
+	return path, os.WriteFile(path, demoscene.Scene(), 0o600)
+}
+
+// open opens a service with a worker inside.
+func (c *Command) open(ctx context.Context, k *kong.Context, cfg app.Config) (*app.App, error) {
+	renderer, err := c.FindBlender(ctx, farm.SandboxFlags{Sandbox: c.Sandbox}, cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	c.printAllowances(k, renderer)
+	cfg.Embedded = &app.EmbeddedWorker{
+		Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
+	}
+	if err := operator.PublishedRate().Limit(&cfg); err != nil {
+		return nil, err
+	}
+	return app.Open(ctx, cfg)
+}
+
+// printAllowances says which promises this run of the demo does not keep.
+func (c *Command) printAllowances(k *kong.Context, renderer worker.Blender) {
+	fmt.Fprintf(k.Stdout, "blender   %s\n", renderer.Path)
+	fmt.Fprintf(k.Stdout, "sandbox   %s\n", renderer.Sandbox.Report())
+	if c.AllowBlenderVersion {
+		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: this may be another Blender than the contract's; the receipt says which")
+	}
+	if c.Device == "cpu" {
+		fmt.Fprintln(k.Stdout, "note      --device cpu: rendering on the CPU; the receipt says so")
+	}
+	if c.Denoise == "off" {
+		fmt.Fprintln(k.Stdout, "note      --denoise off: the scene's denoising is switched off; the receipt says so")
+	}
+}
+
+func makeWorkspace(ctx context.Context, service *app.App) (agentKey string, err error) {
+	err = service.DB.Write(ctx, func(tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, "demo@localhost")
+		if err != nil {
+			return err
+		}
+		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "demo", nil)
+		if err != nil {
+			return err
+		}
+		agentKey = key.Secret
+		return wallet.Credit(ctx, tx, p.WorkspaceID, "demo", demoCredit)
+	})
+	return agentKey, err
+}
+
+// render is svc render against the demo's own service. A service that ends by
+// itself ends it too.
+func (c *Command) render(ctx context.Context, k *kong.Context, address, key, file string, served chan error) error {
+	api, err := client.New(address, key)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		err := <-served
+		served <- err
+		cancel(fmt.Errorf("the service ended: %w", err))
+	}()
+	frames, err := c.frames(file)
+	if err != nil {
+		return err
+	}
+	result, err := caller.Run(ctx, caller.Options{
+		Client: api, File: file, Frames: frames, Folder: filepath.Join(c.Out, time.Now().Format("20060102-150405")),
+		Accept: func(context.Context, *client.Quote) error { return nil }, Display: terminal.NewDisplay(k.Stdout, time.Now),
+	})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err == nil {
+		result.Print(k.Stdout)
+	}
+	return err
+}
+
+// frames are those asked for, else the first few of the scene's own.
+func (c *Command) frames(path string) (caller.FrameRange, error) {
+	if c.Frames.Given {
+		return c.Frames, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return caller.FrameRange{}, err
+	}
+	defer func() { _ = file.Close() }()
+	facts, err := blendfile.Inspect(file, blendfile.Options{})
+	if err != nil || facts.Scene == nil {
+		return caller.FrameRange{}, nil // the service says what is wrong with it
+	}
+	scene := quote.Frames{Start: facts.Scene.FrameStart, End: facts.Scene.FrameEnd, Step: max(1, facts.Scene.FrameStep)}
+	scene.End = min(scene.End, max(scene.Start, 1)+(demoFrames-1)*scene.Step)
+	resolved, _, err := quote.Asked{}.Resolve(scene)
+	if err != nil {
+		return caller.FrameRange{}, nil // likewise
+	}
+	return caller.FrameRange{Given: true, Range: client.Range{Start: resolved.Start, End: resolved.End, Step: resolved.Step}}, nil
+}

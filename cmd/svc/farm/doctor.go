@@ -1,0 +1,81 @@
+package farm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/worker"
+)
+
+// doctor tells what a worker would do on this machine.
+type doctor struct {
+	BlenderFlags
+	SandboxFlags
+	Server string `env:"SVC_SERVER" help:"Address of the service; without it, none is called."`
+	Key    string `env:"SVC_NODE_KEY" help:"Node key to try there."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder."`
+	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
+}
+
+// Help is shown under the flags.
+func (doctor) Help() string {
+	return "Does what a worker with the same flags does before its first job, and renders one frame. Exit codes: 0 it would work, whatever the warnings; 1 it would not."
+}
+
+// diagnosis is the form of --json.
+type diagnosis struct {
+	OK       bool             `json:"ok"`
+	Findings []worker.Finding `json:"findings"`
+}
+
+// errUnfit says that a worker would not work here.
+var errUnfit = errors.New("a worker would not work here: see what FAILed")
+
+// Run examines and prints.
+func (c *doctor) Run(app *kong.Context) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	e := worker.Examination{
+		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
+		WorkDir: c.Work, Server: c.Server, Now: time.Now,
+	}
+	if c.Key != "" {
+		e.Farm = farmapi.NewClient(c.Server, c.Key)
+	}
+	e.Blender, e.BlenderErr = blender.Find(c.Blender, blender.DataHome())
+	// What is in force is a finding here, not a line of a log.
+	e.Sandbox, e.SandboxErr = c.open(ctx, slog.New(slog.DiscardHandler))
+	told := diagnosis{OK: true, Findings: e.Examine(ctx)}
+	for _, f := range told.Findings {
+		told.OK = told.OK && f.Verdict != worker.Bad
+	}
+	var err error
+	if !told.OK {
+		err = errUnfit
+	}
+	if c.JSON {
+		return errors.Join(terminal.PrintJSON(app.Stdout, told), err)
+	}
+	told.print(app.Stdout)
+	return err
+}
+
+func (d diagnosis) print(w io.Writer) {
+	for _, f := range d.Findings {
+		fmt.Fprintf(w, "%-4s  %-11s  %s\n", f.Verdict, f.Name, f.Found)
+		if f.Do != "" {
+			fmt.Fprintf(w, "%19s%s\n", "", f.Do)
+		}
+	}
+}

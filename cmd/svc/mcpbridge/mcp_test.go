@@ -1,0 +1,90 @@
+package mcpbridge
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/apptest"
+)
+
+// strict is a service that lets two requests of a client pass at once.
+var strict = apptest.Share(func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 120, Burst: 2} })
+
+func TestMain(m *testing.M) { os.Exit(apptest.Run(m, strict)) }
+
+// hurried is a local agent at a service that lets two requests pass at once.
+func hurried(t *testing.T) *mcp.ClientSession {
+	t.Helper()
+	service := strict.On(t, "sqlite")
+	b := newBridge(service.URL, service.Workspace(t, 0).Agent.Secret)
+	server, err := b.local(t.Context())
+	if err != nil {
+		t.Fatalf("the bridge does not wait while it connects: %v", err)
+	}
+	t.Cleanup(func() { _ = b.session.Close() })
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	agent, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = agent.Close() })
+	return agent
+}
+
+// told is what a tool answers, as far as these tests look.
+type told struct {
+	Status   string `json:"status"`
+	UploadID string `json:"upload_id"`
+	Error    struct {
+		Code string `json:"code"`
+	} `json:"error"`
+}
+
+func asked(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[string]any) (answer told) {
+	t.Helper()
+	r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// TestALocalAgentNeverHearsOfTheRateLimit calls faster than the service lets
+// anybody, and sends a file in between.
+func TestALocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
+	t.Parallel()
+	agent := hurried(t)
+	for range 5 {
+		if a := asked(t, agent, "svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}); a.Error.Code != "render_not_found" {
+			t.Fatalf("a call is answered with %+v", a)
+		}
+	}
+	path := filepath.Join(t.TempDir(), demo.Filename)
+	if err := os.WriteFile(path, demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := asked(t, agent, "svc_inspect", map[string]any{"file_path": path})
+	for a.Status == "fetching" {
+		a = asked(t, agent, "svc_inspect", map[string]any{"upload_id": a.UploadID})
+	}
+	if a.Status != "inspected" {
+		t.Errorf("the file is %+v", a)
+	}
+}

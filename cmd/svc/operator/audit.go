@@ -1,0 +1,59 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+)
+
+type audit struct{ adminFlags }
+
+func (c *audit) Run(k *kong.Context) error {
+	if err := c.there(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	service, err := app.Open(ctx, c.config())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = service.Close() }()
+	found, err := service.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	dead, err := deadLetterCount(ctx, service.DB)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = terminal.PrintJSON(k.Stdout, map[string]any{
+			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "dead_letters": dead, "breaches": found.Breaches,
+		})
+	} else {
+		for _, b := range found.Breaches {
+			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Thing, b.Detail)
+		}
+		if dead > 0 {
+			fmt.Fprintf(k.Stdout, "%d dead letters wait for you: svc admin dead-letter list\n", dead)
+		}
+		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
+	}
+	if err == nil && len(found.Breaches) > 0 {
+		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %d breaches", len(found.Breaches)))
+	}
+	return err
+}
+
+func deadLetterCount(ctx context.Context, d *db.DB) (n int64, err error) {
+	err = d.Read(ctx, func(tx *db.Tx) (err error) {
+		n, err = tx.DeadLetterCount(ctx)
+		return err
+	})
+	return n, err
+}

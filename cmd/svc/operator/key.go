@@ -1,0 +1,134 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+)
+
+type keyCreate struct {
+	adminFlags
+	Kind            string `required:"" enum:"account,agent,node" help:"account, agent or node."`
+	Workspace       string `help:"Workspace id, for account and agent keys."`
+	Name            string `required:"" help:"What the key is called, 1 to 80 characters."`
+	SpendLimitCents int64  `default:"-1" help:"What an agent key may spend a month, in cents; -1 = no limit."`
+}
+
+func (c *keyCreate) Run(k *kong.Context) error {
+	if (c.Kind == "node") != (c.Workspace == "") {
+		return terminal.WrongUsagef("account and agent keys need --workspace, node keys have none")
+	}
+	var key identity.NewKey
+	store := c.change
+	if c.Kind == "node" {
+		store = c.write
+	}
+	err := store(func(ctx context.Context, tx *db.Tx) (err error) {
+		if c.Kind == "node" {
+			key, err = identity.CreateNodeKey(ctx, tx, c.Name)
+			return err
+		}
+		if _, err = wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
+			return err
+		}
+		if c.Kind == "account" {
+			key, err = identity.CreateAccountKey(ctx, tx, c.Workspace, c.Name)
+			return err
+		}
+		var limit *int64
+		if c.SpendLimitCents >= 0 {
+			limit = &c.SpendLimitCents
+		}
+		key, err = identity.CreateAgentKey(ctx, tx, c.Workspace, c.Name, limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"key_id", key.KeyID}, field{"kind", c.Kind}, field{"name", key.Name}, field{"key", key.Secret})
+}
+
+type keyRevoke struct {
+	adminFlags
+	KeyID string `arg:"" help:"The key's id, key_…"`
+}
+
+func (c *keyRevoke) Run(k *kong.Context) error {
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"key_id", c.KeyID}, field{"revoked", true})
+}
+
+// keyList lists keys, so that one whose id nobody has noted can be revoked.
+type keyList struct {
+	adminFlags
+	Workspace string `help:"List the account and agent keys of this workspace instead of the workers' keys."`
+}
+
+// listedKey is a key as --json tells it.
+type listedKey struct {
+	KeyID      string     `json:"key_id"`
+	Kind       string     `json:"kind"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"masked_prefix"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	RevokedAt  *time.Time `json:"revoked_at"`
+}
+
+func (c *keyList) Run(k *kong.Context) error {
+	listed := []listedKey{}
+	add := func(kind string, keys []identity.Key, err error) error {
+		for _, key := range keys {
+			listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt})
+		}
+		return err
+	}
+	err := c.read(func(ctx context.Context, tx *db.Tx) error {
+		listed = listed[:0]
+		if c.Workspace == "" {
+			keys, err := identity.NodeKeys(ctx, tx)
+			return add("node", keys, err)
+		}
+		if _, err := wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
+			return err
+		}
+		accounts, err := identity.AccountKeys(ctx, tx, c.Workspace)
+		if err := add("account", accounts, err); err != nil {
+			return err
+		}
+		agents, err := identity.AgentKeys(ctx, tx, c.Workspace)
+		return add("agent", agents, err)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "keys": listed})
+	}
+	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "KEY ID\tKIND\tNAME\tBEGINS WITH\tCREATED\tLAST USED\tREVOKED")
+	for _, key := range listed {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
+	}
+	return table.Flush()
+}
+
+// dateOf shows a time that may not have been.
+func dateOf(at *time.Time) string {
+	if at == nil {
+		return "-"
+	}
+	return at.Format(time.DateTime)
+}

@@ -1,0 +1,40 @@
+package operator
+
+import (
+	"errors"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/openid"
+)
+
+// signInFlags say how people prove who they are. Secrets belong into the
+// environment or the configuration file: other users see a command line.
+type signInFlags struct {
+	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, links stand in the log."`
+	MailFrom string `env:"SVC_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the links, such as 'Renders <renders@example.com>'."`
+
+	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer to sign in by. Its callback is the public URL and /v1/auth/oidc/callback."`
+	OIDCClientID     string `name:"oidc-client-id" env:"SVC_OIDC_CLIENT_ID" help:"This service's client id there."`
+	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"And its secret."`
+}
+
+// apply puts what the flags say into cfg.
+func (f signInFlags) apply(cfg *app.Config) (err error) {
+	if (f.SMTP == "") != (f.MailFrom == "") {
+		return terminal.WrongUsage(errors.New("--smtp and --mail-from go together"))
+	}
+	if f.SMTP != "" {
+		if cfg.Mail, err = identity.NewMail(f.SMTP, f.MailFrom); err != nil {
+			return terminal.WrongUsage(err)
+		}
+	}
+	if (f.OIDCIssuer == "") != (f.OIDCClientID == "") || (f.OIDCIssuer == "" && f.OIDCClientSecret != "") {
+		return terminal.WrongUsage(errors.New("--oidc-issuer and --oidc-client-id go together"))
+	}
+	if f.OIDCIssuer != "" {
+		cfg.OpenID = &openid.Config{Issuer: f.OIDCIssuer, ClientID: f.OIDCClientID, ClientSecret: f.OIDCClientSecret}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package operator
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.example/cmd/svc/terminal"
+)
+
+// TestLookingMakesNoStore names a folder that is none of a service's: an audit
+// of nothing would find nothing wrong.
+func TestLookingMakesNoStore(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "mistyped")
+	in := adminFlags{store: store{Data: folder}}
+	for name, run := range map[string]func() error{
+		"audit": func() error { return (&audit{in}).Run(nil) }, "workers": func() error { return (&workers{adminFlags: in}).Run(nil) },
+	} {
+		err := run()
+		if e, ok := errors.AsType[*terminal.ExitError](err); !ok || e.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), folder) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s has made the folder: %v", name, err)
+		}
+	}
+}
+
+func TestTheFirstStepsTellNoPassword(t *testing.T) {
+	t.Parallel()
+	for database, want := range map[string]string{
+		"":                                      "--data ./data",
+		"postgres://me@db.example/svc":          "--data ./data --database postgres://me@db.example/svc",
+		"postgres://me:s3cret@db.example/svc":   `--data ./data --database "$SVC_DATABASE"`,
+		"postgres://db.example/svc?password=s3": `--data ./data --database "$SVC_DATABASE"`,
+	} {
+		if got := (store{Data: "./data", Database: database}).flags(); got != want {
+			t.Errorf("%s is told as %s", database, got)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/dispatch"
+)
+
+// workers lists workers.
+type workers struct {
+	adminFlags
+	Within time.Duration `default:"24h" help:"List workers that were heard within this time."`
+}
+
+func (c *workers) Run(k *kong.Context) error {
+	var workers []dispatch.WorkerView
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		workers, err = dispatch.ListWorkers(ctx, tx, c.Within)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers})
+	}
+	if len(workers) == 0 {
+		fmt.Fprintf(k.Stdout, "no worker was heard within %s\n", c.Within)
+		return nil
+	}
+	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WORKER\tNAME\tSTATE\tFRAMES\tDEVICE\tBLENDER\tSANDBOX\tLAST SEEN")
+	for _, w := range workers {
+		state := string(w.State)
+		if w.AsideUntil != nil {
+			state += " until " + w.AsideUntil.Format(time.TimeOnly)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+			w.WorkerID, w.Name, state, w.Frames, w.DeviceName, w.BlenderVersion, w.Sandbox, w.SeenAt.Format(time.DateTime))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"svc": main})
+}
+
+// TestVerify runs the scripts: each says what verify finds in files that were
+// changed in one way.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/verify",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"deliver":  deliver,
+			"flip":     flip,
+			"exitcode": exitCode,
+		},
+	})
+}
+
+// deliver FOLDER writes what svc render leaves of a job of three frames: the ZIP,
+// the receipt, its proof and the key; beside them another key, and the proof and
+// checkpoint of the same log with another last leaf.
+func deliver(ts *testscript.TestScript, _ bool, args []string) {
+	folder := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(folder, 0o755))
+	job, err := receipttest.Complete(3)
+	ts.Check(err)
+	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	ts.Check(err)
+	other, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
+	ts.Check(err)
+	index := int64(2)
+	job.Receipt.LogIndex = &index
+	envelope, err := receipt.Sign(job.Receipt, key)
+	ts.Check(err)
+	leaves, err := receipttest.Leaves(envelope, index, 5)
+	ts.Check(err)
+	logged, err := receipttest.Prove(leaves, index, key)
+	ts.Check(err)
+	leaves[4][0] ^= 1
+	fork, err := receipttest.Prove(leaves, index, key)
+	ts.Check(err)
+	answer := `{"ok":true,"receipt":` + string(jsonOf(ts, job.Receipt)) + `,"envelope":` + string(envelope) + `}`
+	for name, content := range map[string][]byte{
+		"scene.zip": job.ZIP, "receipt.json": envelope, "answer.json": []byte(answer),
+		proof.ProofFile: jsonOf(ts, logged), "checkpoint": []byte(logged.Checkpoint),
+		"other-history": []byte(fork.Checkpoint), "other-proof.json": jsonOf(ts, fork),
+		proof.KeyFile: publicPEM(ts, key), "other-key.pem": publicPEM(ts, other),
+	} {
+		ts.Check(os.WriteFile(filepath.Join(folder, name), content, 0o644))
+	}
+}
+
+func jsonOf(ts *testscript.TestScript, value any) []byte {
+	var text bytes.Buffer
+	ts.Check(terminal.PrintJSON(&text, value))
+	return text.Bytes()
+}
+
+func publicPEM(ts *testscript.TestScript, key receipt.Key) []byte {
+	text, err := key.Public().PEM()
+	ts.Check(err)
+	return text
+}
+
+// flip FILE TEXT changes one bit a little behind the first place where the text
+// stands.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content, err := os.ReadFile(path)
+	ts.Check(err)
+	at := bytes.Index(content, []byte(args[1]))
+	if at < 0 {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	content[at+len(args[1])+40] ^= 1
+	ts.Check(os.WriteFile(path, content, 0o644))
+}
+
+// exitCode N COMMAND… runs a command that must end with that code.
+func exitCode(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%v ended with %s, wanted %s", args[1:], got, args[0])
+	}
+}

@@ -1,0 +1,21 @@
+package terminal
+
+import (
+	"syscall"
+	"testing"
+
+	"svc.example/internal/test/await"
+)
+
+// TestASecondSignalAtOnceIsTheSameOne sends this process both: were the second
+// one acted on, it would end here.
+func TestASecondSignalAtOnceIsTheSameOne(t *testing.T) {
+	ctx, stop := UntilSignal()
+	defer stop()
+	for range 2 {
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		await.Next(t, ctx.Done(), "the end that a signal asks for")
+	}
+}
