@@ -65,8 +65,9 @@ type engine interface {
 	alone(ctx context.Context) (context.Context, *query.Queries, int64, error)
 	// now is the time of a transaction, in microseconds.
 	now(ctx context.Context, tx *sql.Tx) (int64, error)
-	// announce passes topics to other processes when tx commits.
-	announce(ctx context.Context, tx *sql.Tx, topics []string) error
+	// announce passes topics to other processes when tx commits. Call ended once tx
+	// has ended, in whatever way.
+	announce(ctx context.Context, tx *sql.Tx, topics []string) (ended func(), err error)
 	// listen hears what other processes announce, until ctx ends.
 	listen(ctx context.Context, hub *hub, log *slog.Logger)
 	// again reports whether err means that the transaction lost a race and
@@ -220,13 +221,18 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	if err != nil {
 		return err
 	}
-	if err := d.commit(tx); err != nil {
-		return err
+	ended, err := d.engine.announce(ctx, tx, topics)
+	if err != nil {
+		return fmt.Errorf("announce: %w", err)
 	}
-	for _, topic := range topics {
-		d.hub.wake(topic)
+	defer ended()
+	err = d.commit(tx)
+	if err == nil || errors.Is(err, ErrUnknown) { // it may be kept
+		for _, topic := range topics {
+			d.hub.wake(topic)
+		}
 	}
-	return nil
+	return err
 }
 
 // apply runs do in a transaction that has begun, and returns what it announces.
@@ -238,11 +244,6 @@ func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) err
 	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now)}
 	if err := do(t); err != nil {
 		return nil, err
-	}
-	if len(t.topics) > 0 {
-		if err := d.engine.announce(ctx, tx, t.topics); err != nil {
-			return nil, fmt.Errorf("announce: %w", err)
-		}
 	}
 	return t.topics, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +21,7 @@ type postgresEngine struct {
 	pool  *pgxpool.Pool
 	read  *query.Queries
 	clock clock
+	peers peers
 }
 
 // clock is the database's, as this process knows it without asking each time.
@@ -50,9 +50,6 @@ func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
 	c.asked, c.us = asked, us
 	return us, nil
 }
-
-// channel carries announced topics between processes.
-const channel = "svc"
 
 // poolSize bounds connections of one process.
 const poolSize = 20
@@ -112,43 +109,6 @@ const askTime = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS 
 func (e *postgresEngine) now(ctx context.Context, tx *sql.Tx) (us int64, err error) {
 	err = tx.QueryRowContext(ctx, askTime).Scan(&us)
 	return us, err
-}
-
-func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []string) error {
-	_, err := tx.ExecContext(ctx, "SELECT pg_notify($1, topic) FROM unnest($2::text[]) AS topic", channel, topics)
-	return err
-}
-
-// listen holds one connection that LISTENs, and takes a new one when it breaks.
-func (e *postgresEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
-	for ctx.Err() == nil {
-		if err := e.listenOnce(ctx, h); err != nil && ctx.Err() == nil {
-			log.Warn("listening to the database broke off, trying again", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(250 * time.Millisecond):
-			}
-		}
-	}
-}
-
-func (e *postgresEngine) listenOnce(ctx context.Context, h *hub) error {
-	conn, err := pgx.ConnectConfig(ctx, e.pool.Config().ConnConfig.Copy())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
-		return err
-	}
-	h.wakeAll() // what was announced while nobody listened
-	for {
-		n, err := conn.WaitForNotification(ctx)
-		if err != nil {
-			return err
-		}
-		h.wake(n.Payload)
-	}
 }
 
 func (e *postgresEngine) again(err error) bool {

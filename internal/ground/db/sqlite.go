@@ -117,7 +117,10 @@ func (e *sqliteEngine) now(context.Context, *sql.Tx) (int64, error) {
 	return time.Now().UnixMicro(), nil
 }
 
-func (e *sqliteEngine) announce(context.Context, *sql.Tx, []string) error { return nil }
+// announce has nothing to send: other processes see that the file has changed.
+func (e *sqliteEngine) announce(context.Context, *sql.Tx, []string) (ended func(), err error) {
+	return func() {}, nil
+}
 
 // dataVersionPoll is how often another process's commits are looked for: svc
 // admin may write beside a running svc serve.
