@@ -150,7 +150,7 @@ func (s *scaleServer) audit(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, house.Close()) }()
 	found, err := house.Audit(ctx)
 	for _, breach := range found.Breaches {
-		err = errors.Join(err, fmt.Errorf("breach of %q at %s: %s", breach.Rule, breach.Thing, breach.Detail))
+		err = errors.Join(err, fmt.Errorf("breach of %q at %s: %s", breach.Rule, breach.Subject, breach.Detail))
 	}
 	return err
 }

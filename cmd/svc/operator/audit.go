@@ -37,7 +37,7 @@ func (c *audit) Run(k *kong.Context) error {
 		})
 	} else {
 		for _, b := range found.Breaches {
-			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Thing, b.Detail)
+			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Subject, b.Detail)
 		}
 		if dead > 0 {
 			fmt.Fprintf(k.Stdout, "%d dead letters wait for you: svc admin dead-letter list\n", dead)

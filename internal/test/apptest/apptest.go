@@ -75,6 +75,6 @@ func Audit(t testing.TB, house *app.App) {
 		t.Errorf("audit: %v", err)
 	}
 	for _, b := range found.Breaches {
-		t.Errorf("breach of %q at %s: %s", b.Rule, b.Thing, b.Detail)
+		t.Errorf("breach of %q at %s: %s", b.Rule, b.Subject, b.Detail)
 	}
 }

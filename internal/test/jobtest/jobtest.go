@@ -95,11 +95,9 @@ func (w *World) Read(t TB, do func(ctx context.Context, tx *db.Tx) error) {
 // WantTrueTurns checks that the counters of turns say what waits.
 func (w *World) WantTrueTurns() {
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := tx.AuditTurns(ctx)
-		for _, r := range rows {
-			w.T.Errorf("the turn of %s says that %d frames wait, there are %d", r.Party, r.Waiting, r.Leases)
-		}
-		return err
+		return dispatch.Audit(ctx, tx, func(rule, subject, format string, args ...any) {
+			w.T.Errorf("%s: %s: %s", rule, subject, fmt.Sprintf(format, args...))
+		})
 	})
 }
 

@@ -12,28 +12,33 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// logThing is what breaches of the log as a whole are told at.
-const logThing = "log"
+// logSubject is the subject of breaches of the log as a whole.
+const logSubject = "log"
 
-// log: its leaves are dense, give the root that is published, and a checkpoint
-// of it is signed by a published key.
-func (a *auditor) log(ctx context.Context, tx *db.Tx, ring *signing.Ring, keys []receipt.PublicKey) error {
+// log checks that the leaves are dense and hash to the root that is published, and
+// that a checkpoint of it verifies by a published key.
+func (a *auditor) log(ctx context.Context, tx *db.Tx) error {
 	breaches, err := receiptlog.Audit(ctx, tx, func(_ int64, entry receipt.Entry) { a.leaves = append(a.leaves, entry) })
 	if err != nil {
 		return fmt.Errorf("audit the log: %w", err)
 	}
-	a.Leaves, a.claimed = len(a.leaves), map[int64]bool{}
+	a.Leaves, a.owned = len(a.leaves), map[int64]bool{}
 	for _, text := range breaches {
-		a.breach("the log is whole", logThing, "%s", text)
+		a.breach("the log is whole", logSubject, "%s", text)
 	}
 	head, err := receiptlog.Head(ctx, tx)
 	if err != nil {
-		a.breach("the log is whole", logThing, "%v", err)
+		// A head that does not parse is itself a breach: the store could be read.
+		a.breach("the log is whole", logSubject, "%v", err)
 		return nil
 	}
-	key, err := ring.Current(ctx, tx)
+	return a.checkpoint(ctx, tx, head)
+}
+
+func (a *auditor) checkpoint(ctx context.Context, tx *db.Tx, head receipt.Checkpoint) error {
+	key, err := a.ring.Current(ctx, tx)
 	if errors.Is(err, signing.ErrNoKey) || head.Origin == "" {
-		return nil // nothing is signed from here
+		return nil // this process signs nothing
 	}
 	if err != nil {
 		return err
@@ -42,38 +47,39 @@ func (a *auditor) log(ctx context.Context, tx *db.Tx, ring *signing.Ring, keys [
 	if err != nil {
 		return err
 	}
-	if signed, err := receipt.OpenCheckpoint(text, keys); err != nil || signed != head {
-		a.breach("the log's checkpoint verifies", logThing, "%v", err)
+	if signed, err := receipt.OpenCheckpoint(text, a.keys); err != nil || signed != head {
+		a.breach("the log's checkpoint verifies", logSubject, "%v", err)
 	}
 	return nil
 }
 
-// leaf: a completed job's receipt is the leaf that it names.
+// leaf checks that a completed job's receipt is the leaf that it names.
 func (a *auditor) leaf(row query.Receipt, r receipt.Receipt) {
 	const rule = "a receipt is its leaf in the log"
 	if r.LogIndex == nil || *r.LogIndex >= int64(len(a.leaves)) {
 		a.breach(rule, row.ReceiptID, "it names no leaf of the %d", len(a.leaves))
 		return
 	}
-	if entry, err := receipt.EntryOf([]byte(row.Envelope)); err != nil || !a.owned(*r.LogIndex, entry) {
+	if entry, err := receipt.EntryOf([]byte(row.Envelope)); err != nil || !a.claim(*r.LogIndex, entry) {
 		a.breach(rule, row.ReceiptID, "leaf %d is something else", *r.LogIndex)
 	}
 }
 
-// owned tells whether a leaf is the entry, which then belongs to a receipt.
-func (a *auditor) owned(index int64, entry receipt.Entry) bool {
+// claim reports whether a leaf is the entry, and notes that a receipt owns it.
+func (a *auditor) claim(index int64, entry receipt.Entry) bool {
 	if index < 0 || index >= int64(len(a.leaves)) || a.leaves[index] != entry {
 		return false
 	}
-	a.claimed[index] = true
+	a.owned[index] = true
 	return true
 }
 
-// strangers: every leaf belongs to a receipt.
-func (a *auditor) strangers() {
+// ownerless reports leaves that no receipt claimed. It comes last, after every
+// receipt had its turn.
+func (a *auditor) ownerless() {
 	for i := range a.leaves {
-		if !a.claimed[int64(i)] {
-			a.breach("a leaf belongs to a receipt", logThing, "leaf %d is no receipt's", i)
+		if !a.owned[int64(i)] {
+			a.breach("a leaf belongs to a receipt", logSubject, "leaf %d is no receipt's", i)
 		}
 	}
 }

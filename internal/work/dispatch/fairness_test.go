@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/jobtest"
+	"svc.example/internal/test/long"
 	"svc.example/internal/work/dispatch"
 )
 
@@ -121,12 +122,9 @@ var anyRivalry = rapid.Custom(func(t *rapid.T) rivalry {
 	}
 })
 
-// rivalries is how many rounds are played: each is some hundred transactions.
-const rivalries = 8
-
 func TestWorkersTimeIsSharedEqually(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
-		for seed := range rivalries {
+		for seed := range long.Scale(2, 16) { // each takes hundreds of transactions
 			play(t, w, anyRivalry.Example(seed))
 		}
 	})
@@ -162,7 +160,7 @@ func TestAOneFrameJobDoesNotWaitForALongOne(t *testing.T) {
 			jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 				s := newSim(t, w, 2)
 				first := w.Workspace(t)
-				long := s.start(first, 10000, time.Second)
+				endless := s.start(first, 1000, 3*time.Second)
 				for range 40 {
 					s.step()
 				}
@@ -170,12 +168,12 @@ func TestAOneFrameJobDoesNotWaitForALongOne(t *testing.T) {
 				if !same {
 					second = w.Workspace(t)
 				}
-				before := s.given[long.id]
-				short := s.start(second, 1, time.Second)
-				for short.left > 0 {
+				before := s.given[endless.id]
+				single := s.start(second, 1, time.Second)
+				for single.left > 0 {
 					s.step()
-					if more := s.given[long.id] - before; more > s.tolerance(3*time.Second) {
-						t.Fatalf("the long job had %s more and the short one nothing", more)
+					if more := s.given[endless.id] - before; more > s.tolerance(3*time.Second) {
+						t.Fatalf("the long job received %s more and the one-frame job nothing", more)
 					}
 				}
 			})
@@ -190,17 +188,18 @@ func TestNobodySavesUpAndNobodyOwes(t *testing.T) {
 		s := newSim(t, w, 1)
 		early, late := w.Workspace(t), w.Workspace(t)
 		s.start(late, 1, time.Second)
-		s.start(early, 300, time.Second)
+		s.start(early, 100, 3*time.Second)
 		for s.given[early] < 200*time.Second {
 			s.step()
 		}
-		back := s.start(late, 200, time.Second)
-		had := s.given[early]
-		for back.left > 100 {
+		back := s.start(late, 67, 3*time.Second)
+		before, second := s.given[early], s.given[late]
+		for back.left > 34 {
 			s.step()
 		}
-		if got := s.given[early] - had; got < 100*time.Second-s.tolerance(3*time.Second) || got > 100*time.Second+s.tolerance(3*time.Second) {
-			t.Errorf("while the one that came back had 100 s the other had %s", got)
+		received, same := s.given[early]-before, s.given[late]-second
+		if apart := (received - same).Abs(); apart > s.tolerance(3*time.Second) {
+			t.Errorf("while the workspace that came back received %s the other received %s", same, received)
 		}
 	})
 }
@@ -208,8 +207,8 @@ func TestNobodySavesUpAndNobodyOwes(t *testing.T) {
 func TestAWorkerStaysWithTheFileThatItHasOpen(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		s := newSim(t, w, 1)
-		s.start(w.Workspace(t), 100, time.Second)
-		s.start(w.Workspace(t), 100, time.Second)
+		s.start(w.Workspace(t), 40, 3*time.Second)
+		s.start(w.Workspace(t), 40, 3*time.Second)
 		changes, open := 0, ""
 		for range 60 {
 			s.step()

@@ -111,9 +111,7 @@ func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID strin
 // it at one moment, that of its one statement; should a second follow, for when
 // the job will be done, it reads no frames that came since.
 func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
-	view, err := tx.JobView(ctx, query.JobViewParams{
-		JobID: jobID, Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthestPosition,
-	})
+	view, err := readView(ctx, tx, jobID, farthestPosition)
 	if err != nil {
 		return Object{}, fmt.Errorf("read job: %w", err)
 	}
@@ -128,6 +126,13 @@ func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, err
 		}
 	}
 	return j.show(view, accepted, tx.Time()), nil
+}
+
+// readView reads what Object shows, with a queue_position of at most farthest.
+func readView(ctx context.Context, tx *db.Tx, jobID string, farthest int64) (query.JobViewRow, error) {
+	return tx.JobView(ctx, query.JobViewParams{
+		JobID: jobID, Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthest,
+	})
 }
 
 // foreseeable tells whether it can be said when a job will be done: nobody can say it

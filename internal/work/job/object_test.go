@@ -1,9 +1,12 @@
 package job_test
 
 import (
+	"context"
 	"testing"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/job"
 )
 
 func TestQueuePositionCountsWhoIsAhead(t *testing.T) {
@@ -33,18 +36,23 @@ func TestQueuePositionCountsWhoIsAhead(t *testing.T) {
 	})
 }
 
-func TestQueuePositionIsNotCountedWithoutEnd(t *testing.T) {
+func TestQueuePositionIsCountedUpToABound(t *testing.T) {
+	if job.FarthestPosition != 1000 {
+		t.Errorf("positions are counted up to %d, want 1000 (spec 2.6)", job.FarthestPosition)
+	}
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspaceID, last := w.Workspace(t), ""
-		for range 1001 {
+		for range 5 {
 			last = w.Job(t, workspaceID, 1)
 		}
-		o, err := w.Jobs.Get(t.Context(), workspaceID, last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.QueuePosition == nil || *o.QueuePosition != 1000 {
-			t.Errorf("behind a thousand others the position is %v, want 1000", o.QueuePosition)
+		for farthest, want := range map[int64]int64{3: 3, 4: 4, 5: 5, job.FarthestPosition: 5} {
+			w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+				view, err := job.ReadView(ctx, tx, last, farthest)
+				if err == nil && view.Position != want {
+					t.Errorf("the fifth job, counted up to %d, has position %d, want %d", farthest, view.Position, want)
+				}
+				return err
+			})
 		}
 	})
 }

@@ -144,3 +144,20 @@ SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LI
 
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
+
+-- name: AuditTurns :many
+-- Turns that do not say what waits.
+SELECT t.party, t.waiting, count(l.lease_id) AS leases
+FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
+WHERE t.within <> ''
+GROUP BY t.party, t.waiting
+HAVING count(l.lease_id) <> t.waiting
+UNION ALL
+SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
+FROM turn w LEFT JOIN turn j ON j.within = w.party
+WHERE w.within = ''
+GROUP BY w.party, w.waiting
+HAVING coalesce(sum(j.waiting), 0) <> w.waiting
+UNION ALL
+SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
+WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);

@@ -27,3 +27,18 @@ SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state
 -- name: JobScene :one
 -- What inspect found out about a job's scene, JSON.
 SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;
+
+-- name: AuditFrames :many
+-- Jobs whose frame rows disagree with the job.
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(f.frame) AS frames
+FROM job j LEFT JOIN frame f ON f.job_id = j.job_id
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING count(f.frame) <> j.frames_completed OR (j.status IN ('completed', 'packaging') AND count(f.frame) <> j.frame_count);
+
+-- name: AuditLeases :many
+-- Jobs whose outstanding frame leases do not fill what is missing.
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(l.lease_id) AS leases
+FROM job j LEFT JOIN lease l ON l.subject = j.job_id AND l.queue = 'frame'
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_count - j.frames_completed)
+    OR (j.status NOT IN ('queued', 'rendering') AND count(l.lease_id) <> 0);

@@ -117,3 +117,30 @@ WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= 
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST(@max AS bigint)) AS n)
 ORDER BY f.job_id, f.seq DESC;
+
+-- name: AuditJobMoney :many
+-- What the ledger says of every job, beside what the job says.
+SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
+FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
+GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
+ORDER BY j.job_id;
+
+-- name: AuditReceipts :many
+SELECT j.job_id, j.status, count(r.receipt_id) AS receipts
+FROM job j LEFT JOIN receipt r ON r.job_id = j.job_id
+GROUP BY j.job_id, j.status
+HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'completed' AND count(r.receipt_id) <> 0);
+
+-- name: AuditPackaging :many
+-- Jobs in packaging that nobody will ever package.
+SELECT j.job_id FROM job j
+WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id);
+
+-- name: AuditAwaiting :many
+-- Jobs that wait for their submit and that nobody will ever expire.
+SELECT j.job_id FROM job j
+WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0');

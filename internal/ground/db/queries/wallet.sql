@@ -42,17 +42,6 @@ SELECT w.workspace_id, w.available_cents, w.reserved_cents,
 FROM wallet w
 ORDER BY w.workspace_id;
 
--- name: AuditJobMoney :many
--- What the ledger says of every job, beside what the job says.
-SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
-FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
-GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
-ORDER BY j.job_id;
-
-
 -- name: LedgerRefunded :one
 SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WHERE kind = 'refund' AND job_id = @job_id;
 

@@ -9,6 +9,53 @@ import (
 	"context"
 )
 
+const auditTurns = `-- name: AuditTurns :many
+SELECT t.party, t.waiting, count(l.lease_id) AS leases
+FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
+WHERE t.within <> ''
+GROUP BY t.party, t.waiting
+HAVING count(l.lease_id) <> t.waiting
+UNION ALL
+SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
+FROM turn w LEFT JOIN turn j ON j.within = w.party
+WHERE w.within = ''
+GROUP BY w.party, w.waiting
+HAVING coalesce(sum(j.waiting), 0) <> w.waiting
+UNION ALL
+SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
+WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id)
+`
+
+type AuditTurnsRow struct {
+	Party   string
+	Waiting int64
+	Leases  int64
+}
+
+// Turns that do not say what waits.
+func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
+	rows, err := q.query(ctx, q.auditTurnsStmt, auditTurns)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditTurnsRow
+	for rows.Next() {
+		var i AuditTurnsRow
+		if err := rows.Scan(&i.Party, &i.Waiting, &i.Leases); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const failedTriesAlike = `-- name: FailedTriesAlike :one
 SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = $1 AND code = $2
 `

@@ -9,6 +9,97 @@ import (
 	"context"
 )
 
+const auditFrames = `-- name: AuditFrames :many
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(f.frame) AS frames
+FROM job j LEFT JOIN frame f ON f.job_id = j.job_id
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING count(f.frame) <> j.frames_completed OR (j.status IN ('completed', 'packaging') AND count(f.frame) <> j.frame_count)
+`
+
+type AuditFramesRow struct {
+	JobID           string
+	Status          string
+	FrameCount      int64
+	FramesCompleted int64
+	Frames          int64
+}
+
+// Jobs whose frame rows disagree with the job.
+func (q *Queries) AuditFrames(ctx context.Context) ([]AuditFramesRow, error) {
+	rows, err := q.query(ctx, q.auditFramesStmt, auditFrames)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditFramesRow
+	for rows.Next() {
+		var i AuditFramesRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Status,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.Frames,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditLeases = `-- name: AuditLeases :many
+SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(l.lease_id) AS leases
+FROM job j LEFT JOIN lease l ON l.subject = j.job_id AND l.queue = 'frame'
+GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
+HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_count - j.frames_completed)
+    OR (j.status NOT IN ('queued', 'rendering') AND count(l.lease_id) <> 0)
+`
+
+type AuditLeasesRow struct {
+	JobID           string
+	Status          string
+	FrameCount      int64
+	FramesCompleted int64
+	Leases          int64
+}
+
+// Jobs whose outstanding frame leases do not fill what is missing.
+func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
+	rows, err := q.query(ctx, q.auditLeasesStmt, auditLeases)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLeasesRow
+	for rows.Next() {
+		var i AuditLeasesRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Status,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.Leases,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
   renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)

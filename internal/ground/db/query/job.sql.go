@@ -9,6 +9,153 @@ import (
 	"context"
 )
 
+const auditAwaiting = `-- name: AuditAwaiting :many
+SELECT j.job_id FROM job j
+WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0')
+`
+
+// Jobs that wait for their submit and that nobody will ever expire.
+func (q *Queries) AuditAwaiting(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditAwaitingStmt, auditAwaiting)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobMoney = `-- name: AuditJobMoney :many
+SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
+  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
+FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
+GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
+ORDER BY j.job_id
+`
+
+type AuditJobMoneyRow struct {
+	JobID        string
+	Status       string
+	PriceCents   int64
+	ChargedCents int64
+	Reserved     int64
+	Captured     int64
+	Released     int64
+}
+
+// What the ledger says of every job, beside what the job says.
+func (q *Queries) AuditJobMoney(ctx context.Context) ([]AuditJobMoneyRow, error) {
+	rows, err := q.query(ctx, q.auditJobMoneyStmt, auditJobMoney)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobMoneyRow
+	for rows.Next() {
+		var i AuditJobMoneyRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Status,
+			&i.PriceCents,
+			&i.ChargedCents,
+			&i.Reserved,
+			&i.Captured,
+			&i.Released,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditPackaging = `-- name: AuditPackaging :many
+SELECT j.job_id FROM job j
+WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id)
+`
+
+// Jobs in packaging that nobody will ever package.
+func (q *Queries) AuditPackaging(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditPackagingStmt, auditPackaging)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditReceipts = `-- name: AuditReceipts :many
+SELECT j.job_id, j.status, count(r.receipt_id) AS receipts
+FROM job j LEFT JOIN receipt r ON r.job_id = j.job_id
+GROUP BY j.job_id, j.status
+HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'completed' AND count(r.receipt_id) <> 0)
+`
+
+type AuditReceiptsRow struct {
+	JobID    string
+	Status   string
+	Receipts int64
+}
+
+func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error) {
+	rows, err := q.query(ctx, q.auditReceiptsStmt, auditReceipts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditReceiptsRow
+	for rows.Next() {
+		var i AuditReceiptsRow
+		if err := rows.Scan(&i.JobID, &i.Status, &i.Receipts); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const frameTimes = `-- name: FrameTimes :many
 SELECT accepted_at FROM frame WHERE job_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `

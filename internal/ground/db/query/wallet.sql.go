@@ -54,58 +54,6 @@ func (q *Queries) AuditBalances(ctx context.Context) ([]AuditBalancesRow, error)
 	return items, nil
 }
 
-const auditJobMoney = `-- name: AuditJobMoney :many
-SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
-FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
-GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
-ORDER BY j.job_id
-`
-
-type AuditJobMoneyRow struct {
-	JobID        string
-	Status       string
-	PriceCents   int64
-	ChargedCents int64
-	Reserved     int64
-	Captured     int64
-	Released     int64
-}
-
-// What the ledger says of every job, beside what the job says.
-func (q *Queries) AuditJobMoney(ctx context.Context) ([]AuditJobMoneyRow, error) {
-	rows, err := q.query(ctx, q.auditJobMoneyStmt, auditJobMoney)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AuditJobMoneyRow
-	for rows.Next() {
-		var i AuditJobMoneyRow
-		if err := rows.Scan(
-			&i.JobID,
-			&i.Status,
-			&i.PriceCents,
-			&i.ChargedCents,
-			&i.Reserved,
-			&i.Captured,
-			&i.Released,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const auditUnbalanced = `-- name: AuditUnbalanced :many
 SELECT t.transaction_id, t.kind, CAST(coalesce(sum(p.amount_cents), 0) AS bigint) AS total, count(p.account) AS postings
 FROM ledger_transaction t LEFT JOIN ledger_posting p ON p.transaction_id = t.transaction_id
