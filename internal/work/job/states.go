@@ -37,13 +37,13 @@ type move struct {
 // moves is the one table of allowed changes.
 var moves = []move{
 	{AwaitingSubmit, Queued, "the caller submits the uploaded job"},
-	{AwaitingSubmit, Cancelled, "the caller cancels it, or it is not submitted for 24 hours (`submit_expired`)"},
-	{Queued, Rendering, "a worker claims a frame"},
+	{AwaitingSubmit, Cancelled, "the caller cancels it, or does not submit it for 24 hours (`submit_expired`)"},
+	{Queued, Rendering, "a worker claims the first frame"},
 	{Queued, Cancelled, "the caller cancels it before any claim"},
-	{Rendering, Packaging, "the last frame is accepted"},
-	{Rendering, Failed, "a frame failed for good"},
-	{Packaging, Completed, "artifact, receipt and capture are written, in one transaction"},
-	{Packaging, Failed, "packing failed for good"},
+	{Rendering, Packaging, "the service accepts the last frame"},
+	{Rendering, Failed, "a frame fails and no further attempt can help"},
+	{Packaging, Completed, "one transaction writes artifact, receipt and capture"},
+	{Packaging, Failed, "packing fails too often"},
 }
 
 // Terminal reports whether a state never changes again.
