@@ -209,7 +209,7 @@ func (h *hookHouse) tell(ctx context.Context, n int) (hookJob, error) {
 	workspaceID, addresses := h.place(n)
 	job := hookJob{jobID: id.New(id.Job), hearers: len(addresses)}
 	err := h.hooks.DB.Write(ctx, func(tx *db.Tx) error {
-		return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: workspaceID, JobID: job.jobID, Type: contract.EventCompleted, Data: hookData(job.jobID)})
+		return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: workspaceID, JobID: job.jobID, Type: contract.EventCompleted, Data: hookData(job.jobID)})
 	})
 	job.ended = time.Now()
 	return job, err

@@ -32,7 +32,7 @@ func signed(t *testing.T, secret []byte, at time.Time, body string) http.Header 
 	return h
 }
 
-func TestAWebhookIsVerifiedWithEitherKindOfSecret(t *testing.T) {
+func TestWebhookIsVerifiedWithEitherKindOfSecret(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	raw := []byte("sixteen letters or more")
@@ -44,7 +44,7 @@ func TestAWebhookIsVerifiedWithEitherKindOfSecret(t *testing.T) {
 	}
 }
 
-func TestAWebhookOfNobodyIsRefused(t *testing.T) {
+func TestWebhookOfNobodyIsRefused(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	raw := []byte("sixteen letters or more")

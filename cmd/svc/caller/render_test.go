@@ -178,7 +178,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 
 // Money may be held: that nothing was spent would be a guess, and a second render
 // of the file would be paid again.
-func TestAStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
+func TestStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
 	t.Parallel()
 	d := deliverOver(t)
 	d.noAnswer = true
@@ -203,7 +203,7 @@ func TestAStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsAwayIsNamed(t *testing.T) {
+func TestServiceThatIsAwayIsNamed(t *testing.T) {
 	t.Parallel()
 	d := deliverOver(t)
 	o, _ := d.options(t)

@@ -2,7 +2,7 @@ package farm
 
 import "testing"
 
-func TestAMemorySizeIsANumberWithAUnit(t *testing.T) {
+func TestMemorySizeIsANumberWithAUnit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]memorySize{"4096": 4096, "512MiB": 512 << 20, "24GiB": 24 << 30, "24 GiB": 24 << 30, "1TiB": 1 << 40} {
 		var got memorySize

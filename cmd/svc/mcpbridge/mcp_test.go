@@ -66,9 +66,9 @@ func asked(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[st
 	return answer
 }
 
-// TestALocalAgentNeverHearsOfTheRateLimit calls faster than the service lets
+// TestLocalAgentNeverHearsOfTheRateLimit calls faster than the service lets
 // anybody, and sends a file in between.
-func TestALocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
+func TestLocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
 	t.Parallel()
 	agent := hurried(t)
 	for range 5 {

@@ -29,7 +29,7 @@ func TestLookingMakesNoStore(t *testing.T) {
 	}
 }
 
-func TestTheFirstStepsTellNoPassword(t *testing.T) {
+func TestFirstStepsTellNoPassword(t *testing.T) {
 	t.Parallel()
 	for database, want := range map[string]string{
 		"":                                      "--data ./data",

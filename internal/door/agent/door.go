@@ -105,7 +105,7 @@ func (d *door) message(next http.Handler) front.Handler {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			return fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath)
 		}
-		patient := intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)
+		patient := intake.WithStallTimeout(r.Body, http.NewResponseController(w), d.UploadStall)
 		body, err := io.ReadAll(http.MaxBytesReader(w, patient, contract.MaxJSONBodyBytes))
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")

@@ -121,7 +121,7 @@ func (d *door) fetch(ctx context.Context, workspace, source string) (inspected, 
 	if err != nil {
 		return inspected{}, err
 	}
-	wake, stop := d.Intake.Arrivals(a.UploadID)
+	wake, stop := d.Intake.ListenArrival(a.UploadID)
 	defer stop()
 	out, err := d.tell(ctx, workspace, a.UploadID)
 	if err != nil || out.Status == here {

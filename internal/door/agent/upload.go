@@ -97,7 +97,7 @@ func (d *door) receive(w http.ResponseWriter, r *http.Request) (intake.Inspectio
 	if r.ContentLength > contract.MaxUploadBytes+formSlack {
 		return intake.Inspection{}, intake.TooLarge() // before a byte of it is read
 	}
-	r.Body = intake.Patient(r.Body, http.NewResponseController(w), d.UploadStall)
+	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), d.UploadStall)
 	name, file, err := filePart(r)
 	if err != nil {
 		return intake.Inspection{}, err

@@ -37,7 +37,7 @@ func (s *server) patient(ctx huma.Context, next func(huma.Context)) {
 }
 
 func (s *server) bePatient(r *http.Request, w http.ResponseWriter) {
-	r.Body = intake.Patient(r.Body, http.NewResponseController(w), s.UploadStall)
+	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
 }
 
 func isJSON(r *http.Request) bool {

@@ -128,7 +128,7 @@ func siteWithWebhooks(t *testing.T, d *db.DB, endpoints, jobs int) (site *Site, 
 	}
 	for range jobs {
 		write(func(ctx context.Context, tx *db.Tx) error {
-			return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: session.Person.WorkspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
+			return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: session.Person.WorkspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
 		})
 	}
 	return New(Config{DB: d, Webhooks: hooks, Errors: &front.Errors{Log: log}}), session

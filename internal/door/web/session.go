@@ -71,7 +71,7 @@ func (s *Site) signOut(r *http.Request) (page, error) {
 	if err := s.readForm(r); err != nil {
 		return page{}, err
 	}
-	p := page{Location: webhook.ConsolePage, Cookie: new(identity.EndedCookie(s.Links.PublicURL))}
+	p := page{Location: webhook.ConsolePage, Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}
 	token, err := identity.SessionToken(r)
 	if err != nil {
 		return p, nil // who has no session is signed out

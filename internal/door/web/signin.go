@@ -29,7 +29,7 @@ func (s *Site) askForLink(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	email := r.PostForm.Get("email")
-	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.AskForLink(r.Context(), tx, email) })
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.RequestLink(r.Context(), tx, email) })
 	if status, told := fault.Envelope(err, ""); err != nil && status < http.StatusInternalServerError {
 		return s.signIn(status, signInView{Problem: &told.Error}), nil
 	}

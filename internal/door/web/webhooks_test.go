@@ -122,7 +122,7 @@ func (h *site) signedIn(tab context.Context, email string) (workspaceID string) 
 func (h *site) tell(workspaceID string) {
 	h.t.Helper()
 	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) error {
-		return webhook.Tell(context.Background(), tx, webhook.Event{WorkspaceID: workspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
+		return webhook.Publish(context.Background(), tx, webhook.Event{WorkspaceID: workspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
 	})
 	if err != nil {
 		h.t.Fatal(err)

@@ -321,7 +321,7 @@ func failure(t *testing.T, err error, code string) *blender.Error {
 	return e
 }
 
-func TestADenoiserThatIsNotThereIsRefusedAtOpen(t *testing.T) {
+func TestDenoiserThatIsNotThereIsRefusedAtOpen(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"denoise", "denoise_node"} {
 		p := start(t, blender.Options{})
@@ -354,7 +354,7 @@ func TestAskedForAGPUItNeverRendersOnTheCPU(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoBlendIsAFinalFailure(t *testing.T) {
+func TestFileThatIsNoBlendIsAFinalFailure(t *testing.T) {
 	t.Parallel()
 	whole, err := os.ReadFile(scene(t, "plain"))
 	if err != nil {
@@ -377,7 +377,7 @@ func TestAFileThatIsNoBlendIsAFinalFailure(t *testing.T) {
 	}
 }
 
-func TestAFrameThatBlenderRefusesIsAFailure(t *testing.T) {
+func TestFrameThatBlenderRefusesIsAFailure(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "no_camera", blender.Options{})
 	_, err := p.Render(t.Context(), 1, nil)
@@ -408,7 +408,7 @@ func TestWhoeverKillsBlenderItIsACrash(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextEndsTheProcess(t *testing.T) {
+func TestEndedContextEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "slow", blender.Options{})
 	ctx, cancel := context.WithCancel(t.Context())

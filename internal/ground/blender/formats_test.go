@@ -42,7 +42,7 @@ func TestFormatsThatGoCannotDecodeAreHashedByBlender(t *testing.T) {
 
 // A Targa of this scene is 24 bits, bottom row first and plain or run-length
 // coded: little enough to read here by hand, as a second opinion on the driver.
-func TestTheFloatFormIsTheDocumentedOne(t *testing.T) {
+func TestFloatFormIsTheDocumentedOne(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "format_targa", blender.Options{})
 	f := render(t, p, 3)
@@ -128,7 +128,7 @@ func TestMultiLayerPicturesAreHashedAsStored(t *testing.T) {
 	}
 }
 
-func TestTheProcessSeesNothingOfOurEnvironment(t *testing.T) {
+func TestProcessSeesNothingOfOurEnvironment(t *testing.T) {
 	t.Setenv("SVC_NODE_KEY", "a secret")
 	p := start(t, blender.Options{})
 	env, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID()), "environ"))

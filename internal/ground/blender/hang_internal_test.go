@@ -26,7 +26,7 @@ func TestWorkGoesOnInSilenceUpToABoundAndSleepUpToAShorterOne(t *testing.T) {
 }
 
 // The program is the shell: what is tried is reading the kernel's account of a tree.
-func TestTheCPUTimeOfATreeIsCounted(t *testing.T) {
+func TestCPUTimeOfATreeIsCounted(t *testing.T) {
 	t.Parallel()
 	proc := os.DirFS("/proc")
 	run := func(script string) int {
@@ -53,7 +53,7 @@ func TestTheCPUTimeOfATreeIsCounted(t *testing.T) {
 	}
 }
 
-func TestTheGPUIsBusyWhereTheKernelSaysSo(t *testing.T) {
+func TestGPUIsBusyWhereTheKernelSaysSo(t *testing.T) {
 	t.Parallel()
 	card := func(busy string) fstest.MapFS {
 		return fstest.MapFS{"class/drm/card0/device/gpu_busy_percent": {Data: []byte(busy)}}

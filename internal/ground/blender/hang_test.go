@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/ground/blender"
 )
 
-func TestABlenderThatSleepsMakesNoProgress(t *testing.T) {
+func TestBlenderThatSleepsMakesNoProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "slow", blender.Options{})
 	p.SetPatience(blender.Patience{Asleep: time.Second})
@@ -27,7 +27,7 @@ func TestABlenderThatSleepsMakesNoProgress(t *testing.T) {
 
 // A step in silence, for which the time between two reports stands here, ends
 // though it works, when it is longer than any that is known.
-func TestABlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
+func TestBlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "slow", blender.Options{})
 	p.SetPatience(blender.Patience{Busy: 10 * time.Millisecond})

@@ -90,9 +90,9 @@ func tight(t *testing.T) *sandbox.Sandbox {
 	return s
 }
 
-// TestAHostileFileHarmsNothing opens files that mean harm. Whatever becomes of
+// TestHostileFileHarmsNothing opens files that mean harm. Whatever becomes of
 // one, nothing outside is touched, and the next job renders.
-func TestAHostileFileHarmsNothing(t *testing.T) {
+func TestHostileFileHarmsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnemy(t)
 	t.Run("files", func(t *testing.T) { // returns when all of them are through

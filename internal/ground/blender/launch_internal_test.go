@@ -9,7 +9,7 @@ import (
 
 // Blender compiles its own kernels where it ships none: the compiler must be there in
 // the sandbox too, wherever the PATH finds it.
-func TestTheCUDAToolkitOfThePATHIsGiven(t *testing.T) {
+func TestCUDAToolkitOfThePATHIsGiven(t *testing.T) {
 	folder := t.TempDir()
 	toolkit, other := filepath.Join(folder, "cuda"), filepath.Join(folder, "home")
 	for _, place := range []string{toolkit, other} {

@@ -27,7 +27,7 @@ func TestPathsAreTakenOutOfLines(t *testing.T) {
 	}
 }
 
-func TestTheLogKeepsTheLastLines(t *testing.T) {
+func TestLogKeepsTheLastLines(t *testing.T) {
 	t.Parallel()
 	o := newOutput()
 	var text strings.Builder
@@ -55,7 +55,7 @@ func TestStatusLinesReplaceEachOther(t *testing.T) {
 	}
 }
 
-func TestAStatusTellsHowMuchOfAFrameIsDone(t *testing.T) {
+func TestStatusTellsHowMuchOfAFrameIsDone(t *testing.T) {
 	t.Parallel()
 	const head = "Fra:1 Mem:9.42M (Peak 10.37M) | Time:00:00.08 | Mem:0.76M, Peak:0.76M | Scene, ViewLayer | "
 	for line, want := range map[string]float64{

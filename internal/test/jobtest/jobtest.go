@@ -131,7 +131,7 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID})
 		}
 		if err == nil {
-			err = project.Create(ctx, tx, workspaceID, upload, project.Lone("a.blend", sum, 1))
+			err = project.Create(ctx, tx, workspaceID, upload, project.SingleFile("a.blend", sum, 1))
 		}
 		if err != nil {
 			return err

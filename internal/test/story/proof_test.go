@@ -137,7 +137,7 @@ func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
 		}
 		get(t, http.MethodGet, h.url+"/proof/"+flipped(p.proof.ReceiptID), browser).want(t, http.StatusNotFound, "receipt_not_found")
 		for _, show := range []bool{false, true} {
-			h.write(func(ctx context.Context, tx *db.Tx) error { return identity.ShowProofs(ctx, tx, c.workspace, show) })
+			h.write(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.workspace, show) })
 			status, code := http.StatusOK, "html"
 			if !show {
 				status, code = http.StatusNotFound, "receipt_not_found"

@@ -7,7 +7,7 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-func TestThePrintedNamesAreTheTables(t *testing.T) {
+func TestPrintedNamesAreTheTables(t *testing.T) {
 	t.Parallel()
 	printed, err := os.ReadFile("../../../docs/gpu-names.md")
 	if err != nil {

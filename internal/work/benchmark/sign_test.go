@@ -70,7 +70,7 @@ func TestWhatIsSignedIsWhatIsReadAndAlwaysTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestAReceiptThatContradictsItselfIsNeitherSignedNorRead(t *testing.T) {
+func TestReceiptThatContradictsItselfIsNeitherSignedNorRead(t *testing.T) {
 	t.Parallel()
 	zero := int64(0)
 	for name, spoil := range map[string]func(*benchmark.Receipt){

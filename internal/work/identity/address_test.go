@@ -24,7 +24,7 @@ func addressLike() *rapid.Generator[string] {
 	)
 }
 
-func TestAnAddressHasOneSpellingAndAddsNoHeader(t *testing.T) {
+func TestAddressHasOneSpellingAndAddsNoHeader(t *testing.T) {
 	t.Parallel()
 	m, err := identity.NewMail("smtp://127.0.0.1", "renders@svc.example")
 	if err != nil {
@@ -41,13 +41,13 @@ func TestAnAddressHasOneSpellingAndAddsNoHeader(t *testing.T) {
 		if again, err := identity.Address(spelling); err != nil || again != spelling {
 			t.Fatalf("%q is spelt %q, then %q, %v", text, spelling, again, err)
 		}
-		letter, err := mail.ReadMessage(bufio.NewReader(bytes.NewReader(m.Letter(spelling, "https://svc.example"))))
+		message, err := mail.ReadMessage(bufio.NewReader(bytes.NewReader(m.Message(spelling, "https://svc.example"))))
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		to, err := letter.Header.AddressList("To")
-		if err != nil || len(to) != 1 || to[0].Address != spelling || len(letter.Header) != 7 {
-			t.Fatalf("%q: to %v, %v in %v", text, to, err, letter.Header)
+		to, err := message.Header.AddressList("To")
+		if err != nil || len(to) != 1 || to[0].Address != spelling || len(message.Header) != 7 {
+			t.Fatalf("%q: to %v, %v in %v", text, to, err, message.Header)
 		}
 	})
 	if taken == 0 {

@@ -10,18 +10,19 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// SameOrigin knows the service's own pages: those of the host that was asked, and
-// of the public URL, where a proxy asks by another name. What another site's page
-// sends with a person's cookie is not the person's wish.
+// SameOrigin recognises requests from the service's own pages: those of the requested
+// host, and those of the public URL, which a proxy may hide. A request that another
+// site's page sends with a person's cookie is not that person's decision.
 func SameOrigin(publicURL string) *http.CrossOriginProtection {
 	own := http.NewCrossOriginProtection()
 	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
-		_ = own.AddTrustedOrigin(u.Scheme + "://" + u.Host) // of this form it is always taken
+		_ = own.AddTrustedOrigin(u.Scheme + "://" + u.Host) // an origin of this form is always accepted
 	}
 	return own
 }
 
-// SessionCookie carries a session, and under TLS only where the service has it.
+// SessionCookie carries a session. Scripts cannot read it, and the browser sends it
+// only over TLS where the public URL has TLS.
 func SessionCookie(publicURL, token string, expires time.Time) http.Cookie {
 	return http.Cookie{
 		Name: contract.SessionCookie, Value: token, Path: "/", Expires: expires,
@@ -29,12 +30,13 @@ func SessionCookie(publicURL, token string, expires time.Time) http.Cookie {
 	}
 }
 
-// EndedCookie takes the session's cookie out of the browser.
-func EndedCookie(publicURL string) http.Cookie {
+// ClearedCookie removes the session's cookie from the browser.
+func ClearedCookie(publicURL string) http.Cookie {
 	return SessionCookie(publicURL, "", time.Unix(1, 0))
 }
 
-// SessionToken is what the request's cookie carries, or unauthenticated.
+// SessionToken returns the value of the request's session cookie. Error:
+// unauthenticated.
 func SessionToken(r *http.Request) (string, error) {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {

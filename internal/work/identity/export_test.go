@@ -3,5 +3,5 @@ package identity
 // Address is the spelling of an address.
 var Address = address
 
-// Letter is what Send hands to the server.
-func (m *Mail) Letter(to, text string) []byte { return m.letter(to, "Subject", text) }
+// Message is what Send hands to the server.
+func (m *Mail) Message(to, text string) []byte { return m.message(to, "Subject", text) }

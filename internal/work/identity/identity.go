@@ -1,17 +1,17 @@
-// Package identity knows workspaces, people and their credentials.
+// Package identity holds workspaces, people and their credentials.
 //
-// Three kinds of key live in three stores: account keys, agent keys and node keys.
-// None can stand in for another (spec 5). A person's session is the fourth
-// credential; it is for browsers. Whoever asks with an account key, an agent key or
-// a session is a Principal; a worker is known by its NodeKey.
+// Three kinds of key live in three tables: account keys, agent keys and node keys.
+// None can stand in for another (spec 5). A person's browser session is the fourth
+// credential. The caller with an account key, an agent key or a session is a
+// Principal; a worker is identified by its NodeKey.
 //
-// What always holds: a secret has 256 random bits or more and is stored only as
-// its SHA-256; it is returned once, by the call that makes it; a revoked or
-// unknown secret is unauthenticated from the next call on, in every process,
-// because nothing is cached.
+// What always holds: a secret has at least 256 random bits and is stored only as its
+// SHA-256. The call that makes it returns it, and no other call does. A revoked or
+// unknown secret is unauthenticated from the next call on, in every process, because
+// nothing is cached.
 //
-// What is done for a principal is left to others. Start reading at Principal, then
-// at Agent.
+// The package leaves to others what a principal may do. Start reading at Principal,
+// then at Agent.
 package identity
 
 import (
@@ -32,14 +32,14 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// NodeKey is for the workers' door; it belongs to the operator, not to a
+// NodeKey is the credential of a worker. It belongs to the operator, not to a
 // workspace.
 type NodeKey struct {
 	KeyID string
 	Name  string
 }
 
-// NewKey is a key that was just made. Secret is not kept anywhere.
+// NewKey is a key that was just made. Nothing stores Secret.
 type NewKey struct {
 	KeyID        string
 	Name         string
@@ -53,7 +53,8 @@ const secretLength = 43
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// newSecret draws a secret behind prefix, every character evenly.
+// newSecret draws a secret after prefix. rand.Int draws every character with equal
+// chance, which a byte modulo 62 would not.
 func newSecret(prefix string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)
@@ -67,6 +68,8 @@ func newSecret(prefix string) (string, error) {
 	return b.String(), nil
 }
 
+// hash is a plain SHA-256. A slow password hash would add nothing to 256 random bits,
+// and would cost every request its time.
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -87,7 +90,8 @@ func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	}, nil
 }
 
-// limitKeys refuses an eleventh active key of a kind.
+// limitKeys refuses an eleventh active key of a kind. It locks the workspace, so that
+// two calls at once cannot both be the tenth.
 func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(context.Context, string) (int64, error)) error {
 	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
 		return fmt.Errorf("lock workspace: %w", err)
@@ -102,7 +106,7 @@ func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(co
 	return nil
 }
 
-// CreateAccountKey makes a key of a workspace. Errors: invalid_key_name,
+// CreateAccountKey makes an account key of a workspace. Errors: invalid_key_name,
 // key_limit_reached.
 func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
 	k, err := newKey(tx, contract.AccountKeyPrefix, name)
@@ -121,8 +125,8 @@ func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) 
 	return k, nil
 }
 
-// CreateAgentKey makes a key of a workspace; limit nil means no spend limit.
-// Errors: invalid_key_name, key_limit_reached.
+// CreateAgentKey makes an agent key of a workspace. limit is in cents a calendar
+// month; nil means none. Errors: invalid_key_name, key_limit_reached.
 func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, limit *int64) (NewKey, error) {
 	k, err := newKey(tx, contract.AgentKeyPrefix, name)
 	if err != nil {
@@ -145,10 +149,10 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, li
 	return k, nil
 }
 
-// noLimit is how a key without spend limit is stored.
+// noLimit is the stored value of a key without a spend limit: 0 is a limit too.
 const noLimit = -1
 
-// CreateNodeKey makes a worker's key.
+// CreateNodeKey makes a worker's key. Errors: invalid_key_name.
 func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
 	k, err := newKey(tx, contract.NodeKeyPrefix, name)
 	if err != nil {
@@ -163,8 +167,8 @@ func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) 
 	return k, nil
 }
 
-// ReplaceNodeKey revokes the node keys of that name and makes a new one: for a
-// worker that is given its key anew at every start.
+// ReplaceNodeKey revokes the node keys with that name and makes a new one. It serves
+// workers that receive a new key at every start.
 func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
 	if _, err := tx.NodeKeyRevokeNamed(ctx, query.NodeKeyRevokeNamedParams{Now: tx.Now, Name: name}); err != nil {
 		return NewKey{}, fmt.Errorf("revoke node keys named %s: %w", name, err)
@@ -172,7 +176,7 @@ func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error)
 	return CreateNodeKey(ctx, tx, name)
 }
 
-// Revoke ends a key of any kind; key_not_found when there is no active one.
+// Revoke ends a key of any kind. Error: key_not_found when there is no active one.
 func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 	for _, revoke := range []func() (int64, error){
 		func() (int64, error) {
@@ -196,8 +200,8 @@ func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 	return fault.New(fault.KeyNotFound, "There is no active key %s.", keyID)
 }
 
-// bearer takes the secret out of an Authorization header and checks its kind by
-// prefix, so that a key of another kind is refused without a look-up.
+// bearer extracts the secret of an Authorization header. It checks the kind by the
+// prefix, so that a key of another kind is refused without a query.
 func bearer(header, prefix string) (string, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
@@ -210,16 +214,16 @@ func bearer(header, prefix string) (string, error) {
 	return secret, nil
 }
 
-// touchEvery is how exact a key's last-used time is; it spares a write a
+// touchEvery is the precision of a key's last-used time. It saves a write per
 // request.
 const touchEvery = time.Minute
 
-// state is what every kind of key's row tells about its use.
-type state struct{ revokedAt, lastUsedAt int64 }
+// keyState is what every kind of key's row says about its use.
+type keyState struct{ revokedAt, lastUsedAt int64 }
 
-// authenticate finds the key of the header's secret and notes that it was used.
+// authenticate finds the key of the header's secret and records its use.
 func authenticate(ctx context.Context, d *db.DB, header, prefix string,
-	find func(ctx context.Context, tx *db.Tx, secretHash string) (state, error), touch func(tx *db.Tx) error,
+	find func(ctx context.Context, tx *db.Tx, secretHash string) (keyState, error), touch func(tx *db.Tx) error,
 ) error {
 	secret, err := bearer(header, prefix)
 	if err != nil {
@@ -241,44 +245,44 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 		return err
 	}
 	if err := d.Write(ctx, touch); err != nil {
-		return fmt.Errorf("note the key's use: %w", err)
+		return fmt.Errorf("record the key's use: %w", err)
 	}
 	return nil
 }
 
-// Agent authenticates an Authorization header as an agent key, or fails with
+// Agent authenticates an Authorization header as an agent key. Error:
 // unauthenticated.
 func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
-	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
-		return state{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
 	return p, err
 }
 
-// Account authenticates an Authorization header as an account key, or fails
-// with unauthenticated.
+// Account authenticates an Authorization header as an account key. Error:
+// unauthenticated.
 func Account(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
-	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
-		return state{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
 	return p, err
 }
 
-// Node authenticates an Authorization header as a worker's key, or fails with
+// Node authenticates an Authorization header as a worker's key. Error:
 // unauthenticated.
 func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error) {
-	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (state, error) {
+	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.NodeKeyBySecret(ctx, secret)
 		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
-		return state{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
 	})

@@ -15,17 +15,17 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// house is a database with one workspace, whose clock the test moves.
-type house struct {
+// service is a database with one workspace, whose clock the test moves.
+type service struct {
 	*db.DB
 	t         *testing.T
 	skew      *atomic.Int64
 	workspace string
 }
 
-func each(t *testing.T, test func(h house)) {
+func each(t *testing.T, test func(h service)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		h := house{t: t, skew: &atomic.Int64{}}
+		h := service{t: t, skew: &atomic.Int64{}}
 		h.DB = dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(h.skew.Load()) }})
 		h.must(func(ctx context.Context, tx *db.Tx) error {
 			p, err := identity.CreateWorkspace(ctx, tx, "someone@example.com")
@@ -36,12 +36,12 @@ func each(t *testing.T, test func(h house)) {
 	})
 }
 
-func (h house) write(do func(ctx context.Context, tx *db.Tx) error) error {
+func (h service) write(do func(ctx context.Context, tx *db.Tx) error) error {
 	ctx := context.Background()
 	return h.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
 }
 
-func (h house) must(do func(ctx context.Context, tx *db.Tx) error) {
+func (h service) must(do func(ctx context.Context, tx *db.Tx) error) {
 	h.t.Helper()
 	if err := h.write(do); err != nil {
 		h.t.Fatal(err)
@@ -49,7 +49,7 @@ func (h house) must(do func(ctx context.Context, tx *db.Tx) error) {
 }
 
 // keys makes one key of each kind.
-func (h house) keys() (account, agent, node identity.NewKey) {
+func (h service) keys() (account, agent, node identity.NewKey) {
 	h.t.Helper()
 	h.must(func(ctx context.Context, tx *db.Tx) (err error) {
 		if account, err = identity.CreateAccountKey(ctx, tx, h.workspace, "account"); err != nil {
@@ -66,7 +66,7 @@ func (h house) keys() (account, agent, node identity.NewKey) {
 }
 
 // doors asks each door to let a secret in.
-func (h house) doors(secret string) map[string]error {
+func (h service) doors(secret string) map[string]error {
 	header := "Bearer " + secret
 	_, account := identity.Account(h.t.Context(), h.DB, header)
 	_, agent := identity.Agent(h.t.Context(), h.DB, header)
@@ -74,9 +74,9 @@ func (h house) doors(secret string) map[string]error {
 	return map[string]error{"account": account, "agent": agent, "node": node}
 }
 
-func TestAKeyOpensItsOwnDoorOnly(t *testing.T) {
+func TestKeyOpensItsOwnDoorOnly(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		account, agent, node := h.keys()
 		for kind, key := range map[string]identity.NewKey{"account": account, "agent": agent, "node": node} {
 			for door, err := range h.doors(key.Secret) {
@@ -99,9 +99,9 @@ func TestAKeyOpensItsOwnDoorOnly(t *testing.T) {
 	})
 }
 
-func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
+func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		account, agent, node := h.keys()
 		for _, key := range []identity.NewKey{account, agent, node} {
 			revoke := func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, key.KeyID) }
@@ -120,7 +120,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 
 func TestStrangeHeadersAreUnauthenticated(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		_, agent, _ := h.keys()
 		other := []byte(agent.Secret)
 		other[len(other)-1] ^= 1
@@ -135,7 +135,7 @@ func TestStrangeHeadersAreUnauthenticated(t *testing.T) {
 
 func TestSecretsAreLongAndStoredOnlyAsHashes(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		account, agent, _ := h.keys()
 		if n := len(agent.Secret) - len(contract.AgentKeyPrefix); n < 43 {
 			h.t.Errorf("%d characters", n)
@@ -155,7 +155,7 @@ func TestSecretsAreLongAndStoredOnlyAsHashes(t *testing.T) {
 
 func TestNamesAndNumbersOfKeysAreBounded(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		create := func(name string) error {
 			return h.write(func(ctx context.Context, tx *db.Tx) error {
 				_, err := identity.CreateAccountKey(ctx, tx, h.workspace, name)

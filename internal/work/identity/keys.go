@@ -10,21 +10,22 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Key is what may be told of a key: all but its secret (spec 2.5).
+// Key is the public part of a key: everything but its secret (spec 2.5).
 type Key struct {
 	KeyID        string
 	Name         string
 	MaskedPrefix string
 	CreatedAt    time.Time
-	// LastUsedAt is exact to a minute; nil when the key was never used.
+	// LastUsedAt is precise to a minute; nil when the key was never used.
 	LastUsedAt *time.Time
 	RevokedAt  *time.Time // nil while active
-	// SpendLimitCents is an agent key's bound for a calendar month; nil = none.
+	// SpendLimitCents bounds an agent key's spending in a calendar month; nil means
+	// no limit.
 	SpendLimitCents *int64
 }
 
-// AccountKeys lists the account keys of a workspace, revoked ones too, the
-// newest first.
+// AccountKeys lists the account keys of a workspace, newest first, revoked ones
+// included: a workspace needs to see which key once had access.
 func AccountKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error) {
 	rows, err := tx.AccountKeysOf(ctx, workspaceID)
 	if err != nil {
@@ -37,8 +38,7 @@ func AccountKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, err
 	return keys, nil
 }
 
-// AgentKeys lists the agent keys of a workspace, revoked ones too, the newest
-// first.
+// AgentKeys lists the agent keys of a workspace, newest first, revoked ones included.
 func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error) {
 	rows, err := tx.AgentKeysOf(ctx, workspaceID)
 	if err != nil {
@@ -51,7 +51,7 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	return keys, nil
 }
 
-// NodeKeys lists the workers' keys, revoked ones too, the newest first.
+// NodeKeys lists the workers' keys, newest first, revoked ones included.
 func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
 	rows, err := tx.NodeKeys(ctx)
 	if err != nil {
@@ -64,7 +64,6 @@ func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
 	return keys, nil
 }
 
-// moment is a stored time; nil where there is none.
 func moment(us int64) *time.Time {
 	if us == 0 {
 		return nil
@@ -73,7 +72,7 @@ func moment(us int64) *time.Time {
 	return &t
 }
 
-// limitOf is a stored spend limit; nil where there is none.
+// limitOf converts a stored spend limit; nil means none.
 func limitOf(cents int64) *int64 {
 	if cents == noLimit {
 		return nil
@@ -81,15 +80,15 @@ func limitOf(cents int64) *int64 {
 	return &cents
 }
 
-// RevokeAccountKey ends an account key of a workspace; key_not_found when it
-// has no such active one.
+// RevokeAccountKey ends an account key of a workspace. Error: key_not_found when the
+// workspace has no such active key.
 func RevokeAccountKey(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error {
 	n, err := tx.AccountKeyRevokeOf(ctx, query.AccountKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
 	return revoked(n, err, keyID)
 }
 
-// RevokeAgentKey ends an agent key of a workspace; key_not_found when it has no
-// such active one.
+// RevokeAgentKey ends an agent key of a workspace. Error: key_not_found when the
+// workspace has no such active key.
 func RevokeAgentKey(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error {
 	n, err := tx.AgentKeyRevokeOf(ctx, query.AgentKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
 	return revoked(n, err, keyID)

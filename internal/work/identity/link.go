@@ -13,20 +13,20 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// LinkQueue is the queue of links to be sent. The subject is the address, so
-// that somebody who asks twice at once gets one link.
+// LinkQueue is the lease queue of sign-in links to send. The subject is the address,
+// so that a person who asks twice at once gets one link.
 const LinkQueue = "sign_in_link"
 
-// What one address may get, lest strangers fill its mailbox.
+// Bound on the links of one address, so that nobody fills another person's mailbox.
 const (
 	linksPerAddress = 3
 	linksWindow     = contract.SignInLinkLife
 )
 
-// AskForLink has a one-time link sent to an address. It tells nobody whether
-// the address is known, nor whether it has had its share; only what is no
-// address is an error (invalid_request).
-func AskForLink(ctx context.Context, tx *db.Tx, email string) error {
+// RequestLink queues a one-time link for an address. The answer never reveals whether
+// the address is known, or has reached its limit. Error: invalid_request when the
+// address is malformed.
+func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 	email, err := address(email)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func AskForLink(ctx context.Context, tx *db.Tx, email string) error {
 	return lease.Add(ctx, tx, LinkQueue, email, 0, tx.Time())
 }
 
-// CreateSignInLink makes the one-time token of a link that lives 15 minutes.
-// Error: invalid_request where the address is none, which a person could not be
-// made of when the link is used.
+// CreateSignInLink makes the one-time token of a link. It is valid for
+// contract.SignInLinkLife. Error: invalid_request when the address is malformed:
+// using such a link could not create a person.
 func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {
 	if email, err = address(email); err != nil {
 		return "", err
@@ -61,20 +61,20 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 	return token, nil
 }
 
-// Links makes the links that were asked for and has them delivered.
+// Links makes the requested links and delivers them.
 type Links struct {
 	DB      *db.DB
-	Address links.Links // what opens a link
-	// Deliver brings a link to its address: by mail, or by the operator.
+	Address links.Links // builds the URL that opens a link
+	// Deliver sends a link to its address: by mail, or through the operator.
 	Deliver func(ctx context.Context, email, link string) error
 }
 
-// MaxDeliveries is how often a link is tried: with the runner's pauses, about a
-// minute. Who asked is waiting in front of a screen, and can ask again.
+// MaxDeliveries bounds the tries of a link: with the runner's pauses, about a minute.
+// The person waits in front of a screen and can ask again.
 const MaxDeliveries = 6
 
-// Send is the work of a lease of LinkQueue. Every try makes a link of its own,
-// since a token is kept nowhere; that of a failed try is taken back.
+// Send handles a lease of LinkQueue. Every try makes a new link, because no token is
+// stored. A failed try deletes its link.
 func (l Links) Send(ctx context.Context, work lease.Lease) error {
 	var token string
 	err := l.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -85,24 +85,24 @@ func (l Links) Send(ctx context.Context, work lease.Lease) error {
 		return err
 	}
 	failed := l.Deliver(ctx, work.Subject, l.Address.SignIn(token))
-	ctx = context.WithoutCancel(ctx) // what was sent is noted even while the server stops
+	ctx = context.WithoutCancel(ctx) // a sent link is recorded even while the server stops
 	err = l.DB.Write(ctx, func(tx *db.Tx) error {
 		if failed == nil {
 			return lease.Finish(ctx, tx, work.Ref())
 		}
 		if err := tx.SignInLinkDelete(ctx, hash(token)); err != nil {
-			return fmt.Errorf("take sign-in link back: %w", err)
+			return fmt.Errorf("delete sign-in link: %w", err)
 		}
 		return nil
 	})
 	return errors.Join(failed, err)
 }
 
-// unsentKept is how long an operator finds a link that could not be sent among the
-// dead letters: anyone can ask for one, to any address.
+// unsentKept is how long an operator finds an undeliverable link among the dead
+// letters. It is bounded because anyone can request links to any address.
 const unsentKept = 30 * 24 * time.Hour
 
-// ForgetUnsent removes dead letters of LinkQueue that are older.
+// ForgetUnsent deletes dead letters of LinkQueue that are older than unsentKept.
 func ForgetUnsent(ctx context.Context, d *db.DB) (int64, error) {
 	return lease.ForgetDead(ctx, d, LinkQueue, unsentKept)
 }

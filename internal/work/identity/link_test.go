@@ -27,12 +27,12 @@ func (d *deliveries) deliver(_ context.Context, email, link string) error {
 	return d.fail
 }
 
-func (h house) ask(email string) error {
-	return h.write(func(ctx context.Context, tx *db.Tx) error { return identity.AskForLink(ctx, tx, email) })
+func (h service) ask(email string) error {
+	return h.write(func(ctx context.Context, tx *db.Tx) error { return identity.RequestLink(ctx, tx, email) })
 }
 
 // sent works off what is due and returns how many pieces that were.
-func (h house) sent(d *deliveries) (pieces int) {
+func (h service) sent(d *deliveries) (pieces int) {
 	h.t.Helper()
 	links := identity.Links{DB: h.DB, Address: links.Links{PublicURL: "https://svc.example"}, Deliver: d.deliver}
 	queue := lease.Queue{Name: identity.LinkQueue, LongestPause: time.Second, MaxFailures: identity.MaxDeliveries}
@@ -55,11 +55,11 @@ func (h house) sent(d *deliveries) (pieces int) {
 	}
 }
 
-// TestALinkIsMadeForAnAddressOnly keeps an operator from passing on a link that
+// TestLinkIsMadeForAnAddressOnly keeps an operator from passing on a link that
 // nobody can open.
-func TestALinkIsMadeForAnAddressOnly(t *testing.T) {
+func TestLinkIsMadeForAnAddressOnly(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		err := h.write(func(ctx context.Context, tx *db.Tx) error {
 			_, err := identity.CreateSignInLink(ctx, tx, "nobody")
 			return err
@@ -70,9 +70,9 @@ func TestALinkIsMadeForAnAddressOnly(t *testing.T) {
 	})
 }
 
-func TestALinkIsSentToWhoAskedAndSignsIn(t *testing.T) {
+func TestRequestedLinkIsSentAndSignsIn(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		if err := h.ask(" Someone@Example.com"); err != nil {
 			h.t.Fatal(err)
 		}
@@ -87,16 +87,16 @@ func TestALinkIsSentToWhoAskedAndSignsIn(t *testing.T) {
 	})
 }
 
-func TestAnAddressGetsOnlySoManyLinks(t *testing.T) {
+func TestAddressGetsOnlySoManyLinks(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		d := &deliveries{}
 		asked := func(times int) int {
 			h.t.Helper()
 			before := len(d.links)
 			for range times {
 				if err := h.ask("a@example.com"); err != nil {
-					h.t.Fatal(err) // nobody is told
+					h.t.Fatal(err) // the answer reveals nothing
 				}
 				h.sent(d)
 			}
@@ -115,9 +115,9 @@ func TestAnAddressGetsOnlySoManyLinks(t *testing.T) {
 	})
 }
 
-func TestAskingManyTimesAtOnceSendsOneLink(t *testing.T) {
+func TestConcurrentRequestsSendOneLink(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -133,9 +133,9 @@ func TestAskingManyTimesAtOnceSendsOneLink(t *testing.T) {
 	})
 }
 
-func TestALinkThatCannotBeDeliveredIsTakenBackTriedAgainAndGivenUp(t *testing.T) {
+func TestLinkThatCannotBeDeliveredIsTakenBackTriedAgainAndGivenUp(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		if err := h.ask("a@example.com"); err != nil {
 			h.t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestALinkThatCannotBeDeliveredIsTakenBackTriedAgainAndGivenUp(t *testing.T)
 
 func TestOnlyAddressesGetLinks(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		for _, bad := range []string{"", "a", "a@", "Somebody <a@example.com>", "a@example.com\r\nBcc: b@example.com", strings.Repeat("a", 250) + "@example.com"} {
 			if err := h.ask(bad); !fault.Is(err, fault.InvalidRequest) {
 				h.t.Errorf("%q: %v", bad, err)

@@ -9,8 +9,8 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Login is what an OpenID Connect issuer says of somebody. Subject is who they
-// are at Issuer, for ever; the address may change.
+// Login is what an OpenID Connect issuer asserts about a person. Subject identifies
+// the person at Issuer for ever; the address may change.
 type Login struct {
 	Issuer        string
 	Subject       string
@@ -18,12 +18,12 @@ type Login struct {
 	EmailVerified bool
 }
 
-// SignInBy opens a session for whom an issuer vouches. A first sign-in is
-// joined to the person of that address, and makes the person and a workspace
-// where there is none; therefore the issuer must have verified the address. The
-// session that the browser had before, "" when none, ends. Errors:
-// sign_in_failed.
-func SignInBy(ctx context.Context, tx *db.Tx, l Login, before string) (Opened, error) {
+// SignInByIssuer opens a session for a person that an issuer vouches for. The first
+// sign-in joins the login to the person with that address, or creates a person and a
+// workspace. The issuer must therefore have verified the address: otherwise anyone
+// could take over an account. The browser's previous session, "" when none, ends.
+// Errors: sign_in_failed.
+func SignInByIssuer(ctx context.Context, tx *db.Tx, l Login, before string) (Opened, error) {
 	known, err := tx.LoginPerson(ctx, query.LoginPersonParams{Issuer: l.Issuer, Subject: l.Subject})
 	if err == nil {
 		return open(ctx, tx, Person{known.PersonID, known.Email, known.WorkspaceID}, before)

@@ -17,30 +17,29 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// Mail sends letters through an SMTP server. Nothing but a server on this machine
-// is spoken to without TLS.
+// Mail sends messages through an SMTP server. Without TLS it talks only to a server
+// on this machine, because a message carries a link that signs in.
 type Mail struct {
 	host, port string
-	implicit   bool // TLS from the first byte, not by STARTTLS
+	implicit   bool // TLS from the first byte instead of STARTTLS
 	auth       smtp.Auth
 	from       mail.Address
-	// Roots are the authorities that the server's certificate is checked
-	// against; nil = the system's.
+	// Roots are the authorities that may sign the server's certificate; nil means the
+	// system's.
 	Roots *x509.CertPool
-	// Now dates the letters.
+	// Now dates the messages.
 	Now func() time.Time
 }
 
-// mailTimeout bounds one letter, from dialling to the server's receipt.
+// mailTimeout bounds one message, from dialling to the server's acceptance.
 const mailTimeout = 30 * time.Second
 
-// NewMail reads the server from smtp://[user:password@]host[:587], which must
-// offer STARTTLS, or smtps://…[:465]; from is the sender's address, with or
-// without a name.
+// NewMail reads the server from smtp://[user:password@]host[:587], which must offer
+// STARTTLS, or smtps://…[:465]. from is the sender's address, with or without a name.
 func NewMail(server, from string) (*Mail, error) {
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" {
-		return nil, errors.New("the mail server must be smtp://host:port or smtps://host:port") // not err: it holds the password
+		return nil, errors.New("the mail server must be smtp://host:port or smtps://host:port") // not err: it contains the password
 	}
 	sender, err := mail.ParseAddress(from)
 	if err != nil {
@@ -59,16 +58,16 @@ func NewMail(server, from string) (*Mail, error) {
 	return m, nil
 }
 
-// Deliver sends a one-time link; it returns when the server has taken the
-// letter.
+// Deliver sends a one-time link. It returns after the server has accepted the
+// message.
 func (m *Mail) Deliver(ctx context.Context, email, link string) error {
 	return m.Send(ctx, email, "Sign in to "+contract.Service, fmt.Sprintf(
-		"Open this link to sign in. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this letter: nobody gets in without the link.\n",
+		"Open this link to sign in. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this message: nobody gets in without the link.\n",
 		int(contract.SignInLinkLife.Minutes()), link))
 }
 
-// Send sends a letter; it returns when the server has taken it. text is plain,
-// with short lines, as every reader shows it.
+// Send sends a plain text. It returns after the server has accepted it. Lines of text
+// must be short, because mail readers differ in wrapping.
 func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
@@ -77,13 +76,14 @@ func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 		return fmt.Errorf("reach mail server %s: %w", m.host, err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := m.hand(c, to, m.letter(to, subject, text)); err != nil {
-		return fmt.Errorf("hand a letter to mail server %s: %w", m.host, err)
+	if err := m.transmit(c, to, m.message(to, subject, text)); err != nil {
+		return fmt.Errorf("hand a message to mail server %s: %w", m.host, err)
 	}
 	return nil
 }
 
-// connect opens a conversation that ends with ctx, under TLS.
+// connect opens an SMTP session under TLS. The end of ctx breaks it, whatever it
+// waits for.
 func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
 	if err != nil {
@@ -91,7 +91,7 @@ func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 	}
 	local := conn.RemoteAddr().(*net.TCPAddr).IP.IsLoopback()
 	raw := conn
-	context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) }) // whatever it waits for
+	context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) }) // net/smtp knows no context
 	secure := &tls.Config{ServerName: m.host, RootCAs: m.Roots, MinVersion: tls.VersionTLS12}
 	if m.implicit {
 		conn = tls.Client(conn, secure)
@@ -114,8 +114,8 @@ func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 	return c, nil
 }
 
-// hand gives one letter to the server.
-func (m *Mail) hand(c *smtp.Client, to string, letter []byte) error {
+// transmit hands one message to the server.
+func (m *Mail) transmit(c *smtp.Client, to string, message []byte) error {
 	if m.auth != nil {
 		if err := c.Auth(m.auth); err != nil {
 			return err
@@ -131,18 +131,18 @@ func (m *Mail) hand(c *smtp.Client, to string, letter []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(letter); err != nil {
+	if _, err := w.Write(message); err != nil {
 		return err
 	}
-	if err := w.Close(); err != nil { // the server's receipt
+	if err := w.Close(); err != nil { // the server accepts here
 		return err
 	}
-	_ = c.Quit() // the letter is the server's already
+	_ = c.Quit() // the server has the message already
 	return nil
 }
 
-// letter puts the headers before a text.
-func (m *Mail) letter(to, subject, text string) []byte {
+// message adds the headers to a text.
+func (m *Mail) message(to, subject, text string) []byte {
 	var b bytes.Buffer
 	for _, header := range [][2]string{
 		{"From", m.from.String()},
@@ -151,7 +151,7 @@ func (m *Mail) letter(to, subject, text string) []byte {
 		{"Date", m.Now().UTC().Format(time.RFC1123Z)},
 		{"MIME-Version", "1.0"},
 		{"Content-Type", "text/plain; charset=utf-8"},
-		{"Auto-Submitted", "auto-generated"}, // no out-of-office answers
+		{"Auto-Submitted", "auto-generated"}, // prevents out-of-office answers
 	} {
 		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
 	}

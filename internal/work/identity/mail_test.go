@@ -25,7 +25,7 @@ func sendThrough(t *testing.T, o *mailtest.Server, server string) error {
 	return m.Deliver(t.Context(), "you@example.com", "https://svc.example/v1/auth/callback?token=abc")
 }
 
-func TestAMessageTravelsUnderTLSAndHoldsTheLink(t *testing.T) {
+func TestMessageTravelsUnderTLSAndHoldsTheLink(t *testing.T) {
 	t.Parallel()
 	for scheme, offers := range map[string]mailtest.Security{"smtp": mailtest.StartTLS, "smtps": mailtest.ImplicitTLS} {
 		o := mailtest.Open(t, offers)
@@ -53,7 +53,7 @@ func TestAMessageTravelsUnderTLSAndHoldsTheLink(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotProveItselfGetsNoMessage(t *testing.T) {
+func TestServerThatCannotProveItselfGetsNoMessage(t *testing.T) {
 	t.Parallel()
 	for scheme, offers := range map[string]mailtest.Security{"smtp": mailtest.StartTLS, "smtps": mailtest.ImplicitTLS} {
 		o := mailtest.Open(t, offers)
@@ -79,7 +79,7 @@ func TestPlainMailStaysOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestARefusedMessageIsAnError(t *testing.T) {
+func TestRefusedMessageIsAnError(t *testing.T) {
 	t.Parallel()
 	o := mailtest.Open(t, mailtest.StartTLS)
 	o.Refuse <- "451 try again later"
@@ -91,7 +91,7 @@ func TestARefusedMessageIsAnError(t *testing.T) {
 	}
 }
 
-func TestASilentMailServerIsGivenUp(t *testing.T) {
+func TestSilentMailServerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,7 +116,7 @@ func TestASilentMailServerIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAMailServerIsNamedWholeAndItsPasswordNeverTold(t *testing.T) {
+func TestMailErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "mail.example.com", "http://mail.example.com", "smtp://", "smtp://user:hunter2@mail example.com", "smtp://user:hunter2@:587"} {
 		if _, err := identity.NewMail(bad, "renders@svc.example"); err == nil || strings.Contains(err.Error(), "hunter2") {

@@ -20,8 +20,8 @@ type Person struct {
 	WorkspaceID string
 }
 
-// address is the one spelling of an e-mail address under which somebody is
-// known; invalid_request for what is none.
+// address returns the canonical spelling of an e-mail address, so that one address is
+// one person. Error: invalid_request.
 func address(email string) (string, error) {
 	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
 	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
@@ -29,15 +29,16 @@ func address(email string) (string, error) {
 		return "", fault.Field("email", "is not an e-mail address").Wrap(err)
 	}
 	spelling := strings.ToLower(parsed.Address)
-	// A spelling that only quotes hold together is one no mail server likes.
+	// Mail servers reject spellings that need quotes, and quotes could smuggle a
+	// header.
 	if again, err := mail.ParseAddress(spelling); err != nil || again.Address != spelling {
 		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not taken")
 	}
 	return spelling, nil
 }
 
-// CreateWorkspace makes a person of that address with a workspace and an empty
-// wallet. Somebody who already has one keeps it.
+// CreateWorkspace makes a person with that address, a workspace and an empty wallet.
+// A known address returns its person.
 func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, error) {
 	email, err := address(email)
 	if err != nil {
@@ -59,6 +60,7 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 	if err != nil {
 		return Person{}, fmt.Errorf("create person: %w", err)
 	}
+	// Another sign-in created the person between the look-up and the insert.
 	if made == 0 {
 		return Person{}, fault.New(fault.Unavailable, "Somebody is signing in with this address right now.")
 	}

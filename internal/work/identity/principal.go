@@ -6,18 +6,18 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Principal is who asks. A door makes one from a credential, once; the rooms
-// behind it check it and never read the credential again.
+// Principal is the caller of a request. A door makes one of a credential, once. The
+// packages behind it check the Principal and never read the credential again.
 type Principal struct {
 	WorkspaceID string
 	Credential  Credential
 	Scopes      Scopes
-	// SpendLimitCents bounds what the credential may spend in a calendar month
-	// (UTC); nil means that only the wallet bounds it.
+	// SpendLimitCents bounds the credential's spending in a calendar month (UTC); nil
+	// leaves the wallet as the only bound.
 	SpendLimitCents *int64
 }
 
-// Credential names what a principal was known by. It holds no secret.
+// Credential identifies what the caller authenticated with. It holds no secret.
 type Credential struct {
 	Kind CredentialKind
 	// KeyID is the key's id; "" for a session.
@@ -39,8 +39,8 @@ const (
 // Scope is one thing that a principal may do.
 type Scope string
 
-// Scopes. Today every credential of a workspace has both; a token that an agent
-// gets by signing in may have less.
+// Scopes. Today every credential of a workspace has both. Tokens that agents get by
+// OAuth may have fewer.
 const (
 	ScopeRead  Scope = "render:read"
 	ScopeSpend Scope = "render:spend"

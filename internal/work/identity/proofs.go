@@ -9,9 +9,9 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// ShowProofs lets a workspace's receipts be seen by who knows their ids, or ends
-// that. Error: workspace_not_found.
-func ShowProofs(ctx context.Context, tx *db.Tx, workspaceID string, show bool) error {
+// SetProofPages publishes or hides the proof pages of a workspace's receipts. Error:
+// workspace_not_found.
+func SetProofPages(ctx context.Context, tx *db.Tx, workspaceID string, show bool) error {
 	value := int64(0)
 	if show {
 		value = 1

@@ -11,16 +11,16 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Opened is a session that was just opened. Token is not kept anywhere.
+// Opened is a session that was just opened. Nothing stores Token.
 type Opened struct {
 	Person  Person
 	Token   string
 	Expires time.Time
 }
 
-// SignIn takes the token of a link, once, and opens a session; a first sign-in
-// makes the person and a workspace. The session that the browser had before,
-// "" when none, ends. Errors: link_invalid.
+// SignIn uses the token of a link, once, and opens a session. The first sign-in
+// creates a person and a workspace. The browser's previous session, "" when none,
+// ends. Errors: link_invalid.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
 	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
 	if db.IsNotFound(err) {
@@ -36,8 +36,9 @@ func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, e
 	return open(ctx, tx, p, before)
 }
 
-// open makes a new session, so that one known from before is worth nothing, and
-// clears away what has ended: here, because signing in is what makes them.
+// open always makes a new session, so that a token planted in the browser before the
+// sign-in is worthless. It also deletes expired sessions and links: signing in is
+// what creates them, so the tables stay small without a job of their own.
 func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, error) {
 	for _, clear := range []func() error{
 		func() error { return tx.SessionDelete(ctx, hash(before)) },
@@ -62,7 +63,7 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 	return o, nil
 }
 
-// SignInAgain is what helps who has no session.
+// SignInAgain is the suggested action for a caller without a session.
 const SignInAgain = "Sign in on the service's own pages, then call again."
 
 // Session authenticates a session cookie's value, or fails with

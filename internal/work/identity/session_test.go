@@ -17,7 +17,7 @@ import (
 )
 
 // link makes the token of a one-time link.
-func (h house) link(email string) (token string) {
+func (h service) link(email string) (token string) {
 	h.t.Helper()
 	h.must(func(ctx context.Context, tx *db.Tx) (err error) {
 		token, err = identity.CreateSignInLink(ctx, tx, email)
@@ -26,7 +26,7 @@ func (h house) link(email string) (token string) {
 	return token
 }
 
-func (h house) signIn(token, before string) (o identity.Opened, err error) {
+func (h service) signIn(token, before string) (o identity.Opened, err error) {
 	err = h.write(func(ctx context.Context, tx *db.Tx) error {
 		o, err = identity.SignIn(ctx, tx, token, before)
 		return err
@@ -35,7 +35,7 @@ func (h house) signIn(token, before string) (o identity.Opened, err error) {
 }
 
 // open signs somebody in.
-func (h house) open(email, before string) identity.Opened {
+func (h service) open(email, before string) identity.Opened {
 	h.t.Helper()
 	o, err := h.signIn(h.link(email), before)
 	if err != nil {
@@ -44,9 +44,9 @@ func (h house) open(email, before string) identity.Opened {
 	return o
 }
 
-func TestASignInLinkWorksOnceAndNotTooLate(t *testing.T) {
+func TestSignInLinkWorksOnceAndNotTooLate(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		token := h.link(" New@Example.com ")
 		var won atomic.Int32
 		var wg sync.WaitGroup
@@ -71,9 +71,9 @@ func TestASignInLinkWorksOnceAndNotTooLate(t *testing.T) {
 	})
 }
 
-func TestAFirstSignInMakesAPersonAndAWorkspaceAndTheNextFindsThem(t *testing.T) {
+func TestFirstSignInMakesAPersonAndAWorkspaceAndTheNextFindsThem(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		first := h.open("New@Example.com", "")
 		if first.Person.Email != "new@example.com" || first.Person.WorkspaceID == h.workspace {
 			h.t.Fatalf("got %+v", first)
@@ -84,9 +84,9 @@ func TestAFirstSignInMakesAPersonAndAWorkspaceAndTheNextFindsThem(t *testing.T) 
 	})
 }
 
-func TestASessionLastsFourteenDaysOrUntilSignOut(t *testing.T) {
+func TestSessionLastsFourteenDaysOrUntilSignOut(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		refused := func(token string) {
 			h.t.Helper()
 			if _, err := identity.Session(h.t.Context(), h.DB, token); !fault.Is(err, fault.Unauthenticated) {
@@ -108,7 +108,7 @@ func TestASessionLastsFourteenDaysOrUntilSignOut(t *testing.T) {
 
 func TestSigningInEndsTheSessionThatTheBrowserHad(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		old, other := h.open("a@example.com", ""), h.open("a@example.com", "")
 		h.open("a@example.com", old.Token)
 		if _, err := identity.Session(h.t.Context(), h.DB, old.Token); !fault.Is(err, fault.Unauthenticated) {
@@ -120,9 +120,9 @@ func TestSigningInEndsTheSessionThatTheBrowserHad(t *testing.T) {
 	})
 }
 
-func TestSigningInClearsAwayWhatHasEnded(t *testing.T) {
+func TestSignInDeletesExpiredSessions(t *testing.T) {
 	t.Parallel()
-	each(t, func(h house) {
+	each(t, func(h service) {
 		ended := h.open("a@example.com", "")
 		h.link("b@example.com")
 		h.skew.Add(int64(contract.SessionLife))

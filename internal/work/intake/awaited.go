@@ -17,23 +17,24 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Awaited is an upload whose id is known before its file is here.
+// Awaited is an upload whose id exists before its file arrives.
 type Awaited struct {
 	UploadID string
-	// Source is the address that the file is fetched from; "" = its owner sends
-	// it by a link.
+	// Source is the address to fetch the file from; "" when its owner uploads it by a
+	// link.
 	Source string
-	// ExpiresAt is when a link ends; a file that is fetched has its own time.
+	// ExpiresAt is the end of an upload link. A fetch has its own timeout.
 	ExpiresAt time.Time
-	// Refused is what was wrong with the file that came last; nil = none came.
+	// Refused is the error of the last file that arrived; nil when none was refused.
 	Refused *fault.Error
 }
 
-// mostFetches bounds what a workspace may have fetched at once.
-const mostFetches = 4
+// maxFetches bounds a workspace's simultaneous fetches, so that one workspace cannot
+// use all of the service's bandwidth.
+const maxFetches = 4
 
-// Await promises an upload: by a link, or, from a source, fetched as the work of
-// FetchQueue. Errors: rate_limited when too many are being fetched.
+// Await creates an awaited upload: by link, or with a source, which FetchQueue
+// fetches. Errors: rate_limited when too many fetches run.
 func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awaited, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
 		a = Awaited{UploadID: id.New(id.Upload), Source: source, ExpiresAt: tx.Time().Add(contract.UploadLinkLife)}
@@ -42,7 +43,7 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 			if err != nil {
 				return fmt.Errorf("count fetches: %w", err)
 			}
-			if n >= mostFetches {
+			if n >= maxFetches {
 				return fault.New(fault.RateLimited, "%d files are being fetched for this workspace, the most at once.", n).After(10 * time.Second)
 			}
 			if err := lease.Add(ctx, tx, FetchQueue, a.UploadID, 0, time.Time{}); err != nil {
@@ -60,8 +61,8 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 	return a, err
 }
 
-// Awaited reads an awaited upload of a workspace; upload_not_found when it has
-// none. Once its file is here, Inspected tells of it.
+// Awaited reads an awaited upload of a workspace. Once its file has arrived,
+// Inspected describes it. Error: upload_not_found.
 func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a Awaited, err error) {
 	err = in.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := awaited(ctx, tx, uploadID)
@@ -100,9 +101,9 @@ func refusedAs(row query.AwaitedUpload) *fault.Error {
 	return e
 }
 
-// ReceiveAwaited takes the file of an upload that is awaited by link. A file
-// that is refused leaves the link open for a better one; one that is taken ends
-// it. Errors: upload_not_found, link_invalid, and those of Receive and Quote.
+// ReceiveAwaited receives the file of an upload link. A refused file leaves the link
+// open for a better one; an accepted file ends it. Errors: upload_not_found,
+// link_invalid, and those of Receive and Quote.
 func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string, body io.Reader) (Inspection, error) {
 	var row query.AwaitedUpload
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -123,9 +124,9 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 	if err != nil {
 		return Inspection{}, err
 	}
-	i, err := in.take(ctx, row, filename, body, func(*db.Tx, quote.Quote) error { return nil })
+	i, err := in.accept(ctx, row, filename, body, func(*db.Tx, quote.Quote) error { return nil })
 	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
-		err = errors.Join(err, in.noteRefused(ctx, uploadID, err, nil))
+		err = errors.Join(err, in.recordRefusal(ctx, uploadID, err, nil))
 	}
 	return i, err
 }
@@ -134,36 +135,37 @@ func linkUsed() error {
 	return fault.New(fault.LinkInvalid, "The upload link has taken its file already.")
 }
 
-// take receives the file of an awaited upload and prices it as the scene stands.
-func (in *Intake) take(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
+// accept receives the file of an awaited upload and quotes the scene's own range.
+func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
 	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, filename, body)
 	if err != nil {
 		return Inspection{}, err
 	}
 	i, err := r.QuoteAnd(ctx, quote.Asked{}, and)
 	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
-		// Here nobody can be asked for another range.
+		// An upload link has no parameters, so the caller cannot choose another
+		// range.
 		return i, e.WithAction(fmt.Sprintf("Set the scene's frame range to at most %d frames from 1 on, save, and upload again.", contract.MaxFrames))
 	}
 	return i, err
 }
 
-// noteRefused keeps what was wrong with a file, for whoever asks about it, and
-// ends the fetch that brought it.
-func (in *Intake) noteRefused(ctx context.Context, uploadID string, refused error, fetch *lease.Ref) error {
+// recordRefusal stores why a file was refused, for a caller that asks later, and ends
+// the fetch that brought it.
+func (in *Intake) recordRefusal(ctx context.Context, uploadID string, refused error, fetch *lease.Ref) error {
 	_, body := fault.Envelope(refused, "")
 	detail, err := json.Marshal(body.Error.Detail)
 	if err != nil {
-		return fmt.Errorf("note a refusal: %w", err)
+		return fmt.Errorf("record a refusal: %w", err)
 	}
-	// The sender may be gone; what it sent was wrong all the same.
+	// The sender may have gone; its file was wrong all the same.
 	ctx = context.WithoutCancel(ctx)
 	return in.DB.Write(ctx, func(tx *db.Tx) error {
 		err := tx.AwaitedRefused(ctx, query.AwaitedRefusedParams{
 			Code: string(body.Error.Code), Text: body.Error.Message, Action: body.Error.SuggestedAction, Detail: string(detail), UploadID: uploadID,
 		})
 		if err != nil {
-			return fmt.Errorf("note a refusal: %w", err)
+			return fmt.Errorf("record a refusal: %w", err)
 		}
 		tx.Announce(topic(uploadID))
 		if fetch == nil {
@@ -173,21 +175,20 @@ func (in *Intake) noteRefused(ctx context.Context, uploadID string, refused erro
 	})
 }
 
-// topic is announced when the file of an upload is here, or refused.
+// topic is notified when the file of an upload arrives or is refused.
 func topic(uploadID string) string { return "upload:" + uploadID }
 
-// Arrivals wakes whoever waits for the file of an awaited upload: when it is
-// here, or refused. End it with stop.
-func (in *Intake) Arrivals(uploadID string) (wake <-chan struct{}, stop func()) {
+// ListenArrival signals when the file of an awaited upload arrives or is refused.
+// Call stop to end it.
+func (in *Intake) ListenArrival(uploadID string) (wake <-chan struct{}, stop func()) {
 	return in.DB.Listen(topic(uploadID))
 }
 
-// keepAwaited is how long after its end an awaited upload can still be asked
-// about.
+// keepAwaited is how long an awaited upload stays readable after its end.
 const keepAwaited = 24 * time.Hour
 
-// Forget removes awaited uploads that nobody can want any more and returns how
-// many.
+// Forget deletes awaited uploads that are older than keepAwaited after their end, and
+// returns how many.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.AwaitedForget(ctx, tx.Now-keepAwaited.Microseconds())

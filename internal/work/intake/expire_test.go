@@ -24,28 +24,28 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// house is an intake with a store and one workspace.
-type house struct {
+// service is an intake with a store and one workspace.
+type service struct {
 	*intake.Intake
 	t *testing.T
 }
 
 const workspace = "WSP-1"
 
-func newHouse(t *testing.T, d *db.DB) house {
+func newService(t *testing.T, d *db.DB) service {
 	t.Helper()
 	blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := house{&intake.Intake{DB: d, Blobs: blobs, Envelope: contract.QualifiedPixelSamples}, t}
+	h := service{&intake.Intake{DB: d, Blobs: blobs, Envelope: contract.QualifiedPixelSamples}, t}
 	h.must(func(tx *db.Tx) error {
 		return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: workspace, CreatedAt: tx.Now})
 	})
 	return h
 }
 
-func (h house) must(do func(tx *db.Tx) error) {
+func (h service) must(do func(tx *db.Tx) error) {
 	h.t.Helper()
 	if err := h.DB.Write(h.t.Context(), do); err != nil {
 		h.t.Fatal(err)
@@ -53,7 +53,7 @@ func (h house) must(do func(tx *db.Tx) error) {
 }
 
 // receive takes a real file and prices a frame of it.
-func (h house) receive() (intake.Inspection, error) {
+func (h service) receive() (intake.Inspection, error) {
 	file, err := os.Open("../../ground/blendfile/testdata/settings.blend")
 	if err != nil {
 		return intake.Inspection{}, err
@@ -68,7 +68,7 @@ func (h house) receive() (intake.Inspection, error) {
 }
 
 // upload is receive where nothing can fail.
-func (h house) upload() intake.Inspection {
+func (h service) upload() intake.Inspection {
 	h.t.Helper()
 	i, err := h.receive()
 	if err != nil {
@@ -78,7 +78,7 @@ func (h house) upload() intake.Inspection {
 }
 
 // start is what a start does with an upload: take its quote, make the job.
-func (h house) start(i intake.Inspection) error {
+func (h service) start(i intake.Inspection) error {
 	return h.DB.Write(context.Background(), func(tx *db.Tx) error {
 		q, err := quote.Take(context.Background(), tx, workspace, i.UploadID, i.Quote.QuoteID)
 		if err != nil {
@@ -97,7 +97,7 @@ func (h house) start(i intake.Inspection) error {
 }
 
 // expire does the work of the lease that ends an upload's time.
-func (h house) expire(uploadID string) error {
+func (h service) expire(uploadID string) error {
 	ctx := context.Background()
 	var held []lease.Lease
 	err := h.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -110,7 +110,7 @@ func (h house) expire(uploadID string) error {
 	return h.Expire(ctx, held[0], uploadID)
 }
 
-func (h house) hasFile(i intake.Inspection) bool {
+func (h service) hasFile(i intake.Inspection) bool {
 	h.t.Helper()
 	r, err := project.Store{DB: h.DB, Blobs: h.Blobs}.Open(h.t.Context(), i.UploadID, i.Quote.InputSHA256)
 	if errors.Is(err, project.ErrNoContent) {
@@ -124,11 +124,11 @@ func (h house) hasFile(i intake.Inspection) bool {
 }
 
 // Whichever comes first: a job has its file, or there is no job.
-func TestAnUploadIsStartedOrRemovedNeverBoth(t *testing.T) {
+func TestUploadIsStartedOrRemovedNeverBoth(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
-		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		uploads := make([]intake.Inspection, 30)
 		for i := range uploads {
 			uploads[i] = h.upload()
@@ -154,7 +154,7 @@ func TestAnUploadIsStartedOrRemovedNeverBoth(t *testing.T) {
 }
 
 // blobs are the keys of all files that are stored.
-func (h house) blobs() (keys []string) {
+func (h service) blobs() (keys []string) {
 	h.t.Helper()
 	err := h.Blobs.List(h.t.Context(), "", func(key string, _ time.Time) error {
 		keys = append(keys, key)
@@ -170,7 +170,7 @@ func TestEqualBytesAreStoredOnceUntilTheirLastUploadGoes(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
-		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		first, second := h.upload(), h.upload()
 		if n := len(h.blobs()); n != 1 {
 			t.Errorf("two uploads of the same bytes are stored as %d files", n)
@@ -192,11 +192,11 @@ func TestEqualBytesAreStoredOnceUntilTheirLastUploadGoes(t *testing.T) {
 }
 
 // The last upload of some bytes goes while others of the same bytes come.
-func TestAnUploadHasItsFileWhileEqualOnesGo(t *testing.T) {
+func TestUploadHasItsFileWhileEqualOnesGo(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
-		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		old := h.upload()
 		for range 20 {
 			skew.Add(int64(contract.UploadRetention + time.Minute))
@@ -231,11 +231,11 @@ type forgetful struct{ blob.Store }
 
 func (forgetful) Delete(context.Context, string) error { return errors.New("killed") }
 
-func TestWhatACrashLeavesOfAnUploadIsSwept(t *testing.T) {
+func TestCrashedUploadIsSwept(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
-		h := newHouse(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		kept := h.Blobs
 		h.Blobs = forgetful{kept}
 		first, second := h.upload(), h.upload() // the second one's own file stays beside the first
@@ -250,7 +250,7 @@ func TestWhatACrashLeavesOfAnUploadIsSwept(t *testing.T) {
 		}
 		h.Blobs = forgetful{kept}
 		if err := h.expire(second.UploadID); err == nil {
-			t.Error("a file that is not deleted is told to nobody")
+			t.Error("a file that is not deleted is reported to nobody")
 		}
 		if n, err := artifacts.Sweep(t.Context()); n != 1 || err != nil || len(h.blobs()) != 0 {
 			t.Errorf("swept %d, %v; %v is left", n, err, h.blobs())

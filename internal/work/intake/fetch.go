@@ -19,16 +19,17 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// FetchQueue is the queue of files to fetch. The subject is the upload's id.
+// FetchQueue is the lease queue of files to fetch. The subject is the upload's id.
 const FetchQueue = "fetch"
 
-// FetchLimits bound a fetch. The body has a byte more than an upload may have, so
-// that a file that is too large is refused as every other one is.
+// FetchLimits bound a fetch. The body may have one byte more than an upload, so that
+// an oversized file gets the same error as an oversized upload.
 func FetchLimits() outbound.Limits {
 	return outbound.Limits{Timeout: 10 * time.Minute, Body: contract.MaxUploadBytes + 1}
 }
 
-// CheckSource refuses an address that will not be fetched; invalid_file_url.
+// CheckSource refuses an address that the service does not fetch. Error:
+// invalid_file_url.
 func (in *Intake) CheckSource(ctx context.Context, source string) error {
 	err := in.Guard.Check(ctx, source)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
@@ -41,12 +42,11 @@ func badSource(refused *outbound.Refused) error {
 	return fault.New(fault.InvalidFileURL, "The file is not fetched from this address: %s.", refused.Reason)
 }
 
-// fetchTries is how often a fetch that died with its process is begun.
+// fetchTries bounds how often a fetch is started again after its process died.
 const fetchTries = 3
 
-// Fetch fetches the file of an awaited upload. It is the work of a lease of
-// FetchQueue: cut off by a crash it begins anew, and whatever comes of it is
-// written together with the lease's end.
+// Fetch handles a lease of FetchQueue. After a crash it starts over. Its result is
+// stored in the transaction that ends the lease.
 func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 	var row query.AwaitedUpload
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -58,11 +58,11 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 	}
 	ref := l.Ref()
 	if l.Failures >= fetchTries {
-		return in.noteRefused(ctx, row.UploadID, notFetched("The file could not be fetched in %d tries.", fetchTries), &ref)
+		return in.recordRefusal(ctx, row.UploadID, notFetched("The file could not be fetched in %d tries.", fetchTries), &ref)
 	}
 	err = in.fetch(ctx, row, ref)
 	if _, refused := errors.AsType[*fault.Error](err); refused && ctx.Err() == nil {
-		return in.noteRefused(ctx, row.UploadID, err, &ref)
+		return in.recordRefusal(ctx, row.UploadID, err, &ref)
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	if res.StatusCode != http.StatusOK {
 		return notFetched("The address answered with status %d.", res.StatusCode)
 	}
-	_, err = in.take(ctx, row, sourceName(r.URL, res.Header), cutBody{res.Body}, func(tx *db.Tx, _ quote.Quote) error {
+	_, err = in.accept(ctx, row, sourceName(r.URL, res.Header), bodyErrors{res.Body}, func(tx *db.Tx, _ quote.Quote) error {
 		return lease.Finish(ctx, tx, ref)
 	})
 	return err
@@ -94,10 +94,11 @@ func notFetched(format string, args ...any) *fault.Error {
 	return fault.New(fault.FileNotFetched, format, args...)
 }
 
-// cutBody tells a body that breaks off in the words of a fetch.
-type cutBody struct{ io.Reader }
+// bodyErrors turns a broken body into the error of a fetch: the caller's own
+// connection did not break.
+type bodyErrors struct{ io.Reader }
 
-func (c cutBody) Read(p []byte) (int, error) {
+func (c bodyErrors) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = notFetched("The answer of the address broke off.").Wrap(err)
@@ -105,11 +106,11 @@ func (c cutBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sourceName is what a fetched file is called: as the answer says, else as the
-// address ends, else by a name of ours.
+// sourceName chooses the name of a fetched file: from the answer's headers, else from
+// the address, else a default.
 func sourceName(from *url.URL, h http.Header) string {
-	_, said, _ := mime.ParseMediaType(h.Get("Content-Disposition")) // one that is malformed says nothing
-	for _, name := range []string{said["filename"], path.Base(from.Path)} {
+	_, params, _ := mime.ParseMediaType(h.Get("Content-Disposition")) // a malformed header counts as absent
+	for _, name := range []string{params["filename"], path.Base(from.Path)} {
 		if _, err := CleanName(name); err == nil {
 			return name
 		}

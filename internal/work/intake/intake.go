@@ -1,12 +1,12 @@
-// Package intake receives a .blend: it caps, hashes, stores and inspects it in
-// one pass over the wire, and answers with a locked quote.
+// Package intake receives a .blend. It limits, hashes, stores and inspects the file
+// in one pass, and answers with a locked quote.
 //
-// What always holds: the file is never in memory; an upload that is refused or
-// breaks off leaves nothing behind; an upload that is acknowledged is durable
-// and its quote is locked, in one transaction; nothing is spent.
+// What always holds: a file is never in memory as a whole. A refused or broken upload
+// leaves nothing behind. An acknowledged upload is durable, and its quote is locked
+// in the same transaction. Intake spends no money.
 //
-// Reading the format is left to blendfile, the price to quote, starting to
-// render. Start reading at Intake.Receive.
+// It leaves the file format to blendfile, the price to quote, the files of an upload
+// to project, and starting a job to job. Start reading at Intake.Receive.
 package intake
 
 import (
@@ -42,14 +42,13 @@ type Intake struct {
 	DB       *db.DB
 	Blobs    blob.Store
 	Envelope quote.Envelope // bound on a frame's work
-	// Guard says which addresses files may be fetched from, Fetcher asks them
-	// within FetchLimits; both are for awaited uploads alone.
+	// Guard decides which addresses may be fetched; Fetcher fetches them within
+	// FetchLimits. Only awaited uploads use them.
 	Guard   *outbound.Guard
 	Fetcher *http.Client
 }
 
-// Received is a file that has arrived whole and can be rendered. End it with
-// Quote or Abort.
+// Received is a complete file that can be rendered. End it with Quote or Abort.
 type Received struct {
 	intake      *Intake
 	workspaceID string
@@ -62,22 +61,22 @@ type Received struct {
 	scene       quote.Scene
 }
 
-// Inspection is what inspect answers with.
+// Inspection is the answer of inspect.
 type Inspection struct {
 	UploadID string
 	Quote    quote.Quote
 	Scene    quote.Scene
 }
 
-// Receive takes the bytes of one file and inspects them on the way. Errors:
-// upload_too_large, unsupported_file, file_damaged, file_too_new, no_scene,
-// engine_not_supported, no_camera, invalid_request when the body breaks off.
+// Receive reads one file and inspects it on the way. Errors: upload_too_large,
+// unsupported_file, file_damaged, file_too_new, no_scene, engine_not_supported,
+// no_camera, and invalid_request when the body breaks off.
 func (in *Intake) Receive(ctx context.Context, workspaceID, filename string, body io.Reader) (*Received, error) {
 	return in.receive(ctx, workspaceID, id.New(id.Upload), filename, body)
 }
 
-// receive is Receive for an id that was told before. Of several files that come
-// for one id at once each has a blob of its own, and one gets the id.
+// receive is Receive for an id that exists already. Several files may arrive for one
+// id at once: each has its own blob, and the first to commit gets the id.
 func (in *Intake) receive(ctx context.Context, workspaceID, uploadID, filename string, body io.Reader) (*Received, error) {
 	name, err := CleanName(filename)
 	if err != nil {
@@ -95,7 +94,7 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID, filename s
 	return r, nil
 }
 
-// read makes the one pass: body -> cap -> hash and blob -> blendfile.
+// read makes the single pass: body -> limit -> hash and blob -> blendfile.
 func (r *Received) read(body io.Reader) error {
 	source := &capped{body: body, left: contract.MaxUploadBytes, sum: sha256.New(), blob: r.blob}
 	facts, err := blendfile.Inspect(source, blendfile.Options{})
@@ -104,7 +103,7 @@ func (r *Received) read(body io.Reader) error {
 		_, err = io.Copy(io.Discard, source)
 	}
 	if source.err != nil {
-		return source.err // why reading stopped, whatever the reader made of it
+		return source.err // the cause, whatever blendfile made of it
 	}
 	if err != nil {
 		return refusal(err)
@@ -117,30 +116,30 @@ func (r *Received) read(body io.Reader) error {
 	return nil
 }
 
-// Filename is the file's name as it is kept.
+// Filename is the cleaned file name.
 func (r *Received) Filename() string { return r.filename }
 
-// SHA256 is the lower-case hex hash of the file's bytes.
+// SHA256 is the hash of the file's bytes, in lower-case hex.
 func (r *Received) SHA256() string { return r.sha256 }
 
-// Size is the number of the file's bytes.
+// Size is the number of bytes of the file.
 func (r *Received) Size() int64 { return r.size }
 
-// Abort forgets the file. After Quote it does nothing.
+// Abort discards the file. After Quote it does nothing.
 func (r *Received) Abort() { r.blob.Abort() }
 
-// Quote makes the upload durable and locks a price for the frames asked for.
-// Errors: those of quote.Asked.Resolve; then nothing is kept.
+// Quote makes the upload durable and locks a price for the requested frames. On an
+// error nothing is kept. Errors: those of quote.Asked.Resolve.
 func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, error) {
 	return r.QuoteAnd(ctx, asked, func(*db.Tx, quote.Quote) error { return nil })
 }
 
-// QuoteAnd is Quote, with what follows from the quote in the same transaction:
-// when and fails, nothing is kept.
+// QuoteAnd is Quote with a further step in the same transaction. When that step
+// fails, nothing is kept.
 func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
 	defer r.Abort()
 	if _, _, err := asked.Resolve(r.scene.Frames()); err != nil {
-		return Inspection{}, err // before the cost of making it durable
+		return Inspection{}, err // before the cost of an fsync
 	}
 	scene, err := json.Marshal(r.scene)
 	if err != nil {
@@ -180,7 +179,7 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 		return and(tx, out.Quote)
 	})
 	if (err != nil || !kept) && !errors.Is(err, db.ErrUnknown) {
-		// No row names it; the sweep finds it if this fails.
+		// No row names the blob. If this fails, the sweep finds it.
 		_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
 	}
 	if err != nil {
@@ -189,19 +188,19 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 	return out, nil
 }
 
-// keep makes the upload's project, and reports whether it is made of this blob: the
-// workspace may have sent the same bytes before.
+// keep creates the upload's project. It reports whether the project uses this blob:
+// the workspace may have uploaded the same bytes before.
 func (r *Received) keep(ctx context.Context, tx *db.Tx) (kept bool, err error) {
 	kept, err = project.Keep(ctx, tx, r.workspaceID, project.Content{SHA256: r.sha256, SizeBytes: r.size, BlobKey: r.key})
 	if err != nil {
 		return false, err
 	}
-	return kept, project.Create(ctx, tx, r.workspaceID, r.uploadID, project.Lone(r.filename, r.sha256, r.size))
+	return kept, project.Create(ctx, tx, r.workspaceID, r.uploadID, project.SingleFile(r.filename, r.sha256, r.size))
 }
 
-// OpenQuote is the quote of an upload that a job can take, in the caller's
-// transaction: the newest one while it is open, else one like it at the price of
-// today. Errors: upload_not_found.
+// OpenQuote returns a quote of an upload that a job can accept, in the caller's
+// transaction: the newest one while it is open, else a new one for the same frames at
+// today's price. Errors: upload_not_found.
 func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -214,7 +213,7 @@ func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadI
 	return in.lockAgain(ctx, tx, upload, q)
 }
 
-// newest is the quote of an upload that was made last.
+// newest returns the most recent quote of an upload.
 func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
 	quoteID, err := tx.QuoteLatest(ctx, query.QuoteLatestParams{UploadID: uploadID, WorkspaceID: workspaceID})
 	if err != nil {
@@ -235,9 +234,8 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	return in.Envelope.Lock(ctx, tx, upload, scene, fileWarnings(scene), quote.Asked{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
 }
 
-// Inspected is what an upload was found to be, with its newest quote: that one
-// itself while it is open or a job has taken it, else one like it at the price of
-// today. Errors: upload_not_found.
+// Inspected returns what an inspection found, with the newest quote. An expired quote
+// is replaced by one at today's price. Errors: upload_not_found.
 func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (out Inspection, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
 		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
@@ -257,8 +255,8 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
-// Requote locks a price for other frames of an upload. Errors: upload_not_found
-// and those of quote.Asked.Resolve.
+// Requote locks a price for other frames of an upload. Errors: upload_not_found, and
+// those of quote.Asked.Resolve.
 func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, asked quote.Asked) (out Inspection, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
 		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
@@ -279,8 +277,8 @@ func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, ask
 	return out, err
 }
 
-// Expire removes an upload that no job can want any more. It is the work of a
-// lease of lease.ExpireQueue whose subject is "upload/<upload_id>".
+// Expire removes an upload that no job uses any more. It handles a lease of
+// lease.ExpireQueue with the subject "upload/<upload_id>".
 func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
 	var unused []string
 	err := in.DB.Write(ctx, func(tx *db.Tx) error {
@@ -292,7 +290,7 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 		if err != nil {
 			return fmt.Errorf("expire upload %s: %w", uploadID, err)
 		}
-		if live > 0 { // look again later
+		if live > 0 { // a running job still needs the file
 			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
 		}
 		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
@@ -306,21 +304,22 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 	if err != nil {
 		return err
 	}
-	// After the rows: a blob without a row is found by the sweep.
+	// Blobs go after their rows: the sweep finds a blob without a row, but nobody
+	// could mend a row without its blob.
 	for _, key := range unused {
 		err = errors.Join(err, in.Blobs.Delete(ctx, key))
 	}
 	return err
 }
 
-// capped hands on at most left bytes, and hashes and stores what passes.
+// capped passes on at most left bytes, and hashes and stores them on the way.
 type capped struct {
 	body io.Reader
 	left int64
 	size int64
 	sum  hash.Hash
 	blob io.Writer
-	err  error // why reading stopped, other than at the end
+	err  error // why reading stopped before the end
 }
 
 func (c *capped) Read(p []byte) (int, error) {
@@ -349,16 +348,16 @@ func (c *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TooLarge is the refusal of a file above the cap (spec 4.1 rule 3).
+// TooLarge is the error of a file above the limit (spec 4.1 rule 3).
 func TooLarge() error {
 	return fault.New(fault.UploadTooLarge, "The file is larger than %d bytes.", contract.MaxUploadBytes)
 }
 
-// maxNameBytes is what file systems commonly take.
+// maxNameBytes is the limit of common file systems.
 const maxNameBytes = 255
 
-// CleanName keeps the last element of what the caller called the file. Errors:
-// unsupported_file.
+// CleanName returns the last element of a caller's file name without control
+// characters. Errors: unsupported_file.
 func CleanName(filename string) (string, error) {
 	name := path.Base(strings.ReplaceAll(filename, `\`, "/"))
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {

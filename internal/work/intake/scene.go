@@ -12,10 +12,10 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// rendererVersion is the contract's Blender as files count versions: 4.1 = 401.
+// rendererVersion is the contract's Blender as files encode versions: 4.1 is 401.
 const rendererVersion = 401
 
-// refusal translates what the reader found into the wire's words.
+// refusal translates an error of blendfile into the API's error code.
 func refusal(err error) error {
 	if errors.Is(err, blendfile.ErrNotBlend) {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
@@ -35,14 +35,14 @@ func refusal(err error) error {
 	return fmt.Errorf("inspect upload: %w", err)
 }
 
-// sentence writes an error as one.
+// sentence writes an error as a sentence, as API messages are.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// Renderable refuses what this renderer cannot render (decisions on inspect).
-// Errors: file_too_new, no_scene, engine_not_supported, no_camera.
+// Renderable refuses what this renderer cannot render (decisions on inspect). Errors:
+// file_too_new, no_scene, engine_not_supported, no_camera.
 func Renderable(f *blendfile.Facts) error {
 	if f.FileVersion/100 > rendererVersion/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
@@ -100,8 +100,8 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 	return out
 }
 
-// fileWarnings tells what the render will do otherwise than the file may
-// expect, whatever frames are asked for.
+// fileWarnings lists where the render will differ from what the file expects,
+// whatever the frame range.
 func fileWarnings(s quote.Scene) []quote.Warning {
 	out := []quote.Warning{}
 	warn := func(condition bool, code, text string, detail any) {

@@ -117,5 +117,5 @@ func (j *Jobs) tell(ctx context.Context, tx *db.Tx, jobID string) error {
 	if !ok {
 		return fmt.Errorf("job %s is %s, which is no end to tell of", jobID, o.Status)
 	}
-	return webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o})
+	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o})
 }

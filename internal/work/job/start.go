@@ -116,7 +116,7 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
 		return "", "", err
 	}
-	if secret, err = r.Webhook.Arm(ctx, tx, r.Principal.WorkspaceID, jobID); err != nil {
+	if secret, err = r.Webhook.Attach(ctx, tx, r.Principal.WorkspaceID, jobID); err != nil {
 		return "", "", err
 	}
 	tx.Announce(Topic(jobID))

@@ -7,7 +7,7 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Audit reports uploads that are kept without a project or removed with one, and
+// Audit reports uploads without a project, removed uploads that still have one, and
 // content that no project uses.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format string, args ...any)) error {
 	uploads, err := tx.AuditProjectless(ctx)

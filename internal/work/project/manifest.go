@@ -2,7 +2,6 @@ package project
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"svc.example/internal/ground/digest"
 )
 
 // Bounds of a manifest (decisions 16).
@@ -24,7 +25,7 @@ type Manifest struct {
 	Files []File `json:"files"`
 }
 
-// File is one file of a project. Its bytes are its parts in order.
+// File is one file of a project. Its bytes are its parts, in order.
 type File struct {
 	Path      string   `json:"path"` // relative, with "/" between folders
 	SHA256    string   `json:"sha256"`
@@ -32,13 +33,14 @@ type File struct {
 	Parts     []string `json:"parts"` // SHA-256 of each
 }
 
-// Lone is the project of a .blend that comes alone. The file is one part, however
-// large it is: it was hashed once, while it came.
-func Lone(filename, sha256 string, size int64) Manifest {
+// SingleFile is the project of a .blend without further files. The file is one part,
+// whatever its size, because it was hashed once while it arrived.
+func SingleFile(filename, sha256 string, size int64) Manifest {
 	return Manifest{Main: filename, Files: []File{{Path: filename, SHA256: sha256, SizeBytes: size, Parts: []string{sha256}}}}
 }
 
-// parts are the hashes of all content that the project needs, each once, sorted.
+// parts returns the hash of each content of the project once, sorted. Sorting fixes
+// the order of locks.
 func (m Manifest) parts() []string {
 	var all []string
 	for _, f := range m.Files {
@@ -48,12 +50,12 @@ func (m Manifest) parts() []string {
 	return slices.Compact(all)
 }
 
-// Check refuses a manifest that breaks a rule; the error names the first.
+// Check refuses a manifest that breaks a rule; the error names the first one.
 func (m Manifest) Check() error {
 	if len(m.Files) == 0 || len(m.Files) > MaxFiles {
 		return fmt.Errorf("a project has 1 to %d files, not %d", MaxFiles, len(m.Files))
 	}
-	taken := map[string]string{} // paths, and the folders above them, by their folded form
+	taken := map[string]string{} // paths and their parent folders, by folded form
 	for _, f := range m.Files {
 		if err := f.check(); err != nil {
 			return err
@@ -76,15 +78,15 @@ func (f File) check() error {
 		return fmt.Errorf("the file %q has %d bytes in %d parts", f.Path, f.SizeBytes, len(f.Parts))
 	}
 	for _, sum := range append([]string{f.SHA256}, f.Parts...) {
-		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != 32 || hex.EncodeToString(raw) != sum {
+		if !digest.Is(sum) {
 			return fmt.Errorf("the file %q: %q is not a SHA-256", f.Path, sum)
 		}
 	}
 	return nil
 }
 
-// CheckPath refuses a path that is not plain on every system. A manifest's paths
-// become names on a worker's disk, so none may leave the project's folder.
+// CheckPath refuses a path that some system would treat specially. Paths become names
+// on a worker's disk, so none may leave the project's folder.
 func CheckPath(path string) error {
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
@@ -102,8 +104,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// claim takes a path. Two that differ only by case are one file on some systems;
-// a file cannot also be a folder.
+// claim registers a path. Two paths that differ only by case are one file on some
+// systems, and a file cannot also be a folder.
 func claim(taken map[string]string, path string) error {
 	if other, ok := taken[fold(path)]; ok {
 		return fmt.Errorf("the paths %q and %q are the same where case does not count", other, path)
@@ -123,8 +125,8 @@ func claim(taken map[string]string, path string) error {
 	return nil
 }
 
-// fold makes equal what differs only by case: each letter becomes the smallest of
-// its forms.
+// fold maps each letter to the smallest of its case variants, so that paths that
+// differ only by case become equal.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -135,8 +137,9 @@ func fold(text string) string {
 	}, text)
 }
 
-// encode writes the one form of a manifest: files sorted by path, members in the
-// order of the types, nothing escaped but what JSON demands.
+// encode writes the canonical form of a manifest: files sorted by path, members in
+// the order of the types, no escapes beyond JSON's own. Equal projects then have
+// equal texts.
 func (m Manifest) encode() (string, error) {
 	m.Files = slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	var out bytes.Buffer

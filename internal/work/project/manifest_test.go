@@ -17,14 +17,14 @@ func files(paths ...string) Manifest {
 	return m
 }
 
-func TestAManifestKeepsItsRules(t *testing.T) {
+func TestManifestKeepsItsRules(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a/", MaxPathBytes/2-1)
 	for name, c := range map[string]struct {
 		manifest Manifest
 		refused  string // part of the error; "" = accepted
 	}{
-		"a lone file":                        {Lone(`a "b" <ü>.blend`, sum, 1), ""},
+		"a lone file":                        {SingleFile(`a "b" <ü>.blend`, sum, 1), ""},
 		"files in folders":                   {files("shots/a.blend", "shots/tex/b.png", "lib/a.blend"), ""},
 		"a path as long as can be":           {files(deep + "aa"), ""},
 		"a path that is too long":            {files(deep + "aaa"), "more than"},
@@ -46,11 +46,11 @@ func TestAManifestKeepsItsRules(t *testing.T) {
 		"folders that differ by case":        {files("Tex/a", "tex/b"), "do not go together"},
 		"a file that is a folder too":        {files("a", "a/b"), "do not go together"},
 		"a folder that is a file too":        {files("a/b", "a"), "case does not count"},
-		"a hash that is none":                {Lone("a", "abc", 1), "not a SHA-256"},
-		"a hash in capitals":                 {Lone("a", strings.ToUpper(sum), 1), "not a SHA-256"},
+		"a hash that is none":                {SingleFile("a", "abc", 1), "not a SHA-256"},
+		"a hash in capitals":                 {SingleFile("a", strings.ToUpper(sum), 1), "not a SHA-256"},
 		"a part that is no hash":             {Manifest{"a", []File{{"a", sum, 1, []string{"x"}}}}, "not a SHA-256"},
 		"no parts":                           {Manifest{"a", []File{{"a", sum, 1, nil}}}, "0 parts"},
-		"a size below zero":                  {Lone("a", sum, -1), "-1 bytes"},
+		"a size below zero":                  {SingleFile("a", sum, -1), "-1 bytes"},
 		"as many files as there may be":      {many(MaxFiles), ""},
 		"one file more than there may be":    {many(MaxFiles + 1), "has 1 to"},
 		"names of devices and dots are text": {files("aux.blend", "...", "..a", "CON"), ""},
@@ -73,7 +73,7 @@ func many(n int) Manifest {
 	return files(paths...)
 }
 
-func TestAManifestHasOneForm(t *testing.T) {
+func TestManifestHasOneForm(t *testing.T) {
 	t.Parallel()
 	one, err := files("b/<&>.png", "a.blend").encode()
 	if err != nil {

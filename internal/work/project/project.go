@@ -1,13 +1,13 @@
-// Package project keeps what a job renders: the files of an upload and the bytes
-// that they are made of. A lone .blend is a project of one file.
+// Package project stores what a job renders: the files of an upload and the content
+// that they consist of. A lone .blend is a project of one file.
 //
-// What always holds: an upload has a project until it is removed; a project never
-// changes; its content is on the disk before the project is in the database; the
-// same bytes are kept once in a workspace, and no workspace shares them with
-// another; content that no project uses is removed with its last project.
+// What always holds: an upload has a project until it is removed. A project never
+// changes. Its content is on disk before the project is in the database. A workspace
+// stores the same bytes once, and never shares them with another workspace. Content
+// is removed with the last project that uses it.
 //
-// Receiving bytes and judging scenes is left to intake, rendering them to worker.
-// Start reading at Manifest and Create.
+// The package leaves receiving and inspecting files to intake, and rendering to
+// worker. Start reading at Manifest and Create.
 package project
 
 import (
@@ -20,16 +20,16 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Content is bytes that lie in the blob store under BlobKey.
+// Content is bytes in the blob store under BlobKey.
 type Content struct {
 	SHA256    string // lower-case hex
 	SizeBytes int64
 	BlobKey   string
 }
 
-// Keep gives a workspace content. It reports false when the workspace has the same
-// bytes already: then those stay, and the caller removes its own blob once tx has
-// committed. The content stays locked until tx ends; Create uses it before.
+// Keep registers content of a workspace. It returns false when the workspace has the
+// same bytes already; the caller then deletes its own blob after tx commits. The
+// content stays locked until tx ends, so that Create can use it.
 func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept bool, err error) {
 	key, err := tx.ContentKeep(ctx, query.ContentKeepParams{
 		WorkspaceID: workspaceID, Sha256: c.SHA256, SizeBytes: c.SizeBytes, BlobKey: c.BlobKey, CreatedAt: tx.Now,
@@ -40,7 +40,7 @@ func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept b
 	return key == c.BlobKey, nil
 }
 
-// Create makes the project of an upload. All its parts have been kept.
+// Create makes the project of an upload. Keep has registered all its parts.
 func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Manifest) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("make a project: %w", err)
@@ -61,12 +61,13 @@ func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Mani
 	return nil
 }
 
-// Remove ends the project of an upload. It returns the keys of the blobs that
-// nobody needs any more; the caller deletes them once tx has committed. A blob
-// that a crash leaves in between has no row, and the sweep finds it.
+// Remove deletes the project of an upload. It returns the keys of blobs that are no
+// longer used; the caller deletes them after tx commits. If a crash comes in between,
+// the sweep finds the blobs.
 func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string, err error) {
-	// Locked first: whoever uses the content at the same time has done so, and the
-	// statements below see it, or waits until the content is gone.
+	// The lock comes first. A concurrent Keep of the same content has either
+	// finished, and the statements below see it, or it waits until the content is
+	// gone.
 	used, err := tx.ContentLock(ctx, uploadID)
 	if err == nil {
 		err = tx.ProjectRemoveUses(ctx, uploadID)
@@ -96,7 +97,7 @@ type Store struct {
 	Blobs blob.Store
 }
 
-// Manifest lists the files of an upload that is kept.
+// Manifest returns the files of an upload.
 func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err error) {
 	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		row, err := tx.ProjectGet(ctx, uploadID)
@@ -111,11 +112,11 @@ func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err e
 	return m, nil
 }
 
-// ErrNoContent says that a project has no content of that hash.
+// ErrNoContent reports that a project has no content with that hash.
 var ErrNoContent = errors.New("the project has no such content")
 
-// Open opens content that the project of an upload is made of. Errors:
-// ErrNoContent; blob.ErrNotFound when the project's content is lost.
+// Open opens content of an upload's project. Errors: ErrNoContent; blob.ErrNotFound
+// when the content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
 	var c query.Content
 	err := s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {

@@ -12,7 +12,7 @@ type Frames struct {
 	Step  int `json:"frame_step"`
 }
 
-// Count is how many frames the range holds; 0 when it is empty.
+// Count returns the number of frames; 0 for an empty range.
 func (f Frames) Count() int {
 	if f.Step < 1 || f.End < f.Start {
 		return 0
@@ -20,7 +20,7 @@ func (f Frames) Count() int {
 	return (f.End-f.Start)/f.Step + 1
 }
 
-// Asked is the part of a range that a caller named; nil members are left to the
+// Asked is the part of a range that the caller chose; nil members come from the
 // scene.
 type Asked struct {
 	Start *int
@@ -28,10 +28,9 @@ type Asked struct {
 	Step  *int
 }
 
-// Resolve fills what the caller left open from the scene's own range and checks
-// the outcome. A scene's frames 0 and below are left out, since frames begin at
-// 1 (spec 2.4); skipped then is how many. Errors: invalid_frame_range,
-// frame_range_too_large.
+// Resolve completes the caller's choice from the scene's range and checks it. Frames
+// begin at 1 (spec 2.4), so a scene's frames 0 and below are skipped; skipped is
+// their number. Errors: invalid_frame_range, frame_range_too_large.
 func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
 	f = scene
 	if a.Step != nil {
@@ -65,20 +64,20 @@ func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
 		return f, 0, fault.New(fault.FrameRangeTooLarge, "The range %d to %d holds %d frames; a job has at most %d. Send frame_start and frame_end.",
 			f.Start, f.End, n, contract.MaxFrames).With(rangeDetail{scene, f})
 	}
-	// The last frame is the last one rendered, so that equal ranges look equal.
+	// End becomes the last rendered frame, so that equal ranges compare equal.
 	f.End = f.Start + (f.Count()-1)*f.Step
 	return f, skipped, nil
 }
 
-// rangeDetail helps a caller choose a range.
+// rangeDetail helps a caller to choose a range.
 type rangeDetail struct {
 	Scene Frames `json:"scene"`
 	Asked Frames `json:"asked"`
 }
 
-// Span is the range of the older flow: from start (1 when absent) to end, or
-// count frames; both must agree when both are there, and without both it is one
-// frame. Errors: invalid_frame_range, frame_range_too_large.
+// Span is the range of the older flow: from start (1 when absent) to end, or count
+// frames. If both are present they must agree; without both it is one frame. Errors:
+// invalid_frame_range, frame_range_too_large.
 func Span(start, end, count *int) (Frames, error) {
 	f := Frames{Start: contract.MinFrames, Step: 1}
 	if start != nil {

@@ -1,11 +1,11 @@
-// Package quote prices a scene and a range of frames, locks that price, and
-// lets it be taken once.
+// Package quote prices a scene and a range of frames, and locks that price for one
+// job.
 //
-// What always holds: a quote's price never changes; it is taken by at most one
-// job, and taking it again names that job; quoting spends nothing.
+// What always holds: a quote's price never changes. At most one job accepts a quote;
+// accepting it again names that job. Quoting spends nothing.
 //
-// Receiving files is left to intake, spending to render. Start reading at Lock
-// and Take.
+// The package leaves receiving files to intake and spending to job. Start reading at
+// Lock and Take.
 package quote
 
 import (
@@ -51,18 +51,19 @@ type Quote struct {
 	Filename       string    `json:"filename"`
 	Warnings       []Warning `json:"warnings"`
 
-	// JobID is the job that took the quote; "" while it is open.
+	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`
 }
 
-// Envelope is the operator's bound on one frame's work, in pixels x samples.
+// Envelope is the operator's bound on the work of one frame, in pixels × samples.
 type Envelope int64
 
-// heavyPart of the envelope is where a scene is called heavy.
+// heavyPart is the share of the envelope, 1/heavyPart, above which a scene is called
+// heavy.
 const heavyPart = 4
 
-// Lock prices frames of an upload and keeps the price for 24 hours. warnings
-// are those of the file; those of the range are added here.
+// Lock prices frames of an upload and holds the price for 24 hours. warnings are the
+// file's; Lock adds those of the range. Errors: those of Asked.Resolve.
 func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, warnings []Warning, asked Asked) (Quote, error) {
 	frames, skipped, err := asked.Resolve(scene.Frames())
 	if err != nil {
@@ -101,9 +102,9 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	return of(row, upload, tx.Now)
 }
 
-// Take locks a quote for the job that is being started. A quote that a job has
-// taken comes back with that JobID. Errors: upload_not_found, quote_not_found.
-// Whether it may be started is told by Startable.
+// Take locks a quote's row for the job that is being started. An accepted quote has
+// its JobID. Startable decides whether it may be started. Errors: upload_not_found,
+// quote_not_found.
 func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string) (Quote, error) {
 	upload, err := Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -123,7 +124,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	return q, err
 }
 
-// Startable refuses a quote that is too old or outside the envelope. Errors:
+// Startable refuses an expired quote and one outside the envelope. Errors:
 // quote_expired, quote_not_qualified.
 func (q Quote) Startable() error {
 	if q.Status == Expired {
@@ -135,7 +136,7 @@ func (q Quote) Startable() error {
 	return nil
 }
 
-// Accept marks the quote as taken by jobID.
+// Accept marks a quote as accepted by jobID.
 func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 	n, err := tx.QuoteAccept(ctx, query.QuoteAcceptParams{Now: tx.Now, JobID: jobID, QuoteID: quoteID})
 	if err != nil {
@@ -147,8 +148,8 @@ func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 	return nil
 }
 
-// Upload locks an upload of a workspace, so that it stays what it is until tx
-// ends; upload_not_found when the workspace has none.
+// Upload locks an upload of a workspace, so that it cannot be removed until tx ends.
+// Error: upload_not_found.
 func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
 	upload, err := tx.UploadLock(ctx, uploadID)
 	if db.IsNotFound(err) || (err == nil && upload.WorkspaceID != workspaceID) {

@@ -2,8 +2,8 @@ package quote
 
 import "math"
 
-// Scene is what a price is made from and what a caller is told of the active
-// scene (decisions on inspect). It is read by inspect and kept with the upload.
+// Scene is what inspect found in the active scene (decisions on inspect): the basis
+// of the price and of the caller's answer. It is stored with the upload.
 type Scene struct {
 	Name                 string        `json:"name"`
 	Engine               string        `json:"engine"`
@@ -29,20 +29,20 @@ type Scene struct {
 	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
 }
 
-// MissingFile is a file that an upload of the .blend alone cannot contain.
+// MissingFile is a file that the .blend refers to and does not contain.
 type MissingFile struct {
 	Kind  string `json:"kind"`
 	Path  string `json:"path" doc:"As written in the file."`
 	Owner string `json:"owner" doc:"The data-block that wants it."`
 }
 
-// Frames is the scene's own range.
+// Frames returns the scene's own range.
 func (s Scene) Frames() Frames {
 	return Frames{Start: s.FrameStart, End: s.FrameEnd, Step: max(1, s.FrameStep)}
 }
 
-// PixelSamples is the work of one frame: pixels rendered times samples each. A
-// hostile file's numbers may multiply beyond an int64; then it is the largest.
+// PixelSamples is the work of one frame: pixels × samples. It computes in floating
+// point and saturates, because a hostile file's numbers may overflow an int64.
 func (s Scene) PixelSamples() int64 {
 	scale := math.Max(1, float64(s.ResolutionPercentage)) / 100
 	work := math.Abs(float64(s.ResolutionX)) * scale * math.Abs(float64(s.ResolutionY)) * scale * math.Max(1, float64(s.Samples))
@@ -52,8 +52,8 @@ func (s Scene) PixelSamples() int64 {
 	return int64(work)
 }
 
-// Warning tells of something that a render will do otherwise than the file may
-// expect. It never stops one.
+// Warning describes a difference between the render and what the file expects. It
+// never prevents a render.
 type Warning struct {
 	Code    string `json:"code" doc:"Stable machine-readable code."`
 	Message string `json:"message"`

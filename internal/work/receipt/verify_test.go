@@ -61,7 +61,7 @@ func failed(report receipt.Report) (names []string) {
 	return names
 }
 
-func TestAJobOfOneFrameIsToldInTheSingular(t *testing.T) {
+func TestJobOfOneFrameIsToldInTheSingular(t *testing.T) {
 	t.Parallel()
 	job, envelope, keys := complete(t, 1)
 	for _, check := range receipt.Verify(envelope, keys, bytes.NewReader(job.ZIP)).Checks {

@@ -7,7 +7,8 @@ import (
 	"image/png"
 )
 
-// Paint is a frame's picture as a PNG file; no two of 65,536 frames look alike.
+// Paint returns a frame's picture as a PNG file. The frame's number sets the colours,
+// so that 65,536 frames in a row have different pixels.
 func Paint(frame int, size image.Point) ([]byte, error) {
 	colours := make(color.Palette, 256)
 	for i := range colours {
@@ -18,7 +19,7 @@ func Paint(frame int, size image.Point) ([]byte, error) {
 
 func weave(x, y int) byte { return byte(x ^ y) }
 
-// Draw is a PNG file of pixels that are given by their colours' numbers.
+// Draw returns a PNG file of pixels that are given by their palette index.
 func Draw(size image.Point, colour func(x, y int) byte, colours color.Palette) ([]byte, error) {
 	picture := image.NewPaletted(image.Rectangle{Max: size}, colours)
 	for y := range size.Y {
@@ -32,7 +33,7 @@ func Draw(size image.Point, colour func(x, y int) byte, colours color.Palette) (
 	return file.Bytes(), err
 }
 
-// paintFaulty is Paint with what may be wrong with a picture.
+// paintFaulty is Paint with a fault in the picture.
 func paintFaulty(frame int, size image.Point, fault Fault) ([]byte, error) {
 	switch fault {
 	case Small:

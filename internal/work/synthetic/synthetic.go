@@ -1,13 +1,13 @@
-// Package synthetic is a renderer without Blender: it paints pictures of the
-// scene's size in the time that it is told to take. With it a whole farm fits on
-// one machine, to measure the service and to break it.
+// Package synthetic is a renderer without Blender. It paints pictures of the scene's
+// size in a set time. With it a whole farm fits on one machine, for load tests and
+// fault injection.
 //
-// What always holds: a picture is a whole PNG of the scene's size, and the same
-// for the same frame; no two frames of a job look alike; a session says of
-// itself that it is synthetic (blender.Info), so that registration, job, receipt,
-// log and manifest say so; faults are only those that were asked for.
+// What always holds: a picture is a whole PNG of the scene's size, and equal for
+// equal frames. No two frames of a job have equal pixels. A session declares itself
+// synthetic (blender.Info), so that registration, job, receipt, log and manifest say
+// so. Only requested faults occur.
 //
-// Whether a service lets such a worker in is left to the workers' door. Start
+// The package leaves to the workers' door whether such a worker may register. Start
 // reading at Renderer.
 package synthetic
 
@@ -28,25 +28,25 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// DeviceName is what a synthetic renderer calls its device.
+// DeviceName is the device name of a synthetic renderer.
 const DeviceName = contract.SyntheticApplication
 
-// version stands where a Blender would tell its own.
+// version stands in the place of Blender's version.
 const version = "none"
 
-// Renderer makes synthetic sessions. The zero value paints at once.
+// Renderer starts synthetic sessions. The zero value paints at once.
 type Renderer struct {
-	// FrameTime is how long a frame takes, and Jitter the share, 0 to 1, by
-	// which it may take less or more.
+	// FrameTime is the time of a frame. Jitter, 0 to 1, is the share by which it may
+	// be shorter or longer.
 	FrameTime time.Duration
 	Jitter    float64
-	// Faults gives some frames a fault, each kind with its share of all frames.
+	// Faults maps each fault to its share of all frames.
 	Faults map[Fault]float64
-	// Random returns a number in [0, 1); truly random when nil.
+	// Random returns a number in [0, 1); random when nil.
 	Random func() float64
 }
 
-// Fault is something that can be wrong with a frame.
+// Fault is a defect of a frame.
 type Fault string
 
 // Faults.
@@ -58,10 +58,11 @@ const (
 	Small Fault = "small" // the picture has half the width and height
 )
 
-// faults lists all kinds, in the order in which they are drawn.
+// faults lists all kinds in the order in which they are drawn: a map's order would
+// make a seeded run differ.
 var faults = [...]Fault{Crash, Hang, Black, Half, Small}
 
-// Check reports what is wrong with the settings.
+// Check reports invalid settings.
 func (r Renderer) Check() error {
 	if r.FrameTime < 0 || r.Jitter < 0 || r.Jitter > 1 {
 		return errors.New("a frame takes no negative time, and its jitter is 0 to 1")
@@ -90,7 +91,7 @@ func (r Renderer) random() float64 {
 	return rand.Float64()
 }
 
-// draw decides what is wrong with the next frame; "" is nothing.
+// draw chooses the fault of the next frame; "" is none.
 func (r Renderer) draw() Fault {
 	at := r.random()
 	for _, f := range faults {
@@ -111,7 +112,7 @@ func (r Renderer) Start(_ context.Context, options blender.Options) (worker.Sess
 type session struct {
 	Renderer
 	out  string
-	size image.Point // of the pictures of the open file
+	size image.Point // picture size of the open file
 }
 
 func (s *session) Info() blender.Info {
@@ -143,12 +144,12 @@ func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, err
 	return blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}, nil
 }
 
-// RenderFresh is Render: nothing is kept from frame to frame.
+// RenderFresh is Render, because nothing is kept between frames.
 func (s *session) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return s.Render(ctx, frame, progress)
 }
 
-// Render paints a frame.
+// Render paints a frame after its time has passed.
 func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	began := time.Now()
 	fault := s.draw()
@@ -156,7 +157,7 @@ func (s *session) Render(ctx context.Context, frame int, progress func(float64))
 		return blender.Frame{}, &blender.Error{Code: blender.NoProgress, Message: "the frame was ended: " + err.Error()}
 	}
 	if fault == Crash {
-		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was told to crash"}
+		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was set to crash"}
 	}
 	picture, err := paintFaulty(frame, s.size, fault)
 	if err != nil {
@@ -172,10 +173,10 @@ func (s *session) Render(ctx context.Context, frame int, progress func(float64))
 	}, nil
 }
 
-// steps is how often progress is told in a frame.
+// steps is how often a frame reports its progress.
 const steps = 10
 
-// wait lets the frame's time pass.
+// wait spends the frame's time, and reports progress as Blender does.
 func (s *session) wait(ctx context.Context, fault Fault, progress func(float64)) error {
 	if fault == Hang {
 		<-ctx.Done()

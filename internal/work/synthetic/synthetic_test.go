@@ -68,7 +68,7 @@ func TestPicturesAreWholeOfTheScenesSizeAndAllDifferent(t *testing.T) {
 	}
 }
 
-func TestASessionSaysThatItIsSynthetic(t *testing.T) {
+func TestSessionDeclaresItselfSynthetic(t *testing.T) {
 	t.Parallel()
 	s := opened(t, synthetic.Renderer{})
 	f, _, _ := rendered(t, s, 1)
@@ -77,7 +77,7 @@ func TestASessionSaysThatItIsSynthetic(t *testing.T) {
 	}
 }
 
-func TestFaultsAreThoseThatWereAskedFor(t *testing.T) {
+func TestOnlyRequestedFaultsOccur(t *testing.T) {
 	t.Parallel()
 	always := func(f synthetic.Fault) worker.Session {
 		return opened(t, synthetic.Renderer{Faults: map[synthetic.Fault]float64{f: 1}})
@@ -108,26 +108,26 @@ func failedWith(err error, code string) bool {
 	return ok && failed.Code == code
 }
 
-func TestAFrameTakesItsTimeAndTellsItsProgress(t *testing.T) {
+func TestFrameTakesItsTimeAndReportsProgress(t *testing.T) {
 	t.Parallel()
 	low := synthetic.Renderer{FrameTime: time.Second, Jitter: 0.5, Random: func() float64 { return 0 }}
 	s := opened(t, low)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		var told []float64
-		if _, err := s.Render(context.Background(), 1, func(share float64) { told = append(told, share) }); err != nil {
+		var reported []float64
+		if _, err := s.Render(context.Background(), 1, func(share float64) { reported = append(reported, share) }); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took != 500*time.Millisecond {
 			t.Errorf("it took %s, want the second less its jitter", took)
 		}
-		if len(told) != 10 || told[0] != 0.1 || told[9] != 1 {
-			t.Errorf("told %v", told)
+		if len(reported) != 10 || reported[0] != 0.1 || reported[9] != 1 {
+			t.Errorf("reported %v", reported)
 		}
 	})
 }
 
-func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, r := range []synthetic.Renderer{
 		{FrameTime: -1}, {Jitter: 2}, {Faults: map[synthetic.Fault]float64{"melt": 0.1}},

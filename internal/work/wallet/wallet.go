@@ -1,14 +1,14 @@
-// Package wallet is the money of a workspace: a double-entry, append-only
-// ledger and the balance it adds up to.
+// Package wallet is the money of a workspace: a double-entry, append-only ledger and
+// the balance that it adds up to.
 //
-// What always holds: a balance is never negative; the postings of every ledger
-// transaction add up to zero; a transaction happens once by its kind and
-// reference, however often it is asked for; for every job reserved = captured +
-// released when it has ended, and captured is never above reserved.
+// What always holds: a balance is never negative. The postings of every ledger
+// transaction add up to zero. A transaction happens once for its kind and reference,
+// however often it is requested. When a job has ended, reserved = captured +
+// released, and captured never exceeds reserved.
 //
-// All amounts are cents (USD), 1 to MaxCents. Every function works in the caller's
-// transaction, so money moves together with what it is for. Prices and jobs
-// are left to others. Start reading at Reserve.
+// All amounts are in cents (USD), 1 to MaxCents. Every function runs in the caller's
+// transaction, so that money moves together with its reason. The package leaves
+// prices to quote and jobs to job. Start reading at Reserve.
 package wallet
 
 import (
@@ -23,7 +23,7 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Kind says what a ledger transaction does.
+// Kind is what a ledger transaction does.
 type Kind string
 
 // Kinds of ledger transactions.
@@ -35,16 +35,15 @@ const (
 	Refunded Kind = "refund"  // earned money given back
 )
 
-// The house's own sides of the ledger. A workspace has "<id>:available" and
-// "<id>:reserved".
+// The service's own accounts. A workspace has "<id>:available" and "<id>:reserved".
+// The names are stored in the ledger's rows and must not change.
 const (
 	accountFunding = "house:funding"
 	accountRevenue = "house:revenue"
 )
 
-// MaxCents is the most that one entry may move: ten billion USD. What is above is
-// a slip of the keyboard, and sums of less stay far from the largest number that
-// a row can hold.
+// MaxCents bounds one entry: ten billion USD. A larger amount is a typing error, and
+// sums of smaller amounts stay far below the largest int64.
 const MaxCents = 1_000_000_000_000
 
 // Balance of a workspace, in cents.
@@ -53,7 +52,7 @@ type Balance struct {
 	ReservedCents  int64
 }
 
-// Open gives a new workspace an empty wallet.
+// Open creates the empty wallet of a new workspace.
 func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.WalletCreate(ctx, workspaceID); err != nil {
 		return fmt.Errorf("open wallet: %w", err)
@@ -61,7 +60,7 @@ func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// Get reads the balance. Unknown workspaces are workspace_not_found.
+// Get reads the balance. Error: workspace_not_found.
 func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	w, err := tx.WalletGet(ctx, workspaceID)
 	if db.IsNotFound(err) {
@@ -73,7 +72,7 @@ func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	return Balance{AvailableCents: w.AvailableCents, ReservedCents: w.ReservedCents}, nil
 }
 
-// Credit adds money from outside. The same reference credits once.
+// Credit adds money from outside. Repeating a reference credits nothing more.
 func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error {
 	if _, err := Get(ctx, tx, workspaceID); err != nil {
 		return err
@@ -84,8 +83,8 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 	})
 }
 
-// Reserve sets cents aside for a job; insufficient_funds when the wallet has
-// less, and then nothing has changed.
+// Reserve sets cents aside for a job. Error: insufficient_funds; then nothing has
+// changed.
 func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Reserved, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -93,7 +92,7 @@ func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Capture earns a job's whole reservation.
+// Capture turns a job's whole reservation into revenue.
 func Capture(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Captured, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -101,7 +100,7 @@ func Capture(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Release gives a job's whole reservation back.
+// Release returns a job's whole reservation to the wallet.
 func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Released, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -109,10 +108,10 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Refund gives captured money of a job back to the workspace that paid it, at
-// most what was captured, once a reference.
+// Refund returns captured money of a job to the workspace that paid it, at most the
+// captured sum. Repeating a reference refunds nothing more.
 func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
-	// Locked, so that two refunds of one job see each other's sum.
+	// The lock makes two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
 	if db.IsNotFound(err) {
 		return "", fmt.Errorf("refund %s: no job of this id has paid", jobID)
@@ -148,10 +147,12 @@ type entry struct {
 	workspace, job      string
 	cents               int64
 	from, to            string
-	available, reserved int64 // what it does to the wallet row
-	settles             bool  // ends a reservation, which happens once
+	available, reserved int64 // its effect on the wallet's row
+	settles             bool  // it ends a reservation, which happens once
 }
 
+// move writes the ledger first and the wallet second. The ledger's unique reference
+// then decides whether the entry happens at all.
 func move(ctx context.Context, tx *db.Tx, e entry) error {
 	if e.cents < 1 || e.cents > MaxCents {
 		return fmt.Errorf("%s %s: %d cents, wanted 1 to %d", e.kind, e.reference, e.cents, int64(MaxCents))
@@ -188,10 +189,11 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 	return nil
 }
 
-// unsettled refuses to capture or release what the other has already settled,
-// or what was never reserved.
+// unsettled refuses to capture or release a reservation that does not exist, or that
+// the other kind has settled.
 func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
-	// Locked, so that of a capture and a release at once the later sees the other.
+	// The lock makes a concurrent capture and release see each other: the second one
+	// fails.
 	r, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Reserved), Reference: e.job})
 	if err != nil {
 		return fmt.Errorf("%s %s: no reservation: %w", e.kind, e.job, err)
@@ -221,7 +223,8 @@ func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool
 	return true, nil
 }
 
-// sameAgain accepts a repeated entry when it is the same in every respect.
+// sameAgain accepts a repeated entry when it equals the first in every respect. A
+// reference that stands for two entries is a defect of the caller.
 func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
 	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
 	if err != nil {
@@ -245,13 +248,13 @@ func tooLittle(ctx context.Context, tx *db.Tx, e entry) error {
 		With(Shortage{RequiredCents: e.cents, AvailableCents: b.AvailableCents})
 }
 
-// Shortage is insufficient_funds' detail.
+// Shortage is the detail of insufficient_funds.
 type Shortage struct {
 	RequiredCents  int64 `json:"required_cents"`
 	AvailableCents int64 `json:"available_cents"`
 }
 
-// Money writes cents for a person: "0.24 USD".
+// Money formats cents for a person: "0.24 USD".
 func Money(cents int64) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, contract.Currency)
 }
@@ -266,8 +269,8 @@ type Transaction struct {
 	CreatedAt   time.Time
 }
 
-// Transactions lists a workspace's entries, newest first; before is the id of
-// the last one already seen, or "".
+// Transactions lists a workspace's entries, newest first, after the entry before; ""
+// starts at the newest.
 func Transactions(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Transaction, error) {
 	if before == "" {
 		before = id.Behind(id.Transaction)

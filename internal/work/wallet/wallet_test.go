@@ -100,7 +100,7 @@ func TestHoldNeverOverdraws(t *testing.T) {
 	})
 }
 
-func TestAnEntryHappensOnceByReference(t *testing.T) {
+func TestEntryHappensOnceByReference(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
@@ -118,7 +118,7 @@ func TestAnEntryHappensOnceByReference(t *testing.T) {
 	})
 }
 
-func TestAReferenceStandsForOneEntry(t *testing.T) {
+func TestReferenceStandsForOneEntry(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
@@ -143,7 +143,7 @@ func TestAReferenceStandsForOneEntry(t *testing.T) {
 	})
 }
 
-func TestAReservationIsSettledOneWay(t *testing.T) {
+func TestReservationIsSettledOneWay(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)
@@ -283,7 +283,7 @@ func TestTransactionsArePagedNewestFirst(t *testing.T) {
 
 // The workspace holds money for another job too, so that no balance stands in
 // the way of settling one job twice.
-func TestAReservationIsSettledOneWayWhoeverIsFirst(t *testing.T) {
+func TestConcurrentSettlementsSettleOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 1000)
@@ -317,7 +317,7 @@ func TestAReservationIsSettledOneWayWhoeverIsFirst(t *testing.T) {
 	})
 }
 
-func TestAnAmountBeyondAllMoneyIsRefused(t *testing.T) {
+func TestAmountBeyondAllMoneyIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)

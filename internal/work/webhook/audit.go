@@ -8,11 +8,13 @@ import (
 	"svc.example/internal/ground/seal"
 )
 
-// Breach is a promise of this package that the store does not keep.
+// Breach is one row, or one set of rows, that breaks a rule of this package.
 type Breach struct{ Rule, Thing, Detail string }
 
-// Audit checks events against jobs, deliveries against the queue and their log,
-// and that every secret can be opened.
+// Audit checks three things: every ended job has its event, every waiting delivery
+// has a lane in the queue, and every stored secret opens with the service's keys. It
+// reads rows only; it repairs nothing, because a repair would hide the defect that
+// made the row.
 func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err error) {
 	breach := func(rule, thing, format string, args ...any) {
 		found = append(found, Breach{rule, thing, fmt.Sprintf(format, args...)})
@@ -24,11 +26,11 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 	for _, r := range events {
 		breach("a job that has ended has one event", r.JobID, "%s with %d events, the first %q", r.Status, r.Events, r.Type)
 	}
-	untold, err := tx.AuditWebhookUntold(ctx)
+	missing, err := tx.AuditWebhookUntold(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range untold {
+	for _, r := range missing {
 		breach("a job's end is told to its own target", r.JobID, "no delivery to %s", r.EndpointID)
 	}
 	forgotten, err := tx.AuditWebhookForgotten(ctx)
@@ -62,6 +64,8 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 	return found, auditSecrets(ctx, tx, keys, breach)
 }
 
+// auditSecrets opens every secret page by page, so that the size of the store does
+// not decide how much memory an audit takes.
 func auditSecrets(ctx context.Context, tx *db.Tx, keys *seal.Keys, breach func(rule, thing, format string, args ...any)) error {
 	for after := ""; ; {
 		rows, err := tx.AuditWebhookSecrets(ctx, after)
@@ -70,7 +74,7 @@ func auditSecrets(ctx context.Context, tx *db.Tx, keys *seal.Keys, breach func(r
 		}
 		for _, r := range rows {
 			after = r.SecretID
-			if _, err := keys.Open(r.Sealed, placeOf(r.SecretID)); err != nil {
+			if _, err := keys.Open(r.Sealed, sealContext(r.SecretID)); err != nil {
 				breach("a sealed secret can be opened", r.SecretID, "%v", err)
 			}
 		}

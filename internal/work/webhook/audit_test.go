@@ -12,29 +12,29 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// TestTheAuditFindsEachBreach breaks each promise in turn.
-func TestTheAuditFindsEachBreach(t *testing.T) {
+// TestAuditFindsEachBreach breaks each promise in turn.
+func TestAuditFindsEachBreach(t *testing.T) {
 	t.Parallel()
-	for rule, harm := range map[string]func(ctx context.Context, w *world, tx *db.Tx) error{
-		"a job that has ended has one event": func(ctx context.Context, w *world, tx *db.Tx) error {
-			return w.job(ctx, tx, id.New(id.Job), "completed")
+	for rule, harm := range map[string]func(ctx context.Context, s *service, tx *db.Tx) error{
+		"a job that has ended has one event": func(ctx context.Context, s *service, tx *db.Tx) error {
+			return s.job(ctx, tx, id.New(id.Job), "completed")
 		},
-		"a job's end is told to its own target": func(ctx context.Context, w *world, tx *db.Tx) error {
+		"a job's end is told to its own target": func(ctx context.Context, s *service, tx *db.Tx) error {
 			jobID, eventID := id.New(id.Job), id.New(id.Event)
-			err := tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: w.workspace, JobID: jobID, Lane: "x"})
+			err := tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: s.workspace, JobID: jobID, Lane: "x"})
 			if err != nil {
 				return err
 			}
-			return tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{EventID: eventID, WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed, Body: "{}"})
+			return tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{EventID: eventID, WorkspaceID: s.workspace, JobID: jobID, Type: contract.EventFailed, Body: "{}"})
 		},
-		"an event is kept or forgotten as a whole": func(ctx context.Context, w *world, tx *db.Tx) error {
-			all, err := tx.WebhookDeliveriesOfJob(ctx, w.tellWithin(ctx, tx))
+		"an event is kept or forgotten as a whole": func(ctx context.Context, s *service, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, s.endJobWithin(ctx, tx))
 			if err != nil {
 				return err
 			}
 			return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
 		},
-		"a delivery that waits will be made": func(ctx context.Context, _ *world, tx *db.Tx) error {
+		"a delivery that waits will be made": func(ctx context.Context, _ *service, tx *db.Tx) error {
 			all, err := tx.AuditWebhookSecrets(ctx, "")
 			if err != nil {
 				return err
@@ -45,18 +45,18 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 			}
 			return lease.Drop(ctx, tx, webhook.Queue, e.Lane)
 		},
-		"a delivery's log tells its story": func(ctx context.Context, w *world, tx *db.Tx) error {
-			all, err := tx.WebhookDeliveriesOfJob(ctx, w.tellWithin(ctx, tx))
+		"a delivery's log tells its story": func(ctx context.Context, s *service, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, s.endJobWithin(ctx, tx))
 			if err != nil {
 				return err
 			}
 			_, err = tx.WebhookDeliveryTried(ctx, query.WebhookDeliveryTriedParams{Status: "delivered", DeliveryID: all[0].WebhookDelivery.DeliveryID})
 			return err
 		},
-		"an endpoint has a secret to sign with": func(ctx context.Context, w *world, tx *db.Tx) error {
-			return tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: w.workspace, Lane: "x"})
+		"an endpoint has a secret to sign with": func(ctx context.Context, s *service, tx *db.Tx) error {
+			return tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: s.workspace, Lane: "x"})
 		},
-		"a sealed secret can be opened": func(ctx context.Context, _ *world, tx *db.Tx) error {
+		"a sealed secret can be opened": func(ctx context.Context, _ *service, tx *db.Tx) error {
 			all, err := tx.AuditWebhookSecrets(ctx, "")
 			if err != nil {
 				return err
@@ -65,46 +65,46 @@ func TestTheAuditFindsEachBreach(t *testing.T) {
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
-				w.endpoint("https://127.0.0.1:1024/", "")
-				w.tell()
-				w.audit()
-				w.write(func(ctx context.Context, tx *db.Tx) error { return harm(ctx, w, tx) })
-				for _, b := range w.breaches() {
+			each(t, func(t *testing.T, s *service) {
+				s.endpoint("https://127.0.0.1:1024/", "")
+				s.endJob()
+				s.audit()
+				s.write(func(ctx context.Context, tx *db.Tx) error { return harm(ctx, s, tx) })
+				for _, b := range s.breaches() {
 					if b.Rule == rule {
 						return
 					}
 				}
-				t.Errorf("it was not found; the breaches are %+v", w.breaches())
+				t.Errorf("it was not found; the breaches are %+v", s.breaches())
 			})
 		})
 	}
 }
 
-// tellWithin is tell in a transaction of the caller's.
-func (w *world) tellWithin(ctx context.Context, tx *db.Tx) (jobID string) {
+// endJobWithin is endJob in a transaction of the caller's.
+func (s *service) endJobWithin(ctx context.Context, tx *db.Tx) (jobID string) {
 	jobID = id.New(id.Job)
-	if err := webhook.Tell(ctx, tx, webhook.Event{WorkspaceID: w.workspace, JobID: jobID, Type: contract.EventFailed}); err != nil {
-		w.t.Error(err)
+	if err := webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: s.workspace, JobID: jobID, Type: contract.EventFailed}); err != nil {
+		s.t.Error(err)
 	}
 	return jobID
 }
 
 // job writes a job's row and what it stands on.
-func (w *world) job(ctx context.Context, tx *db.Tx, jobID, status string) error {
+func (s *service) job(ctx context.Context, tx *db.Tx, jobID, status string) error {
 	uploadID, quoteID := id.New(id.Upload), id.New(id.Quote)
-	_, err := tx.UploadCreate(ctx, query.UploadCreateParams{UploadID: uploadID, WorkspaceID: w.workspace, Scene: "{}"})
+	_, err := tx.UploadCreate(ctx, query.UploadCreateParams{UploadID: uploadID, WorkspaceID: s.workspace, Scene: "{}"})
 	if err != nil {
 		return err
 	}
 	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
-		QuoteID: quoteID, UploadID: uploadID, WorkspaceID: w.workspace, FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1, Warnings: "[]",
+		QuoteID: quoteID, UploadID: uploadID, WorkspaceID: s.workspace, FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1, Warnings: "[]",
 	})
 	if err != nil {
 		return err
 	}
 	return tx.JobCreate(ctx, query.JobCreateParams{
-		JobID: jobID, WorkspaceID: w.workspace, Flow: "job_api", Status: status, UploadID: uploadID, QuoteID: quoteID,
+		JobID: jobID, WorkspaceID: s.workspace, Flow: "job_api", Status: status, UploadID: uploadID, QuoteID: quoteID,
 		FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1,
 	})
 }

@@ -19,76 +19,81 @@ import (
 	"svc.example/internal/ground/outbound"
 )
 
-// drained is how much of an answer is read, bytes, so that its connection can be
-// used again.
-const drained = 16 << 10
+// maxAnswerRead bounds how much of an answer the client reads, in bytes. Reading a
+// short answer to its end lets the next call reuse the connection.
+const maxAnswerRead = 16 << 10
 
-// userAgent names who calls.
+// userAgent lets a receiver recognise these calls in its access log.
 const userAgent = "svc-webhooks/1"
 
-// letter is a delivery that is due, with all that its call needs.
-type letter struct {
+// attempt is one call of a due delivery. It carries everything that the call needs,
+// because the call runs outside any transaction.
+type attempt struct {
 	delivery query.WebhookDelivery
 	endpoint query.WebhookEndpoint
 	body     string
 	secrets  []string
-	at       time.Time // of the try, by the house's clock
+	at       time.Time // by the database's clock, which the signature's timestamp uses
 }
 
-// outcome is what became of a call.
+// outcome is the result of one attempt.
 type outcome struct {
-	letter
-	took   time.Duration
-	status int    // 0: no answer came
-	err    string // why, in words for the endpoint's owner
-	answer string
-	wish   time.Duration // Retry-After
+	attempt
+	took       time.Duration
+	status     int    // 0 when no answer came
+	err        string // the reason, in words for the endpoint's owner
+	answer     string
+	retryAfter time.Duration // from the Retry-After header; 0 when absent
 }
 
-func (o outcome) taken() bool { return o.status >= 200 && o.status <= 299 }
+func (o outcome) succeeded() bool { return o.status >= 200 && o.status <= 299 }
 
-// call makes one try.
-func (h *Hooks) call(ctx context.Context, l letter) outcome {
+// call makes one attempt. It returns an outcome and no error: a failed call is a
+// result to record, not a reason to stop the lane.
+func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	began := time.Now()
-	o := outcome{letter: l}
-	res, err := h.post(ctx, l)
+	o := outcome{attempt: a}
+	res, err := h.post(ctx, a)
 	if err != nil {
 		o.err = reasonOf(err)
 	} else {
-		o.status, o.wish = res.StatusCode, wishOf(res.Header, l.at)
+		o.status, o.retryAfter = res.StatusCode, parseRetryAfter(res.Header, a.at)
 		o.answer = readAnswer(res.Body)
 	}
 	o.took = time.Since(began)
 	return o
 }
 
-func (h *Hooks) post(ctx context.Context, l letter) (*http.Response, error) {
-	signature, err := sign(l.secrets, l.delivery.EventID, l.at, l.body)
+// post signs with the time of the attempt, so that a receiver can refuse an old
+// request that somebody replays.
+func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
+	signature, err := sign(a.secrets, a.delivery.EventID, a.at, a.body)
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, l.endpoint.Url, strings.NewReader(l.body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.endpoint.Url, strings.NewReader(a.body))
 	if err != nil {
 		return nil, fmt.Errorf("make the call: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
-	r.Header.Set(standardwebhooks.HeaderWebhookID, l.delivery.EventID)
-	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(l.at.Unix(), 10))
+	r.Header.Set(standardwebhooks.HeaderWebhookID, a.delivery.EventID)
+	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(a.at.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	return h.client.Do(r)
 }
 
-// readAnswer gives the first bytes of an answer as text that any database takes.
+// readAnswer returns the start of an answer as text that both databases store:
+// PostgreSQL refuses invalid UTF-8 and NUL bytes.
 func readAnswer(body io.ReadCloser) string {
 	defer func() { _ = body.Close() }()
-	first, _ := io.ReadAll(io.LimitReader(body, contract.WebhookAnswerKept)) // the status has said all that counts
+	first, _ := io.ReadAll(io.LimitReader(body, contract.WebhookAnswerKept)) // the status alone decides; the body is for the log
 	_, _ = io.Copy(io.Discard, body)
 	return strings.ReplaceAll(strings.ToValidUTF8(string(first), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// reasonOf says why no answer came. What it makes of an unknown error tells
-// nothing of the network here.
+// reasonOf translates an error for the endpoint's owner. It never copies an unknown
+// error's text, which could describe the network on this side.
 func reasonOf(err error) string {
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
 		return "the address is not called: " + refused.Reason

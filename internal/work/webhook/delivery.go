@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Delivery is an event on its way to an endpoint, with its log.
+// Delivery is one event on its way to one endpoint, with its log.
 type Delivery struct {
 	DeliveryID string     `json:"delivery_id" doc:"Begins with WHD-."`
 	EventID    string     `json:"event_id" doc:"The webhook-id of every try; begins with msg_."`
@@ -30,7 +30,7 @@ type Delivery struct {
 	Attempts   []Attempt  `json:"attempts" doc:"Oldest first."`
 }
 
-// Attempt is one try of a delivery.
+// Attempt is one try of a delivery, as the log shows it.
 type Attempt struct {
 	Number     int        `json:"number" minimum:"1"`
 	StartedAt  time.Time  `json:"started_at"`
@@ -41,11 +41,12 @@ type Attempt struct {
 	NextTryAt  *time.Time `json:"next_try_at" doc:"When the next try was due; null when none was."`
 }
 
-// deliveryRow is a delivery as the queries read it.
+// deliveryRow is the row that all delivery queries return.
 type deliveryRow = query.WebhookDeliveryGetRow
 
-// deliveriesOf adds the log to deliveries. It reads the attempts of all of them at
-// once.
+// deliveriesOf adds the attempts to deliveries. It reads the attempts of all
+// deliveries in one query, so that a page costs the same number of queries whatever
+// its length.
 func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Delivery, error) {
 	out, ids, at := make([]Delivery, len(rows)), make([]string, len(rows)), map[string]int{}
 	for i, r := range rows {
@@ -68,6 +69,8 @@ func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Deliver
 	return out, nil
 }
 
+// deliveryOf shows the time of the next try only while one is due: the column keeps
+// its last value after the delivery ends.
 func deliveryOf(r deliveryRow) Delivery {
 	d := r.WebhookDelivery
 	out := Delivery{
@@ -103,8 +106,8 @@ func optional(s string) *string {
 	return &s
 }
 
-// OfJob lists a job's deliveries, the newest first. That the job is the
-// workspace's is checked by whom it is asked.
+// OfJob lists a job's deliveries, newest first. The caller has checked that the job
+// belongs to the workspace.
 func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.WebhookDeliveriesOfJob(ctx, jobID)
@@ -121,15 +124,15 @@ func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err er
 	return all, err
 }
 
-// Page asks for deliveries of an endpoint.
+// Page selects deliveries of an endpoint.
 type Page struct {
 	Status Status // "" means any
-	Before string // delivery id that the page begins behind; "" means the newest
+	Before string // the page begins after this delivery id; "" means the newest
 	Limit  int
 }
 
-// OfEndpoint lists deliveries to an endpoint of a workspace, the newest first,
-// and says whether older ones follow. Errors: webhook_endpoint_not_found.
+// OfEndpoint lists deliveries to an endpoint of a workspace, newest first. more
+// reports whether older ones follow. Errors: webhook_endpoint_not_found.
 func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, p Page) (page []Delivery, more bool, err error) {
 	if p.Before == "" {
 		p.Before = id.Behind(id.Delivery)
@@ -145,6 +148,8 @@ func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, 
 		if err != nil {
 			return fmt.Errorf("list webhook deliveries: %w", err)
 		}
+		// The query asks for one row more than the page holds. That row only proves
+		// that another page exists.
 		if more = len(rows) > p.Limit; more {
 			rows = rows[:p.Limit]
 		}
@@ -161,12 +166,12 @@ func (h *Hooks) OfEndpoint(ctx context.Context, workspaceID, endpointID string, 
 // EndpointDeliveries is an endpoint with its newest deliveries.
 type EndpointDeliveries struct {
 	Endpoint
-	Deliveries []Delivery // the newest first
+	Deliveries []Delivery // newest first
 }
 
-// Overview lists the endpoints of a workspace, the newest first, each with its
-// newest deliveries, as many as each at most (1 or more). It takes three queries,
-// however many there are.
+// Overview lists the endpoints of a workspace, newest first, each with at most each
+// (1 or more) of its newest deliveries. It takes three queries whatever the number of
+// endpoints, because the webhook page shows all of them at once.
 func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all []EndpointDeliveries, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		endpoints, err := tx.WebhookEndpointsOf(ctx, workspaceID)
@@ -198,20 +203,21 @@ func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all
 	return all, err
 }
 
-// Test sends an endpoint an event that means nothing. Errors:
-// webhook_endpoint_not_found, webhook_endpoint_disabled.
+// Test sends a webhook.test event to one endpoint, so that an owner can try a
+// receiver without rendering. Errors: webhook_endpoint_not_found,
+// webhook_endpoint_disabled.
 func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Delivery, err error) {
-	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+	err = h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
 		if row.DisabledAt != 0 {
 			return isDisabled(endpointID)
 		}
-		eventID, err := keep(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Data: struct {
+		eventID, err := storeEvent(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Data: struct {
 			EndpointID string `json:"endpoint_id"`
 		}{endpointID}})
 		if err != nil {
 			return err
 		}
-		if err := send(ctx, tx, eventID, "", row); err != nil {
+		if err := addDelivery(ctx, tx, eventID, "", row); err != nil {
 			return err
 		}
 		d, err = readDelivery(ctx, tx, deliveryID(eventID, endpointID))
@@ -240,9 +246,10 @@ func readDelivery(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, 
 	return all[0], nil
 }
 
-// Redeliver makes a delivery of a job again, at once and with the whole schedule
-// before it, whatever became of it; the webhook-id is the same. Errors:
-// webhook_delivery_not_found, webhook_endpoint_disabled.
+// Redeliver sends a delivery of a job again, whatever its status. It starts at once
+// with the whole schedule ahead, and keeps the webhook-id, so that the receiver can
+// recognise a repetition. Errors: webhook_delivery_not_found,
+// webhook_endpoint_disabled.
 func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID string) (d Delivery, err error) {
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
@@ -252,7 +259,9 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 		if err != nil {
 			return fmt.Errorf("read webhook delivery: %w", err)
 		}
-		if err := hurry(ctx, tx, row.WebhookDelivery.Lane); err != nil {
+		// Locks are taken in the order lane, event, endpoint. Every writer keeps this
+		// order, so that two of them never deadlock.
+		if err := wakeLane(ctx, tx, row.WebhookDelivery.Lane); err != nil {
 			return err
 		}
 		if _, err := tx.WebhookEventLock(ctx, row.WebhookDelivery.EventID); err != nil {
@@ -269,7 +278,7 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 		if err != nil {
 			return fmt.Errorf("redeliver webhook: %w", err)
 		}
-		if n == 0 { // forgotten meanwhile
+		if n == 0 { // deleted by Forget since it was read
 			return noDelivery(deliveryID)
 		}
 		d, err = readDelivery(ctx, tx, deliveryID)

@@ -10,29 +10,31 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Paces of a lane.
+// Limits of a lane's pace.
 const (
-	// lookEvery is how often a lane with open calls looks for what has become due.
-	lookEvery = time.Second
-	// crowded is how long a lane of a workspace that has its share waits.
-	crowded = time.Second
-	// inStock is how many deliveries a lane reads at once, each for lookEvery.
-	inStock = 4 * perLane
+	// pollInterval is how often a lane with open calls reads what has become due.
+	pollInterval = time.Second
+	// busyDelay is how long a lane waits while its workspace drives all the lanes
+	// that it may.
+	busyDelay = time.Second
+	// dueBatch is how many deliveries a lane reads at once. It covers pollInterval
+	// without holding a long backlog, with all its bodies, in memory.
+	dueBatch = 4 * perLane
 )
 
-// Drive is the work of a lease of Queue: it makes the deliveries of one lane
-// until none is due, and leaves the lane to come again when the next one is.
+// Drive handles a lease of Queue. It makes the deliveries of one lane until none is
+// due. Then it reschedules the lane for the next due delivery, or finishes its lease.
 func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	workspaceID := workspaceOf(l.Subject)
-	if !h.enter(workspaceID) {
-		return h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Reschedule(ctx, tx, l.Ref(), Queue, tx.Time().Add(crowded)) })
+	if !h.admit(workspaceID) {
+		return h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Reschedule(ctx, tx, l.Ref(), Queue, tx.Time().Add(busyDelay)) })
 	}
-	defer h.leave(workspaceID)
+	defer h.release(workspaceID)
 	wake, stop := h.DB.Listen(laneTopic(l.Subject))
 	defer stop()
 	calls, cancel := context.WithCancel(ctx)
-	d := &drive{Hooks: h, lease: l, open: map[string]bool{}, ended: make(chan outcome, perLane)}
-	defer func() { // no call outlives its lane's lease
+	d := &laneDriver{Hooks: h, lease: l, open: map[string]bool{}, ended: make(chan outcome, perLane)}
+	defer func() { // no call outlives the lease: another process may drive the lane next
 		cancel()
 		for range len(d.open) {
 			<-d.ended
@@ -41,24 +43,27 @@ func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	return d.run(ctx, calls, wake)
 }
 
-// drive is one lane being driven.
-type drive struct {
+// laneDriver runs one lane. Only its own goroutine touches its fields; calls report
+// through ended.
+type laneDriver struct {
 	*Hooks
-	lease lease.Lease
-	open  map[string]bool // deliveries under way
-	ended chan outcome
-	stock []letter  // due and not under way, the longest waiting first
-	read  time.Time // when the stock was
+	lease  lease.Lease
+	open   map[string]bool // ids of deliveries whose call is open
+	ended  chan outcome
+	due    []attempt // due and not open, the longest waiting first
+	readAt time.Time // when due was read
 }
 
-func (d *drive) run(ctx, calls context.Context, wake <-chan struct{}) error {
+// run alternates between starting calls and recording their outcomes. ctx ends the
+// run; calls ends the open calls.
+func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error {
 	var done []outcome
 	for {
 		if err := d.fill(ctx, calls); err != nil {
 			return err
 		}
 		if len(d.open) == 0 {
-			settled, err := d.settle(ctx)
+			settled, err := d.finishIfIdle(ctx)
 			if settled || err != nil {
 				return err
 			}
@@ -69,13 +74,13 @@ func (d *drive) run(ctx, calls context.Context, wake <-chan struct{}) error {
 			return ctx.Err()
 		case <-wake:
 			continue
-		case <-time.After(lookEvery):
+		case <-time.After(pollInterval):
 			continue
 		case o := <-d.ended:
 			done = d.collect(o)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() // they ended because we do
+			return ctx.Err() // the calls ended because the lane stops, so their outcomes mean nothing
 		}
 		settled, err := d.record(ctx, done)
 		if settled || err != nil {
@@ -84,42 +89,46 @@ func (d *drive) run(ctx, calls context.Context, wake <-chan struct{}) error {
 	}
 }
 
-// fill opens calls for what is due, as many as the lane may have.
-func (d *drive) fill(ctx, calls context.Context) error {
-	room := perLane - len(d.open)
-	if room == 0 {
+// fill starts calls for due deliveries, up to perLane at once.
+func (d *laneDriver) fill(ctx, calls context.Context) error {
+	slots := perLane - len(d.open)
+	if slots == 0 {
 		return nil
 	}
-	if len(d.stock) == 0 || time.Since(d.read) > lookEvery {
-		if err := d.restock(ctx); err != nil {
+	if len(d.due) == 0 || time.Since(d.readAt) > pollInterval {
+		if err := d.readDue(ctx); err != nil {
 			return err
 		}
 	}
-	room = min(room, len(d.stock))
-	for _, l := range d.stock[:room] {
-		l.at = l.at.Add(time.Since(d.read))
-		d.open[l.delivery.DeliveryID] = true
+	slots = min(slots, len(d.due))
+	for _, a := range d.due[:slots] {
+		// The attempt's time is the database's clock plus the time since the read, so
+		// that a slow local clock cannot date a signature.
+		a.at = a.at.Add(time.Since(d.readAt))
+		d.open[a.delivery.DeliveryID] = true
 		go func() {
-			if l.endpoint.DisabledAt != 0 || l.endpoint.DeletedAt != 0 {
-				d.ended <- outcome{letter: l} // it was disabled while the event was written
+			if a.endpoint.DisabledAt != 0 || a.endpoint.DeletedAt != 0 {
+				d.ended <- outcome{attempt: a} // the endpoint was disabled while the event was written
 				return
 			}
-			d.ended <- d.call(calls, l)
+			d.ended <- d.call(calls, a)
 		}()
 	}
-	d.stock = d.stock[room:]
+	d.due = d.due[slots:]
 	return nil
 }
 
-// restock reads what of the lane is due and not under way.
-func (d *drive) restock(ctx context.Context) error {
-	d.read = time.Now()
+// readDue reads the lane's deliveries that are due and not open.
+func (d *laneDriver) readDue(ctx context.Context) error {
+	d.readAt = time.Now()
 	return d.DB.Read(ctx, func(tx *db.Tx) error {
-		d.stock = nil
-		rows, err := tx.WebhookDue(ctx, query.WebhookDueParams{Lane: d.lease.Subject, Now: tx.Now, Max: inStock + int64(len(d.open))})
+		d.due = nil
+		rows, err := tx.WebhookDue(ctx, query.WebhookDueParams{Lane: d.lease.Subject, Now: tx.Now, Max: dueBatch + int64(len(d.open))})
 		if err != nil {
 			return fmt.Errorf("read due webhooks: %w", err)
 		}
+		// Deliveries of a lane mostly share an endpoint. Its secrets are opened once
+		// a batch.
 		secrets := map[string][]string{}
 		for _, row := range rows {
 			if d.open[row.WebhookDelivery.DeliveryID] {
@@ -131,14 +140,15 @@ func (d *drive) restock(ctx context.Context) error {
 					return err
 				}
 			}
-			d.stock = append(d.stock, letter{row.WebhookDelivery, row.WebhookEndpoint, row.Body, secrets[endpointID], tx.Time()})
+			d.due = append(d.due, attempt{row.WebhookDelivery, row.WebhookEndpoint, row.Body, secrets[endpointID], tx.Time()})
 		}
 		return nil
 	})
 }
 
-// collect takes an outcome and those that have come with it.
-func (d *drive) collect(first outcome) []outcome {
+// collect takes one outcome and all others that are ready, so that one transaction
+// records them all.
+func (d *laneDriver) collect(first outcome) []outcome {
 	done := []outcome{first}
 	for {
 		select {
@@ -154,35 +164,37 @@ func (d *drive) collect(first outcome) []outcome {
 	}
 }
 
-// record writes what became of calls and, when none is open, settles the lane.
-func (d *drive) record(ctx context.Context, done []outcome) (settled bool, err error) {
+// record stores outcomes. When no call is open, it also tries to release the lane.
+func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, err error) {
 	err = d.DB.Write(ctx, func(tx *db.Tx) error {
 		settled = false
 		if err := lease.Beat(ctx, tx, d.lease.Ref(), 0, d.LeaseLife); err != nil {
-			return err // another process drives the lane; it has called again
+			return err // another process drives the lane and has repeated the calls
 		}
 		for _, o := range done {
-			if err := d.note(ctx, tx, o); err != nil {
+			if err := d.recordAttempt(ctx, tx, o); err != nil {
 				return err
 			}
 		}
 		if len(d.open) > 0 {
 			return nil
 		}
-		settled, err = d.rest(ctx, tx)
+		settled, err = d.releaseLane(ctx, tx)
 		return err
 	})
 	return settled, err
 }
 
-// settle ends the drive if nothing is due by now.
-func (d *drive) settle(ctx context.Context) (settled bool, err error) { return d.record(ctx, nil) }
+// finishIfIdle ends the run when nothing is due.
+func (d *laneDriver) finishIfIdle(ctx context.Context) (settled bool, err error) {
+	return d.record(ctx, nil)
+}
 
-// rest gives the lane's lease back: for good when nothing waits, else until the
-// next delivery is due. It is not settled when one is due already. The lease's
-// row is locked by now, so that an event which is written at this moment is
-// either seen here or adds the lane again.
-func (d *drive) rest(ctx context.Context, tx *db.Tx) (settled bool, err error) {
+// releaseLane finishes the lane's lease when nothing waits, else reschedules it for
+// the next due delivery. It reports false when a delivery is due already. The lease's
+// row is locked by now. An event that is written at the same moment is therefore
+// either seen here, or its own wakeLane adds the lane again.
+func (d *laneDriver) releaseLane(ctx context.Context, tx *db.Tx) (settled bool, err error) {
 	next, err := tx.WebhookNext(ctx, d.lease.Subject)
 	switch {
 	case db.IsNotFound(err):
@@ -195,8 +207,10 @@ func (d *drive) rest(ctx context.Context, tx *db.Tx) (settled bool, err error) {
 	return true, lease.Reschedule(ctx, tx, d.lease.Ref(), Queue, db.Time(next))
 }
 
-// enter counts a lane of a workspace in, unless it has its share.
-func (h *Hooks) enter(workspaceID string) bool {
+// admit counts a lane of a workspace, unless the workspace already drives
+// perWorkspace lanes. Without this limit one workspace with many slow receivers would
+// fill the whole process.
+func (h *Hooks) admit(workspaceID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.driving[workspaceID] >= perWorkspace {
@@ -206,7 +220,7 @@ func (h *Hooks) enter(workspaceID string) bool {
 	return true
 }
 
-func (h *Hooks) leave(workspaceID string) {
+func (h *Hooks) release(workspaceID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.driving[workspaceID]--; h.driving[workspaceID] == 0 {

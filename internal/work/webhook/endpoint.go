@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Endpoint is an endpoint of a workspace as its owner sees it: all but its
-// secret.
+// Endpoint is an endpoint of a workspace as its owner sees it. A secret is shown only
+// when it is made.
 type Endpoint struct {
 	EndpointID     string     `json:"endpoint_id" doc:"Begins with WHE-."`
 	URL            string     `json:"url"`
@@ -46,26 +46,28 @@ func moment(us int64) *time.Time {
 	return &t
 }
 
-// NewEndpoint is what a caller says of an endpoint to be.
+// NewEndpoint describes an endpoint to create.
 type NewEndpoint struct {
 	URL         string
 	Description string
 	Secret      string // "" has one made
-}
+} // "" makes the service generate one
 
-// Create makes an endpoint of a workspace; it hears of every job that ends from
-// now on. secret is to be shown once; "" unless the service made it. Errors:
-// invalid_webhook_url, webhook_secret_too_short, invalid_request,
-// webhook_endpoint_limit_reached.
+// Create adds an endpoint to a workspace. The endpoint receives every job that ends
+// from now on. secret is empty unless the service generated it; it is shown once and
+// never again. Errors: invalid_webhook_url, webhook_secret_too_short,
+// invalid_request, webhook_endpoint_limit_reached.
 func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (e Endpoint, secret string, err error) {
 	chosen, made, err := h.chosenSecret(n.Secret)
 	if err != nil {
 		return Endpoint{}, "", err
 	}
+	// The check resolves the host name, so it runs before the transaction begins.
 	if err := h.check(ctx, n.URL); err != nil {
 		return Endpoint{}, "", err
 	}
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
+		// The workspace's lock makes the count below hold until the commit.
 		if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
 			return fmt.Errorf("lock workspace: %w", err)
 		}
@@ -95,7 +97,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 	return e, chosen, err
 }
 
-// List gives the endpoints of a workspace, the newest first.
+// List returns the endpoints of a workspace, newest first.
 func (h *Hooks) List(ctx context.Context, workspaceID string) (all []Endpoint, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)
@@ -118,15 +120,15 @@ func (h *Hooks) Get(ctx context.Context, workspaceID, endpointID string) (e Endp
 	return e, err
 }
 
-// Change is what an owner changes of an endpoint; nil leaves a member as it is.
+// Change holds the members to change; nil keeps a member.
 type Change struct {
 	URL         *string
 	Description *string
 	Enabled     *bool
 }
 
-// Change changes an endpoint. Disabling ends what waits for it; enabling begins
-// with the next job: what was missed is sent again by Redeliver. Errors:
+// Change changes an endpoint. Disabling fails its waiting deliveries. Enabling starts
+// with the next job; RedeliverSince sends what the endpoint missed. Errors:
 // webhook_endpoint_not_found, invalid_webhook_url.
 func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Change) (e Endpoint, err error) {
 	if c.URL != nil {
@@ -134,7 +136,7 @@ func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Ch
 			return Endpoint{}, err
 		}
 	}
-	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+	err = h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
 		p := query.WebhookEndpointChangeParams{Url: row.Url, Description: row.Description, EndpointID: endpointID}
 		if c.URL != nil {
 			p.Url = *c.URL
@@ -161,10 +163,10 @@ func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Ch
 	return e, err
 }
 
-// Delete removes an endpoint and its secrets; its log stays. Errors:
-// webhook_endpoint_not_found.
+// Delete removes an endpoint and its secrets. Its deliveries stay readable in their
+// jobs. Errors: webhook_endpoint_not_found.
 func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) error {
-	return h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
+	return h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
 		if err := end(ctx, tx, row, WasDeleted); err != nil {
 			return err
 		}
@@ -175,16 +177,18 @@ func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) erro
 	})
 }
 
-// Rotate gives an endpoint a new secret; the one before signs beside it until
-// ends. secret is to be shown once; "" unless the service made it. Errors:
-// webhook_endpoint_not_found, webhook_secret_too_short, invalid_request.
+// Rotate gives an endpoint a new secret. Until ends, requests carry a signature of
+// each secret, so that the receiver can change over without losing an event. secret
+// is empty unless the service generated it. Errors: webhook_endpoint_not_found,
+// webhook_secret_too_short, invalid_request.
 func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given string) (secret string, ends time.Time, err error) {
 	chosen, made, err := h.chosenSecret(given)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	err = h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, _ query.WebhookEndpoint) error {
+	err = h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, _ query.WebhookEndpoint) error {
 		ends = tx.Time().Add(contract.WebhookSecretOverlap)
+		// Secrets that have already expired go first: at most two are ever valid.
 		if err := tx.WebhookSecretsForget(ctx, query.WebhookSecretsForgetParams{EndpointID: endpointID, Now: tx.Now}); err != nil {
 			return fmt.Errorf("forget webhook secrets: %w", err)
 		}
@@ -199,9 +203,9 @@ func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given strin
 	return chosen, ends, err
 }
 
-// mine runs do with an endpoint of a workspace, whose lane and row are locked,
-// in this order, as who drives it does.
-func (h *Hooks) mine(ctx context.Context, workspaceID, endpointID string, do func(*db.Tx, query.WebhookEndpoint) error) error {
+// withLocked runs do while it holds the locks of an endpoint's lane and row. The
+// driver takes them in the same order.
+func (h *Hooks) withLocked(ctx context.Context, workspaceID, endpointID string, do func(*db.Tx, query.WebhookEndpoint) error) error {
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookEndpointGet(ctx, endpointID)
 		if err := owned(row, err, workspaceID, endpointID); err != nil {
@@ -218,7 +222,8 @@ func (h *Hooks) mine(ctx context.Context, workspaceID, endpointID string, do fun
 	})
 }
 
-// owned turns what is not an endpoint of the workspace into a refusal.
+// owned refuses an endpoint of another workspace, a job's own target and a deleted
+// endpoint, all with the same answer: nobody learns what exists elsewhere.
 func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string) error {
 	if db.IsNotFound(err) || (err == nil && (row.WorkspaceID != workspaceID || row.JobID != "" || row.DeletedAt != 0)) {
 		return fault.New(fault.EndpointNotFound, "There is no webhook endpoint %s in this workspace.", endpointID)
@@ -229,13 +234,13 @@ func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string)
 	return nil
 }
 
-// end disables an endpoint by its owner's wish. Its driver, if it has one, loses
-// the lane and writes nothing any more.
-func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, theirs Reason) error {
+// end disables an endpoint at its owner's request. Dropping the lease takes the lane
+// from a running driver, which then cannot record anything.
+func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, deliveryReason Reason) error {
 	if err := lease.Drop(ctx, tx, Queue, row.Lane); err != nil {
 		return err
 	}
-	_, err := disable(ctx, tx, row.EndpointID, DisabledByCaller, theirs)
+	_, err := disable(ctx, tx, row.EndpointID, DisabledByCaller, deliveryReason)
 	return err
 }
 

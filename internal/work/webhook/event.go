@@ -14,18 +14,19 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Event is something that happened, for who wants to hear of it.
+// Event is a fact that receivers are told of.
 type Event struct {
 	WorkspaceID string
 	JobID       string // "" for a test
-	Type        string // contract.EventCompleted and its kin
-	Data        any    // what is told, as JSON
+	Type        string // contract.EventCompleted and the other Event constants
+	Data        any    // encoded as JSON
 }
 
-// Tell writes the event of a job that ends, and a delivery for each endpoint of
-// its workspace and for the job's own target, in the transaction of the end.
-func Tell(ctx context.Context, tx *db.Tx, e Event) error {
-	eventID, err := keep(ctx, tx, e)
+// Publish writes the event of a job that ends, with a delivery for each endpoint of
+// its workspace and for the job's own target. It runs in the transaction that ends
+// the job: either both are stored, or neither.
+func Publish(ctx context.Context, tx *db.Tx, e Event) error {
+	eventID, err := storeEvent(ctx, tx, e)
 	if err != nil {
 		return err
 	}
@@ -34,18 +35,19 @@ func Tell(ctx context.Context, tx *db.Tx, e Event) error {
 		return fmt.Errorf("read webhook endpoints: %w", err)
 	}
 	for _, endpoint := range endpoints {
-		if err := send(ctx, tx, eventID, e.JobID, endpoint); err != nil {
+		if err := addDelivery(ctx, tx, eventID, e.JobID, endpoint); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// keep writes an event; its body is made here and never again.
-func keep(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
+// storeEvent writes an event. It encodes the body once, because every try must send
+// the same bytes.
+func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	var body bytes.Buffer
 	w := json.NewEncoder(&body)
-	w.SetEscapeHTML(false) // as the API writes it
+	w.SetEscapeHTML(false) // the API writes JSON without HTML escapes too
 	err = w.Encode(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
@@ -64,10 +66,11 @@ func keep(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	return eventID, nil
 }
 
-// send has an event delivered to an endpoint. The lane is locked first, as
-// everywhere: the new row locks its endpoint too.
-func send(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.WebhookEndpoint) error {
-	if err := hurry(ctx, tx, to.Lane); err != nil {
+// addDelivery adds a delivery of an event to an endpoint. It locks the lane first,
+// because the new row locks its endpoint too, and every writer locks the lane before
+// the endpoint.
+func addDelivery(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.WebhookEndpoint) error {
+	if err := wakeLane(ctx, tx, to.Lane); err != nil {
 		return err
 	}
 	err := tx.WebhookDeliveryCreate(ctx, query.WebhookDeliveryCreateParams{
@@ -80,13 +83,15 @@ func send(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.Webhoo
 	return nil
 }
 
-// deliveryID is made of both ids: an event goes to an endpoint once. The query
-// WebhookDeliverMissed makes it too.
+// deliveryID is derived from both ids, so that the primary key keeps an event from
+// being delivered to an endpoint twice. The query WebhookDeliverMissed derives it in
+// the same way.
 func deliveryID(eventID, endpointID string) string {
 	return id.Delivery + strings.TrimPrefix(eventID, id.Event) + strings.TrimPrefix(endpointID, id.Endpoint)
 }
 
-// laneOf names the lane of one receiver of a workspace.
+// laneOf names the lane of one receiver. The workspace comes first, so that
+// workspaceOf needs no query.
 func laneOf(workspaceID, receiver string) string { return workspaceID + "/" + receiver }
 
 func workspaceOf(lane string) string {
@@ -94,12 +99,13 @@ func workspaceOf(lane string) string {
 	return workspaceID
 }
 
-// hurry has a lane driven at once. Where a transaction hurries several, they come
-// in the order of their names.
-func hurry(ctx context.Context, tx *db.Tx, lane string) error {
-	tx.Announce(laneTopic(lane)) // its driver, if it has one, looks again
+// wakeLane schedules a lane for now and wakes the process that drives it. A
+// transaction that wakes several lanes does so in the order of their names, so that
+// two transactions never deadlock.
+func wakeLane(ctx context.Context, tx *db.Tx, lane string) error {
+	tx.Announce(laneTopic(lane)) // a running driver reads again what is due
 	return lease.AddOrAdvance(ctx, tx, Queue, lane, 0, tx.Time())
 }
 
-// laneTopic is announced when a lane has got something to do.
+// laneTopic is the notification topic of a lane.
 func laneTopic(lane string) string { return "webhook:" + lane }

@@ -8,20 +8,22 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// forgetAtOnce is how many events one transaction forgets.
+// forgetAtOnce bounds the events that one transaction deletes, so that no lock is
+// held for long.
 const forgetAtOnce = 100
 
-// Forget removes what is over: of events that are older than Life, and of which
-// nothing waits or ended within it, the body, the deliveries with their tries,
-// and the job's own target with its secret; secrets that sign nothing any more;
-// endpoints that were deleted. Of a job's event a row stays, so that the audit
-// tells one that is forgotten from one that is lost. It returns how many events
-// were forgotten.
+// Forget deletes what is older than Life and has been quiet for that long: bodies of
+// events, deliveries with their tries, and a job's own target with its secret. It
+// also deletes expired secrets and deleted endpoints. A job's event keeps its bare
+// row, so that the audit can tell a deleted event from one that was never written. It
+// returns the number of events.
 func (h *Hooks) Forget(ctx context.Context) (n int64, err error) {
 	var page query.WebhookEventsOverParams
 	for more := true; more; {
 		var done int64
 		next := page
+		// A transaction may run twice after a conflict, so each run starts from the
+		// same cursor.
 		err := h.DB.Write(ctx, func(tx *db.Tx) (err error) {
 			next = page
 			next.Before, next.Max = tx.Now-h.Life.Microseconds(), forgetAtOnce
@@ -45,7 +47,7 @@ func (h *Hooks) Forget(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// forget forgets a page of events and moves on behind it.
+// forget deletes one page of events and advances the cursor.
 func (h *Hooks) forget(ctx context.Context, tx *db.Tx, page *query.WebhookEventsOverParams) (n int64, err error) {
 	events, err := tx.WebhookEventsOver(ctx, *page)
 	if err != nil {
@@ -60,6 +62,7 @@ func (h *Hooks) forget(ctx context.Context, tx *db.Tx, page *query.WebhookEvents
 	return int64(len(events)), nil
 }
 
+// forgetEvent deletes children before parents, as the foreign keys require.
 func forgetEvent(ctx context.Context, tx *db.Tx, e query.WebhookEventsOverRow) error {
 	if err := tx.WebhookAttemptsForget(ctx, e.EventID); err != nil {
 		return err
@@ -68,7 +71,7 @@ func forgetEvent(ctx context.Context, tx *db.Tx, e query.WebhookEventsOverRow) e
 		return err
 	}
 	if e.JobID == "" {
-		return tx.WebhookEventDelete(ctx, e.EventID) // a test: nobody asks for it any more
+		return tx.WebhookEventDelete(ctx, e.EventID) // a test event belongs to no job, so the audit does not look for it
 	}
 	target, err := tx.WebhookTargetForget(ctx, query.WebhookTargetForgetParams{Now: tx.Now, JobID: e.JobID})
 	if err == nil {

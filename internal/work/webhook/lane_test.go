@@ -22,44 +22,44 @@ import (
 
 // awaitBlocked waits until somebody waits for a lock of the database, which is
 // PostgreSQL.
-func (w *world) awaitBlocked() {
-	w.t.Helper()
-	bare := w.bare()
-	await.Until(w.t, "somebody to wait for a lock", func() bool {
+func (s *service) awaitBlocked() {
+	s.t.Helper()
+	bare := s.bare()
+	await.Until(s.t, "somebody to wait for a lock", func() bool {
 		var n int
 		if err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n); err != nil {
-			w.t.Error(err)
+			s.t.Error(err)
 			return true
 		}
 		return n > 0
 	})
 }
 
-// TestTheEndOfAJobAndAFailedCallNeverDeadlock has both meet at one endpoint, each
+// TestJobEndAndFailedCallNeverDeadlock has both meet at one endpoint, each
 // with the first of its locks: a deadlock costs a second, and the job's whole end
 // is done again.
-func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
+func TestJobEndAndFailedCallNeverDeadlock(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		if w.DB.Engine() == "sqlite" {
+	each(t, func(t *testing.T, s *service) {
+		if s.DB.Engine() == "sqlite" {
 			return // its one writer has all of it
 		}
-		e, _ := w.endpoint("https://127.0.0.1:1024/", "")
-		w.tell() // so that its lane is there
+		e, _ := s.endpoint("https://127.0.0.1:1024/", "")
+		s.endJob() // so that its lane is there
 		var ends, calls atomic.Int64
 		ended := make(chan error, 1)
 		tell := func(tx *db.Tx) error {
 			ends.Add(1)
-			return webhook.Tell(context.Background(), tx, webhook.Event{WorkspaceID: w.workspace, JobID: id.New(id.Job), Type: contract.EventFailed})
+			return webhook.Publish(context.Background(), tx, webhook.Event{WorkspaceID: s.workspace, JobID: id.New(id.Job), Type: contract.EventFailed})
 		}
-		w.write(func(ctx context.Context, tx *db.Tx) error {
+		s.write(func(ctx context.Context, tx *db.Tx) error {
 			row, err := tx.WebhookEndpointGet(ctx, e.EndpointID)
 			if err == nil {
 				err = lease.Lock(ctx, tx, webhook.Queue, row.Lane, 0)
 			}
 			if calls.Add(1) == 1 {
-				go func() { ended <- w.DB.Write(context.Background(), tell) }()
-				w.awaitBlocked()
+				go func() { ended <- s.DB.Write(context.Background(), tell) }()
+				s.awaitBlocked()
 			}
 			if err == nil {
 				_, err = tx.WebhookEndpointLock(ctx, e.EndpointID)
@@ -75,21 +75,21 @@ func TestTheEndOfAJobAndAFailedCallNeverDeadlock(t *testing.T) {
 	})
 }
 
-// TestAnEndpointThatIsGoneIsCalledNoMore has many deliveries wait for one that
+// TestEndpointThatIsGoneIsCalledNoMore has many deliveries wait for one that
 // answers 410: beyond the calls that were open, none is made.
-func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
+func TestEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		r := w.receiver(answering(410))
-		e, _ := w.endpoint(r.URL, "")
-		w.tellMany(40)
-		stop := w.run()
-		w.awaitDisabled(e.EndpointID)
+	each(t, func(t *testing.T, s *service) {
+		r := s.receiver(answering(410))
+		e, _ := s.endpoint(r.URL, "")
+		s.endJobs(40)
+		stop := s.run()
+		s.awaitDisabled(e.EndpointID)
 		stop()
 		if n := len(r.hits); n > 8 {
 			t.Errorf("it was called %d times", n)
 		}
-		w.audit()
+		s.audit()
 	})
 }
 
@@ -97,30 +97,30 @@ func TestAnEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
 // calls end.
 func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, s *service) {
 		const lanes = 40
 		var answer atomic.Pointer[chan struct{}]
-		r := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
+		r := s.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
 		for round := range long.Scale(3, 10) {
 			answer.Store(new(make(chan struct{})))
 			for n := range lanes {
-				w.tellTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)
+				s.endJobWithTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)
 			}
-			stop := w.run()
+			stop := s.run()
 			for range lanes {
 				r.next(t)
 			}
 			began := make(chan struct{})
 			begin := sync.OnceFunc(func() { close(began) })
-			first := w.commits.Load() + int64(1+round)
-			w.afterCommit.Store(new(func(n int64) {
+			first := s.commits.Load() + int64(1+round)
+			s.afterCommit.Store(new(func(n int64) {
 				if n >= first { // some have written what became of their calls
 					begin()
 				}
 			}))
 			close(*answer.Load())
 			await.Next(t, began, "the commit of an answer")
-			w.afterCommit.Store(nil)
+			s.afterCommit.Store(nil)
 			stopped := make(chan struct{})
 			go func() { defer close(stopped); stop() }()
 			await.Next(t, stopped, "the end of the drivers")
@@ -131,51 +131,51 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	})
 }
 
-// TestAWorkspaceHasItsShareOfLanesAndNoMore holds the calls of more lanes than a
+// TestWorkspaceHasItsShareOfLanesAndNoMore holds the calls of more lanes than a
 // workspace may have driven: another workspace's are made, and in the end all.
-func TestAWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
+func TestWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, s *service) {
 		const share, lanes = 64, 80
 		release := make(chan struct{})
-		slow := w.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
+		slow := s.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
 		jobs := make([]string, lanes)
 		for n := range lanes {
-			jobs[n] = w.tellTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
+			jobs[n] = s.endJobWithTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
 		}
-		w.run()
+		s.run()
 		for range share {
 			slow.next(t)
 		}
-		good, first := w.receiver(nil), w.workspace
-		w.write(func(ctx context.Context, tx *db.Tx) error {
+		good, first := s.receiver(nil), s.workspace
+		s.write(func(ctx context.Context, tx *db.Tx) error {
 			p, err := identity.CreateWorkspace(ctx, tx, "other@example.com")
-			w.workspace = p.WorkspaceID
+			s.workspace = p.WorkspaceID
 			return err
 		})
 		for n := range 10 {
-			w.await(w.tellTarget(fmt.Sprintf("%s/%d", good.URL, n), freeText), isNow(webhook.Delivered))
+			s.await(s.endJobWithTarget(fmt.Sprintf("%s/%d", good.URL, n), freeText), isNow(webhook.Delivered))
 		}
 		if n := len(slow.hits); n != 0 {
 			t.Errorf("it has %d lanes beyond its share", n)
 		}
 		close(release)
-		w.workspace = first
+		s.workspace = first
 		for _, jobID := range jobs {
-			w.await(jobID, isNow(webhook.Delivered))
+			s.await(jobID, isNow(webhook.Delivered))
 		}
-		w.audit()
+		s.audit()
 	})
 }
 
-// TestALaneGoesOverToAnotherProcess silences the first one while its call is open:
-// the second calls again with the same id, and what the first one hears too late
+// TestLaneGoesOverToAnotherProcess silences the first one while its call is open:
+// the second calls again with the same id, and what the first one learns too late
 // is written nowhere.
-func TestALaneGoesOverToAnotherProcess(t *testing.T) {
+func TestLaneGoesOverToAnotherProcess(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		calls := make(chan chan int) // each is told what to answer
-		r := w.receiver(func(rw http.ResponseWriter, q *http.Request) {
+	each(t, func(t *testing.T, s *service) {
+		calls := make(chan chan int) // each receives the status to answer
+		r := s.receiver(func(rw http.ResponseWriter, q *http.Request) {
 			answer := make(chan int, 1)
 			select {
 			case calls <- answer:
@@ -186,22 +186,22 @@ func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 			}
 		})
 		left := make(chan error, 1)
-		w.runWith(1, func(ctx context.Context, l lease.Lease) error {
-			err := w.Drive(ctx, l)
+		s.runWith(1, func(ctx context.Context, l lease.Lease) error {
+			err := s.Drive(ctx, l)
 			select {
 			case left <- err:
 			default: // only the first is asked for
 			}
 			return err
 		})
-		jobID := w.tellTarget(r.URL, freeText)
+		jobID := s.endJobWithTarget(r.URL, freeText)
 		first, answerFirst := r.next(t), await.Next(t, calls, "the call")
-		w.later.Add(int64(21 * time.Second))
-		reaper := lease.Reaper{DB: w.DB, Queues: []lease.Queue{{Name: webhook.Queue, Life: w.LeaseLife}}, Log: w.Log}
+		s.later.Add(int64(21 * time.Second))
+		reaper := lease.Reaper{DB: s.DB, Queues: []lease.Queue{{Name: webhook.Queue, Life: s.LeaseLife}}, Log: s.Log}
 		if n, err := reaper.Run(t.Context()); n != 1 || err != nil {
 			t.Fatalf("%d leases have lapsed: %v", n, err)
 		}
-		w.run()
+		s.run()
 		second, answerSecond := r.next(t), await.Next(t, calls, "the call again")
 		if first.id != second.id {
 			t.Errorf("the ids are %s and %s", first.id, second.id)
@@ -211,10 +211,10 @@ func TestALaneGoesOverToAnotherProcess(t *testing.T) {
 			t.Errorf("the first process ends with %v", err)
 		}
 		answerSecond <- http.StatusOK
-		d := w.await(jobID, isNow(webhook.Delivered))
+		d := s.await(jobID, isNow(webhook.Delivered))
 		if len(d.Attempts) != 1 || *d.Attempts[0].Status != http.StatusOK {
 			t.Errorf("the log is %+v", d.Attempts)
 		}
-		w.audit()
+		s.audit()
 	})
 }

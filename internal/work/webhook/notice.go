@@ -13,23 +13,25 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// NoticeQueue is the queue of endpoints whose owners are to be told that they
-// were disabled. The subject is the endpoint.
+// NoticeQueue is the lease queue of disabled endpoints whose owners receive a mail.
+// The subject is the endpoint.
 const NoticeQueue = "webhook_notice"
 
-// Notices tell owners of endpoints that were disabled.
+// Notices mail the owners of disabled endpoints. They are work of their own queue, so
+// that a slow mail server delays no delivery.
 type Notices struct {
 	DB *db.DB
-	// Send brings a letter to an address; nil when no mail server is configured.
+	// Send sends a mail; nil when no mail server is configured.
 	Send func(ctx context.Context, to, subject, text string) error
 	Log  *slog.Logger
 }
 
-// MaxNotices is how often a mail is tried: with the runner's pauses, about an
-// hour. The API says it all the same.
+// MaxNotices bounds the tries of a mail: with the runner's pauses, about an hour.
+// After that the owner still finds the reason in the API.
 const MaxNotices = 60
 
-// Notify is the work of a lease of NoticeQueue.
+// Notify handles a lease of NoticeQueue. It sends nothing when the endpoint was
+// enabled or deleted in the meantime.
 func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 	var endpoint query.WebhookEndpoint
 	var people []string
@@ -44,29 +46,29 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 		return err
 	}
 	if endpoint.DisabledAt != 0 && endpoint.DeletedAt == 0 {
-		if err := n.tell(ctx, people, endpoint); err != nil {
+		if err := n.mailOwners(ctx, people, endpoint); err != nil {
 			return err
 		}
 	}
 	return n.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
-func (n Notices) tell(ctx context.Context, people []string, endpoint query.WebhookEndpoint) error {
+func (n Notices) mailOwners(ctx context.Context, people []string, endpoint query.WebhookEndpoint) error {
 	if n.Send == nil {
 		n.Log.Warn("no mail server is configured, so tell them yourself that a webhook endpoint is disabled",
 			"people", people, "endpoint_id", endpoint.EndpointID, "reason", endpoint.DisabledReason)
 		return nil
 	}
 	for _, to := range people {
-		if err := n.Send(ctx, to, "A webhook endpoint is disabled", letterOf(endpoint)); err != nil {
+		if err := n.Send(ctx, to, "A webhook endpoint is disabled", mailText(endpoint)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// letterOf shows the address without its query, which may hold a secret.
-func letterOf(e query.WebhookEndpoint) string {
+// mailText shows the address without its query, which may hold a secret.
+func mailText(e query.WebhookEndpoint) string {
 	address := e.Url
 	if u, err := url.Parse(e.Url); err == nil {
 		u.RawQuery, u.Fragment = "", ""

@@ -9,29 +9,31 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// spread is how far a pause strays from the schedule, in parts of itself: what
-// failed together does not come back together.
+// spread is how far a pause may differ from the schedule, as a share of itself. It
+// keeps deliveries that failed together from returning together.
 const spread = 0.1
 
-// pause is how long to wait behind try number n of a round, from 1; more is
-// false when there is no further one. The receiver's wish is never undercut, up
-// to WebhookLongestPause. jitter is from 0 up to 1.
-func pause(n int64, wish time.Duration, jitter float64) (wait time.Duration, more bool) {
+// pause is the wait after try number n of a round, from 1. more is false after the
+// last try. The wait is never shorter than Retry-After, up to WebhookLongestPause.
+// jitter is in [0, 1).
+func pause(n int64, retryAfter time.Duration, jitter float64) (wait time.Duration, more bool) {
 	pauses := contract.WebhookPauses()
 	if n >= int64(len(pauses)) {
 		return 0, false
 	}
 	wait = pauses[n]
 	wait += time.Duration(float64(wait) * spread * (2*jitter - 1))
-	if wish = min(wish, contract.WebhookLongestPause); wish > wait {
-		wait = wish + time.Duration(float64(wish)*spread*jitter)
+	if retryAfter = min(retryAfter, contract.WebhookLongestPause); retryAfter > wait {
+		// Jitter only lengthens this wait: the receiver asked for at least
+		// retryAfter.
+		wait = retryAfter + time.Duration(float64(retryAfter)*spread*jitter)
 	}
 	return wait, true
 }
 
-// wishOf reads Retry-After: seconds, or a date, which is compared with now. 0 is
-// no wish.
-func wishOf(h http.Header, now time.Time) time.Duration {
+// parseRetryAfter reads Retry-After as seconds or as a date (RFC 9110, 10.2.3). It
+// returns 0 for an absent or unreadable header.
+func parseRetryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(n) * time.Second

@@ -18,11 +18,11 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// generatedBytes is the length of a secret that the service makes.
+// generatedBytes is the length of a generated secret.
 const generatedBytes = 32
 
-// chosenSecret is the secret that a caller gave, or one that is made. Errors:
-// webhook_secret_too_short, invalid_request.
+// chosenSecret checks a caller's secret, or generates one. made reports which.
+// Errors: webhook_secret_too_short, invalid_request.
 func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error) {
 	if given == "" {
 		random := make([]byte, generatedBytes)
@@ -45,8 +45,8 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 	return given, false, nil
 }
 
-// signer signs with a secret: behind whsec_ stands base64, any other text is
-// used as it is (decisions on webhooks).
+// signer accepts base64 after whsec_, as the Standard Webhooks specification has it,
+// and any other text as it stands (decisions on webhooks).
 func signer(secret string) (*standardwebhooks.Webhook, error) {
 	if strings.HasPrefix(secret, contract.WebhookSecretPrefix) {
 		return standardwebhooks.NewWebhook(secret)
@@ -54,7 +54,8 @@ func signer(secret string) (*standardwebhooks.Webhook, error) {
 	return standardwebhooks.NewWebhookRaw([]byte(secret))
 }
 
-// sign is the value of webhook-signature: one signature for each secret.
+// sign returns the value of webhook-signature: one signature for each secret that is
+// valid now.
 func sign(secrets []string, eventID string, at time.Time, body string) (string, error) {
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {
@@ -69,11 +70,12 @@ func sign(secrets []string, eventID string, at time.Time, body string) (string, 
 	return strings.Join(signatures, " "), nil
 }
 
-// keepSecret makes secret the one that an endpoint signs with.
+// keepSecret seals a secret and makes it the endpoint's newest. A copy of the
+// database alone then cannot sign a request.
 func (h *Hooks) keepSecret(ctx context.Context, tx *db.Tx, endpointID, secret string) error {
 	secretID := id.New(id.Secret)
 	err := tx.WebhookSecretCreate(ctx, query.WebhookSecretCreateParams{
-		SecretID: secretID, EndpointID: endpointID, Sealed: h.Keys.Seal([]byte(secret), placeOf(secretID)), CreatedAt: tx.Now,
+		SecretID: secretID, EndpointID: endpointID, Sealed: h.Keys.Seal([]byte(secret), sealContext(secretID)), CreatedAt: tx.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("keep webhook secret: %w", err)
@@ -81,9 +83,11 @@ func (h *Hooks) keepSecret(ctx context.Context, tx *db.Tx, endpointID, secret st
 	return nil
 }
 
-func placeOf(secretID string) string { return "webhook_secret/" + secretID }
+// sealContext binds a sealed secret to its row, so that one row's secret does not
+// open in another.
+func sealContext(secretID string) string { return "webhook_secret/" + secretID }
 
-// secretsOf are the secrets that an endpoint signs with now, the newest first.
+// secretsOf returns the secrets that an endpoint signs with now, newest first.
 func (h *Hooks) secretsOf(ctx context.Context, tx *db.Tx, endpointID string) ([]string, error) {
 	rows, err := tx.WebhookSecretsOf(ctx, query.WebhookSecretsOfParams{EndpointID: endpointID, Now: tx.Now})
 	if err != nil {
@@ -91,7 +95,7 @@ func (h *Hooks) secretsOf(ctx context.Context, tx *db.Tx, endpointID string) ([]
 	}
 	secrets := make([]string, len(rows))
 	for i, row := range rows {
-		text, err := h.Keys.Open(row.Sealed, placeOf(row.SecretID))
+		text, err := h.Keys.Open(row.Sealed, sealContext(row.SecretID))
 		if err != nil {
 			return nil, fmt.Errorf("open webhook secret %s: %w", row.SecretID, err)
 		}

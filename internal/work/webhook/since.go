@@ -9,32 +9,31 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// pageOfEvents is how many events one transaction goes through.
+// pageOfEvents bounds the events that one transaction goes through.
 const pageOfEvents = 500
 
-// RedeliverSince sends an endpoint every event of a job since a time that it has
-// not taken: those that failed or wait, and those it was never sent, because it
-// was disabled or not there yet. Events that were forgotten are not among them.
-// It returns how many there are.
+// RedeliverSince sends an endpoint every job event since a time that it has not
+// accepted: events that failed or wait, and events from before it existed or while it
+// was disabled. Deleted events are not sent. It returns how many there are.
 //
-// It goes page by page, each in a transaction of its own: however many there
-// are, nobody else waits for long. What is done when it breaks off stays done,
-// and who asks again is told the whole number less what was taken meanwhile.
-// Errors: webhook_endpoint_not_found, webhook_endpoint_disabled.
+// It works page by page, each in its own transaction, so that nobody else waits for
+// long. Completed pages stay done when a later one fails; a repeated call counts what
+// is then still missing. Errors: webhook_endpoint_not_found,
+// webhook_endpoint_disabled.
 func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID string, since time.Time) (n int64, err error) {
 	page := query.WebhookEventsSinceParams{WorkspaceID: workspaceID, Since: db.Micros(since), Max: pageOfEvents}
 	for more := true; more; {
 		var sent int64
 		next := page
-		err := h.mine(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) (err error) {
+		err := h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) (err error) {
 			next, sent = page, 0
 			if row.DisabledAt != 0 {
 				return isDisabled(endpointID)
 			}
 			if next.Until == 0 {
-				next.Until = tx.Now // what comes later is sent by itself
+				next.Until = tx.Now // later events are delivered anyway
 			}
-			sent, err = resend(ctx, tx, row, &next)
+			sent, err = redeliverPage(ctx, tx, row, &next)
 			more = next.Behind != page.Behind
 			return err
 		})
@@ -46,9 +45,9 @@ func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID stri
 	return n, nil
 }
 
-// resend sends what an endpoint has not taken of a page of events, and moves on
-// behind it.
-func resend(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, page *query.WebhookEventsSinceParams) (sent int64, err error) {
+// redeliverPage sends what an endpoint has not accepted of one page of events, and
+// advances the cursor.
+func redeliverPage(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, page *query.WebhookEventsSinceParams) (sent int64, err error) {
 	events, err := tx.WebhookEventsSince(ctx, *page)
 	if err != nil {
 		return 0, fmt.Errorf("list webhook events: %w", err)
@@ -75,5 +74,5 @@ func resend(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, page *quer
 	if again+missed == 0 {
 		return 0, nil
 	}
-	return again + missed, hurry(ctx, tx, to.Lane)
+	return again + missed, wakeLane(ctx, tx, to.Lane)
 }

@@ -1,25 +1,23 @@
-// Package webhook tells callers' servers that a job has ended: signed, over
-// HTTPS, until they have taken it.
+// Package webhook calls a customer's server when a job has ended: signed, over HTTPS,
+// with retries until the server accepts.
 //
-// A job's end writes an event, and a delivery for each endpoint that is to hear
-// of it, in the transaction of the end itself (Tell). Deliveries of one endpoint
-// stand behind each other in a lane; a lane is one piece of work of the lease
-// engine, driven by one process at a time (Drive).
+// A job's end writes an event, and a delivery for each endpoint, in the transaction
+// that ends the job (Publish). The deliveries to one endpoint form a lane. A lane is
+// one item of a lease queue, so one process drives it at a time (Drive).
 //
-// What always holds: a job that has ended has exactly one event, whose body and
-// webhook-id never change, whatever is tried again; a delivery is a row before
-// it is a call, and one that waits has its lane in the queue; an endpoint has at
-// most perLane calls open, a workspace perWorkspace a process, so that who is
-// slow or dead delays nobody else; every address is looked at by outbound.Guard
-// when it is given and again at each call; secrets are sealed in the store and
-// shown once, when the service made them; what is older than Config.Life is
-// forgotten as a whole, by Forget.
+// What always holds: an ended job has exactly one event, whose body and webhook-id
+// never change. A delivery is stored before it is called, and a waiting delivery has
+// its lane in the queue. An endpoint has at most perLane open calls, and a workspace
+// at most perWorkspace lanes in a process, so that a slow receiver delays only
+// itself. outbound.Guard checks every address when it is given and again at each
+// call. Secrets are sealed in the store; a generated one is shown once. Forget
+// deletes what is older than Config.Life.
 //
-// A delivery is made at least once: a process that dies behind a call and before
-// its row is followed by one that calls again, with the same webhook-id.
+// Delivery is at least once: a process that dies between a call and its record makes
+// the next process call again, with the same webhook-id.
 //
-// What a job is, is left to render; who may ask, to the doors. Start reading at
-// Hooks, then Tell, then Drive.
+// The package leaves to job what a job is, and to the doors who may ask. Start
+// reading at Hooks, then Publish, then Drive.
 package webhook
 
 import (
@@ -38,7 +36,7 @@ import (
 // Queue is the lease queue of lanes. The subject is the lane.
 const Queue = "webhook"
 
-// ConsolePage is where people see and change their endpoints.
+// ConsolePage is the page where people see and change their endpoints.
 const ConsolePage = "/console/webhooks"
 
 // Bounds of open calls.
@@ -55,18 +53,18 @@ const (
 type Config struct {
 	DB    *db.DB
 	Keys  *seal.Keys      // seal the endpoints' secrets
-	Guard *outbound.Guard // says which addresses may be called
-	// Random makes secrets; Jitter, from 0 up to 1, spreads tries.
+	Guard *outbound.Guard // decides which addresses may be called
+	// Random makes secrets. Jitter, in [0, 1), spreads retries.
 	Random io.Reader
 	Jitter func() float64
 	// Life is how long an event and the log of its deliveries are kept.
 	Life time.Duration
-	// LeaseLife is how long a lane stays with a process that is not heard.
+	// LeaseLife is how long a lane stays with a process that sends no heartbeat.
 	LeaseLife time.Duration
 	Log       *slog.Logger
 }
 
-// Hooks are the webhooks of a house. Make one by New, once a process.
+// Hooks are the webhooks of a service. Make one with New, once a process.
 type Hooks struct {
 	Config
 	client *http.Client
@@ -75,11 +73,11 @@ type Hooks struct {
 	driving map[string]int // lanes by workspace
 }
 
-// New makes the webhooks of a house.
+// New makes the webhooks of a service. Nothing runs before Drive is called.
 func New(c Config) *Hooks {
 	return &Hooks{
 		Config:  c,
-		client:  c.Guard.Client(outbound.Limits{Timeout: contract.WebhookTimeout, Body: drained}),
+		client:  c.Guard.Client(outbound.Limits{Timeout: contract.WebhookTimeout, Body: maxAnswerRead}),
 		driving: map[string]int{},
 	}
 }

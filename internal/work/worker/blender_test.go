@@ -34,7 +34,7 @@ func sceneOf(t *testing.T, path, script, name string) []byte {
 	return scene
 }
 
-func TestAWorkerRendersWithARealBlender(t *testing.T) {
+func TestWorkerRendersWithARealBlender(t *testing.T) {
 	t.Parallel()
 	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAWorkerRendersWithARealBlender(t *testing.T) {
 	}
 }
 
-func TestARealSceneThatKeptDataSpoilsGoesOnWithoutIt(t *testing.T) {
+func TestRealSceneThatKeptDataSpoilsGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
 	if err != nil {

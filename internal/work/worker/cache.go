@@ -2,8 +2,6 @@ package worker
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,29 +14,30 @@ import (
 	"svc.example/internal/ground/digest"
 )
 
-// defaultCache bounds the kept files where Config says nothing: room for two
-// hundred of the largest, and never more than a quarter of what the disk has free.
+// defaultCache applies where Config names no limit: it holds two hundred of the
+// largest files. On a small disk the cache takes no more than a quarter of the free
+// space.
 const defaultCache = 20 << 30
 
-// cache keeps the files of jobs on disk, named by their SHA-256, over restarts: a
-// file reaches a worker once. It belongs to the goroutine that renders, so that no
-// file is fetched twice at once. A Blender never sees it: it gets a name of its own
-// for the one file that it opens, which outlives the file's removal here.
+// cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
+// worker receives a file once. Only the rendering goroutine uses it, so no file is
+// fetched twice at once. Blender never sees the cache. It gets a hard link of its own
+// to the file, which survives the file's eviction here.
 type cache struct {
 	dir   string
-	limit int64    // bytes
+	limit int64    // least recently used first
 	files []cached // the one used longest ago first
 }
 
 type cached struct {
-	sum   string // SHA-256, hex
-	size  int64
-	used  time.Time
-	sound bool // its hash was seen to be right by this run
+	sum      string // SHA-256, hex
+	size     int64
+	used     time.Time
+	verified bool // this run has verified its hash
 }
 
-// openCache finds what earlier runs kept and removes what was not received whole.
-// limit 0 is the default.
+// openCache indexes what earlier runs kept and deletes files that were not received
+// whole. limit 0 means the default.
 func openCache(dir string, limit int64) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache: %w", err)
@@ -50,7 +49,7 @@ func openCache(dir string, limit int64) (*cache, error) {
 	c := &cache{dir: dir, limit: limit}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !isSum(e.Name()) {
+		if err != nil || !info.Mode().IsRegular() || !digest.Is(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return nil, fmt.Errorf("clean the cache: %w", err)
 			}
@@ -62,21 +61,16 @@ func openCache(dir string, limit int64) (*cache, error) {
 	if limit == 0 {
 		c.limit = min(defaultCache, c.size()+free(dir)/4)
 	}
-	return c, c.room(0)
+	return c, c.evictFor(0)
 }
 
-// free is how many bytes the disk still takes.
+// free returns how many bytes the disk has left, 0 when the system does not say.
 func free(dir string) int64 {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(dir, &disk); err != nil {
 		return 0
 	}
 	return int64(disk.Bavail) * disk.Bsize
-}
-
-func isSum(name string) bool {
-	raw, err := hex.DecodeString(name)
-	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == name
 }
 
 func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
@@ -88,8 +82,8 @@ func (c *cache) size() (all int64) {
 	return all
 }
 
-// find returns the path of a kept file. One of an earlier run is hashed first, and
-// removed when a bit of it has changed.
+// find returns the path of a cached file. A file of an earlier run is hashed first
+// and deleted when it has changed: disks lose bits, and operators edit folders.
 func (c *cache) find(sum string) (path string, ok bool, err error) {
 	i := slices.IndexFunc(c.files, func(f cached) bool { return f.sum == sum })
 	if i < 0 {
@@ -98,15 +92,15 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 	f := c.files[i]
 	c.files = slices.Delete(c.files, i, i+1)
 	path = c.path(sum)
-	if !f.sound {
+	if !f.verified {
 		got, err := digest.OfFile(path)
 		if err != nil || got != sum {
 			return "", false, remove(path)
 		}
 	}
-	f.sound, f.used = true, time.Now()
+	f.verified, f.used = true, time.Now()
 	if err := os.Chtimes(path, f.used, f.used); err != nil {
-		if errors.Is(err, fs.ErrNotExist) { // someone has cleaned up
+		if errors.Is(err, fs.ErrNotExist) { // someone has deleted it by hand
 			return "", false, nil
 		}
 		return "", false, fmt.Errorf("use a kept file: %w", err)
@@ -115,20 +109,21 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 	return path, true, nil
 }
 
-// add takes in a file that was received whole and checked.
+// add moves a file into the cache after it was received whole and verified.
 func (c *cache) add(part, sum string, size int64) (path string, err error) {
 	path, now := c.path(sum), time.Now()
-	// The time of writing is coarser than that of use, and would sort before it.
+	// The time of writing is coarser than the time of use. Without Chtimes a new file
+	// could sort before an older one.
 	if err := errors.Join(os.Rename(part, path), os.Chtimes(path, now, now)); err != nil {
 		return "", fmt.Errorf("keep a file: %w", err)
 	}
-	c.files = append(c.files, cached{sum: sum, size: size, used: now, sound: true})
+	c.files = append(c.files, cached{sum: sum, size: size, used: now, verified: true})
 	return path, nil
 }
 
-// room removes the files that were used longest ago until size more bytes fit. A
-// file larger than the whole cache leaves it alone in there.
-func (c *cache) room(size int64) error {
+// evictFor deletes the least recently used files until size more bytes fit. A file
+// larger than the whole limit is still kept, alone.
+func (c *cache) evictFor(size int64) error {
 	for len(c.files) > 0 && c.size()+size > c.limit {
 		if err := remove(c.path(c.files[0].sum)); err != nil {
 			return err

@@ -18,7 +18,7 @@ func keep(t interface{ Fatal(...any) }, c *cache, content string) (sum string) {
 	raw := sha256.Sum256([]byte(content))
 	sum = hex.EncodeToString(raw[:])
 	part := c.path("part")
-	if err := c.room(int64(len(content))); err != nil {
+	if err := c.evictFor(int64(len(content))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(part, []byte(content), 0o600); err != nil {
@@ -53,7 +53,7 @@ func has(t interface{ Fatal(...any) }, c *cache, sum string) bool {
 
 // Against a list that is used as a cache should be: whatever is done, the same
 // files are there, within the limit.
-func TestTheCacheKeepsWhatWasUsedLast(t *testing.T) {
+func TestCacheKeepsWhatWasUsedLast(t *testing.T) {
 	t.Parallel()
 	contents := []string{"a", "bb", "ccc", "dddd", "eeeee", "ffffff"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +98,7 @@ func join(all []string) (one string) {
 	return one
 }
 
-func TestAKeptFileIsHashedAgainAfterARestart(t *testing.T) {
+func TestKeptFileIsHashedAgainAfterARestart(t *testing.T) {
 	t.Parallel()
 	c, err := openCache(t.TempDir(), 100)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestAKeptFileIsHashedAgainAfterARestart(t *testing.T) {
 	}
 }
 
-func TestACacheHoldsOnlyWholeFiles(t *testing.T) {
+func TestCacheHoldsOnlyWholeFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"part", "readme", hex.EncodeToString(make([]byte, 31))} {
@@ -140,7 +140,7 @@ func TestACacheHoldsOnlyWholeFiles(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
+func TestFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	c, err := openCache(t.TempDir(), 100)
 	if err != nil {

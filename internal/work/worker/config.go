@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Farm is what a worker needs of the server; *farmapi.Client is one.
+// Farm is the part of the server that a worker calls; *farmapi.Client implements it.
 type Farm interface {
 	Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error)
 	Lease(context.Context, farmapi.LeaseRequest) (farmapi.LeaseReply, error)
@@ -27,12 +27,14 @@ type Farm interface {
 	Release(context.Context, farmapi.ReleaseRequest) error
 }
 
-// Renderer starts the processes that render.
+// Renderer starts the processes that render. Tests replace it by one that needs no
+// Blender.
 type Renderer interface {
 	Start(context.Context, blender.Options) (Session, error)
 }
 
-// Session is one started process; *blender.Process is one and says what holds.
+// Session is one started process. *blender.Process implements it and documents the
+// contract of each method.
 type Session interface {
 	Info() blender.Info
 	Open(ctx context.Context, in blender.Input) (blender.Opened, error)
@@ -41,11 +43,11 @@ type Session interface {
 	Close() error
 }
 
-// Blender is the Renderer over internal/ground/blender.
+// Blender is the Renderer that starts real Blender processes.
 type Blender struct {
 	Path     string           // see blender.Find
-	Sandbox  *sandbox.Sandbox // nil starts it without one
-	Patience blender.Patience // bounds a hang; the defaults where zero
+	Sandbox  *sandbox.Sandbox // nil runs without a sandbox
+	Patience blender.Patience // bound a hang; zero fields take the defaults
 	Threads  int              // see blender.Options
 }
 
@@ -54,37 +56,37 @@ func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, erro
 	opts.Path, opts.Sandbox, opts.Patience, opts.Threads = b.Path, b.Sandbox, b.Patience, b.Threads
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
-		return nil, err // not a nil *Process in a Session
+		return nil, err // a nil *Process in a Session would not equal nil
 	}
 	return p, nil
 }
 
-// Config is what a worker is made of.
+// Config holds a worker's dependencies and settings.
 type Config struct {
 	Farm     Farm
 	Renderer Renderer
-	WorkDir  string // the worker's own folder, made when missing; one worker at a time
+	WorkDir  string // the worker's own folder, created when missing; one worker at a time
 	Name     string // shown to the operator
 	Log      *slog.Logger
 
 	Device  blender.Device  // GPU when empty
 	Denoise blender.Denoise // Keep when empty
-	// AllowBlenderVersion lets a Blender of another version than the contract's in.
+	// AllowBlenderVersion admits a Blender of another version than the contract's.
 	AllowBlenderVersion bool
 
-	// CacheBytes bounds the job files kept in WorkDir; 0: 20 GiB, or a quarter of
-	// what the disk has free at the start where that is less.
+	// CacheBytes bounds the job files kept in WorkDir. 0 means 20 GiB, or a quarter
+	// of the disk's free space at the start where that is less.
 	CacheBytes int64
 
-	// Grace is how long a running frame may go on when Run is told to stop; 6 s
-	// when 0. Results then have DeliveryGrace more to leave.
+	// Grace is how long a running frame may continue after Run is told to stop; 6 s
+	// when 0. After it, results have DeliveryGrace more to be sent.
 	Grace time.Duration
 	// Jitter returns a number in [0, 1) that spreads retries; random when nil.
 	Jitter func() float64
 }
 
-// DeliveryGrace is how long results are still sent after Run was told to stop and
-// the last frame ended; what has not left stays in the outbox.
+// DeliveryGrace is how long results are still sent after the stop and the end of the
+// last frame. Later results stay in the outbox for the next run.
 const DeliveryGrace = 3 * time.Second
 
 const defaultGrace = 6 * time.Second
@@ -105,14 +107,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Refusals of a Blender, by errors.Is; the text names the flag that lets it in.
+// Reasons to refuse a Blender, for errors.Is. The text names the flag that admits it.
 var (
 	ErrVersion = errors.New("not the contract's Blender version")
 	ErrNoGPU   = errors.New("no GPU that Cycles can render on")
 )
 
-// Admit decides whether this Blender may work here and writes into the log what
-// was let in by a flag. The result is what the worker registers as.
+// Admit decides whether this Blender may work here, and logs what a flag admitted. It
+// returns the worker's registration. Errors: ErrVersion, ErrNoGPU.
 func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	if info.Synthetic {
 		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")

@@ -19,49 +19,50 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Verdict says what a finding means for a worker.
+// Verdict is what a finding means for a worker.
 type Verdict string
 
-// With a Bad finding a worker does not start, or fails its frames; with a Doubtful
-// one it does less than it could, or something an operator should know of.
+// A worker with a Bad finding does not start, or fails its frames. With a Doubtful
+// one it works with less than it could have, or an operator should know something
+// about its results.
 const (
 	Good     Verdict = "ok"
 	Doubtful Verdict = "warn"
 	Bad      Verdict = "FAIL"
 )
 
-// Finding is one thing that Examine looked at.
+// Finding is the result of one check of Examine.
 type Finding struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`
-	Do      string  `json:"do,omitempty"` // what helps, unless it is ok
+	Do      string  `json:"do,omitempty"` // what helps; "" when it is ok
 }
 
-// Examination is what a worker would be started with.
+// Examination describes the worker that would be started.
 type Examination struct {
-	Blender    string // its path, or what blender.Find said against it
+	Blender    string // its path, or the text of blender.Find's error
 	BlenderErr error
 	Sandbox    *sandbox.Sandbox
 	SandboxErr error // of sandbox.Open
 	Device     blender.Device
 	Denoise    blender.Denoise
-	// AllowBlenderVersion lets a Blender of another version than the contract's in.
+	// AllowBlenderVersion admits a Blender of another version than the contract's.
 	AllowBlenderVersion bool
 	WorkDir             string
-	Server              string // address of the service; "" looks for none
-	Farm                Farm   // speaks to it with the worker's key; nil where there is none
+	Server              string // address of the service; "" skips its check
+	Farm                Farm   // calls the server with the worker's key; nil without a key
 	Now                 func() time.Time
 }
 
-// What a work folder should have free, bytes.
+// Free space that a work folder should have, in bytes.
 const (
-	leastDisk  = 2 << 30
-	plentyDisk = 20 << 30
+	minDisk    = 2 << 30
+	enoughDisk = 20 << 30
 )
 
-// Examine does all that a worker does before its first job, and renders a frame of
-// our own. It registers nowhere.
+// Examine runs every check that a worker makes before its first job, and renders one
+// frame of a built-in scene. It does not register.
 func (e Examination) Examine(ctx context.Context) []Finding {
 	found := []Finding{e.user(), e.disk(), e.sandbox()}
 	if e.BlenderErr != nil {
@@ -95,9 +96,9 @@ func (e Examination) disk() Finding {
 	free := int64(fs.Bavail) * fs.Bsize
 	f := Finding{"work folder", Good, fmt.Sprintf("%s, %s free", e.WorkDir, sandbox.Size(free)), ""}
 	switch {
-	case free < leastDisk:
+	case free < minDisk:
 		f.Verdict, f.Do = Bad, "make room: a job's file, its pictures and Blender's temporary files lie there"
-	case free < plentyDisk:
+	case free < enoughDisk:
 		f.Verdict, f.Do = Doubtful, "20 GiB are enough for most scenes"
 	}
 	return f
@@ -115,7 +116,7 @@ func (e Examination) sandbox() Finding {
 	return f
 }
 
-// blender starts the Blender and has it render.
+// blender starts Blender and renders the trial frame.
 func (e Examination) blender(ctx context.Context) []Finding {
 	kernels := filepath.Join(e.WorkDir, kernelFolder)
 	opts := blender.Options{Device: e.Device, Kernels: kernels, MakeKernels: true}
@@ -173,8 +174,8 @@ func (e Examination) denoiser(info blender.Info) Finding {
 	return Finding{"denoiser", Good, "OpenImageDenoise", ""}
 }
 
-// compiler says whether a Blender that ships no compiled kernels for an NVIDIA GPU
-// finds what compiles them.
+// compiler reports whether nvcc is installed, for a Blender without compiled kernels
+// for an NVIDIA GPU. needed is false when that Blender needs no compiler.
 func (e Examination) compiler(info blender.Info) (f Finding, needed bool) {
 	nvidia := slices.ContainsFunc(info.Devices, func(d blender.DeviceInfo) bool { return d.Type == "CUDA" || d.Type == "OPTIX" })
 	if e.Device != blender.GPU || !nvidia || shipsKernels(e.Blender) {
@@ -188,8 +189,8 @@ func (e Examination) compiler(info blender.Info) (f Finding, needed bool) {
 	return Finding{"nvcc", Bad, "not found, and this Blender ships no compiled GPU kernels", "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or take Blender's own build by scripts/install-blender"}, true
 }
 
-// shipsKernels looks for compiled CUDA kernels where Blender's own builds and
-// distributions keep the Cycles add-on.
+// shipsKernels looks for compiled CUDA kernels in the folders where Blender's own
+// builds and the distributions put the Cycles add-on.
 func shipsKernels(path string) bool {
 	program, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -217,11 +218,11 @@ func (e Examination) trial(t Trial, err error) Finding {
 	return Finding{"trial frame", Good, fmt.Sprintf("%dx%d in %.2f s on %s %s", t.Frame.Width, t.Frame.Height, t.Frame.Seconds, t.Frame.Device, t.Frame.DeviceName), ""}
 }
 
-// serverTime is how long the service may take to answer.
+// serverTime bounds the service's answer.
 const serverTime = 10 * time.Second
 
-// clockApart is how far two clocks may be apart before it confuses a reader of
-// logs; nothing of a lease hangs on it.
+// clockApart is the difference between two clocks from which their logs confuse a
+// reader. Leases use only the server's clock.
 const clockApart = 30 * time.Second
 
 func (e Examination) server(ctx context.Context) []Finding {
@@ -249,7 +250,7 @@ func (e Examination) server(ctx context.Context) []Finding {
 func (Examination) clock(here time.Time, date string) Finding {
 	there, err := http.ParseTime(date)
 	if err != nil {
-		return Finding{"clock", Doubtful, "the server tells no time", ""}
+		return Finding{"clock", Doubtful, "the server sends no Date header", ""}
 	}
 	if apart := here.Sub(there).Abs().Round(time.Second); apart > clockApart {
 		return Finding{"clock", Doubtful, apart.String() + " away from the server's", "set the clock (NTP): leases do not need it, TLS and whoever reads both logs do"}
@@ -257,7 +258,8 @@ func (Examination) clock(here time.Time, date string) Finding {
 	return Finding{"clock", Good, "within " + clockApart.String() + " of the server's", ""}
 }
 
-// key tries the worker's key by a heartbeat for a worker that is not there.
+// key tests the worker's key with a heartbeat for an unknown worker: the server
+// checks the key first, and the call changes nothing.
 func (e Examination) key(ctx context.Context) Finding {
 	if e.Farm == nil {
 		return Finding{"node key", Doubtful, "none given", "--key, from svc admin key create --kind node"}

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// server is a farm in memory that keeps the promises of the wire: one holder a
+// server is a farm in memory that keeps the contract of the farm API: one holder a
 // frame, attempts that rise, leases that lapse without a heartbeat.
 type server struct {
 	mu        sync.Mutex
@@ -68,17 +68,17 @@ func (s *server) add(id string, frames int) {
 	s.wake()
 }
 
-// wake tells waiters of a change; s.mu is held.
+// wake notifies waiters of a change; s.mu is held.
 func (s *server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// change does something to the server under its lock.
-func (s *server) change(act func()) {
+// change runs do under the server's lock.
+func (s *server) change(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	act()
+	do()
 	s.wake()
 }
 
@@ -115,7 +115,7 @@ func refusal(status int, code string) error {
 	return &farmapi.Error{Status: status, Code: code, Message: code, Retryable: code == "worker_not_registered"}
 }
 
-// enter is what every call goes through first; s.mu is held when it succeeds.
+// enter begins every call; s.mu is held when it succeeds.
 func (s *server) enter(workerID string) error {
 	s.mu.Lock()
 	switch {
@@ -160,7 +160,7 @@ func (s *server) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.L
 	}
 }
 
-// hand leases frames of one job, rather of the asked one; s.mu is held.
+// hand leases frames of one job, preferably of the requested one; s.mu is held.
 func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
 	jobs := slices.Clone(s.jobs)
 	slices.SortStableFunc(jobs, func(a, b *job) int {

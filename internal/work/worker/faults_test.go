@@ -29,7 +29,7 @@ func (s slow) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.Leas
 	return s.server.Lease(ctx, req)
 }
 
-// damaging is a server whose files arrive otherwise than it says.
+// damaging is a server whose files differ from their description.
 type damaging struct{ *server }
 
 func (damaging) Part(context.Context, string, string, string, int64) (io.ReadCloser, error) {
@@ -113,7 +113,7 @@ func TestBlenderGetsAllFilesOfAProject(t *testing.T) {
 	})
 }
 
-func TestAProjectThatIsNotTheJobsIsDamaged(t *testing.T) {
+func TestProjectThatIsNotTheJobsIsDamaged(t *testing.T) {
 	for name, farm := range map[string]projects{
 		"a part is another":          {parts: map[string]string{sumOf("one "): "One ", sumOf("and two"): "and two"}},
 		"a part is longer":           {parts: map[string]string{sumOf("one "): "one ", sumOf("and two"): "and two, and more"}},

@@ -15,12 +15,12 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// maxMessage bounds a failure's message on the wire, in bytes.
+// maxMessage bounds a failure's message as the farm API accepts it, in bytes.
 const maxMessage = 1000
 
-// finish checks and hashes a picture and puts it into the outbox while the next
-// frame renders.
-func (w *Worker) finish(s shot) {
+// finish checks a picture and puts its result into the outbox. It runs beside the
+// next frame, so that checking costs no render time.
+func (w *Worker) finish(s renderedFrame) {
 	w.finishing.Go(func() {
 		t := s.task
 		result, err := w.check(s)
@@ -34,7 +34,7 @@ func (w *Worker) finish(s shot) {
 		}
 		if t.ctx.Err() != nil {
 			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
-			_ = os.Remove(s.path) // else the next run removes it
+			_ = os.Remove(s.path) // if this fails, the next run empties the folder
 			return
 		}
 		if err := w.out.put(report{Frame: &result}); err != nil {
@@ -44,9 +44,9 @@ func (w *Worker) finish(s shot) {
 	})
 }
 
-// check reads a picture once: it must decode whole, and nothing may be broken about
-// the frame.
-func (w *Worker) check(s shot) (farmapi.FrameResult, error) {
+// check reads a picture once: decoding, hashing and counting share one pass over a
+// file that may have hundreds of megabytes.
+func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	t, f := s.task, s.frame
 	file, err := os.Open(s.path)
 	if err != nil {
@@ -68,10 +68,10 @@ func (w *Worker) check(s shot) (farmapi.FrameResult, error) {
 	if in.n == 0 {
 		return farmapi.FrameResult{}, fmt.Errorf("the picture of frame %d is empty", f.Number)
 	}
-	if bad := broken(t.lease.Frame, w.self.Device, f, picture); bad != nil {
+	if bad := frameDefect(t.lease.Frame, w.self.Device, f, picture); bad != nil {
 		return farmapi.FrameResult{}, bad
 	}
-	info := s.act.Info()
+	info := s.job.Info()
 	return farmapi.FrameResult{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
 		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
@@ -93,7 +93,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fail puts a failure into the outbox.
+// fail puts a failure into the outbox. When the outbox cannot keep it, the server
+// learns of it by the lease's expiry.
 func (w *Worker) fail(t *task, e *blender.Error) {
 	w.log.Warn("frame failed", "job", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
 	err := w.out.put(report{Fail: &farmapi.FailRequest{

@@ -12,23 +12,24 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// Of the jobs whose scene gives no reason to doubt it, one in watchedOneIn is
-// watched: the choice is by the job's id, so that all workers watch the same ones.
-const watchedOneIn = 8
+// sampledOneIn is the share of jobs that are watched although their scene gives no
+// reason for doubt. The job's id decides, so that all workers watch the same jobs.
+const sampledOneIn = 8
 
-// Of a watched job the 2nd frame that a process renders is compared, then the 4th,
-// the 8th and from there each 8th: what goes wrong with kept data goes wrong soon,
-// and the price stays at an eighth. Frames in between are held until then.
+// Of a watched job the guard compares the 2nd frame that a process renders, then the
+// 4th, the 8th and each 8th after that. Kept data spoils frames early if at all, and
+// the cost stays at one frame in eight. Frames in between are held until the
+// comparison.
 const (
 	firstBatch = 1
 	lastBatch  = 8
 )
 
-// persistentDataOff is what a frame's Switched says when its job showed that kept
-// data changes pixels.
+// persistentDataOff appears in a frame's Switched when kept data changed the pixels
+// of its job.
 const persistentDataOff = "persistent_data_off"
 
-// What a frame's log begins with when its job keeps no data.
+// First lines of a frame's log once its job keeps no data.
 const (
 	differs   = "svc: persistent data gave other pixels in frame %d, compared with the frame rendered alone; it is off for this job on this worker\n"
 	unchecked = "svc: a frame failed while persistent data was compared; it is off for this job on this worker\n"
@@ -37,41 +38,44 @@ const (
 
 func sampled(jobID string) bool {
 	sum := sha256.Sum256([]byte(jobID))
-	return sum[0]%watchedOneIn == 0
+	return sum[0]%sampledOneIn == 0
 }
 
-// guard watches whether Blender's persistent data gives the pixels that a frame
-// rendered alone has. A job's first frame in a process does, since nothing is kept
-// by then; later ones of a watched job are held until one of them was compared.
+// guard checks that Blender's persistent data does not change pixels. The first frame
+// of a process is right, because nothing is kept yet. Later frames of a watched job
+// are held until one of them has been compared with a frame rendered without kept
+// data.
 type guard struct {
 	watched bool
 	began   bool   // the process has rendered a frame
 	note    string // why data is no longer kept; "" while it is
-	batch   int    // how many frames are held before one is compared
-	held    []shot
+	batch   int    // how many frames are held before a comparison
+	held    []renderedFrame
 }
 
-// shot is a rendered frame whose picture lies in the outbox.
-type shot struct {
+// renderedFrame is a frame whose picture lies in the outbox.
+type renderedFrame struct {
 	task     *task
-	act      *act
+	job      *openJob
 	frame    blender.Frame
 	path     string
 	switched []string
 }
 
-// shoot renders a frame, with what is kept unless the guard has spoken.
-func (a *act) shoot(ctx context.Context, t *task) (blender.Frame, error) {
+// renderFrame renders with persistent data unless the guard has switched it off.
+func (a *openJob) renderFrame(ctx context.Context, t *task) (blender.Frame, error) {
 	if a.guard.note == "" {
 		return a.Render(ctx, t.lease.Frame, t.advance)
 	}
 	f, err := a.RenderFresh(ctx, t.lease.Frame, t.advance)
+	// The note says in the frame's own log why the frame took longer. It replaces the
+	// oldest lines, because the log's size is bounded.
 	f.Log = a.guard.note + f.Log[max(0, len(f.Log)+len(a.guard.note)-blender.FrameLogBytes):]
 	return f, err
 }
 
-// switched names what a frame that is rendered now is rendered otherwise.
-func (a *act) switched() []string {
+// switched lists the settings that differ from the file's for a frame rendered now.
+func (a *openJob) switched() []string {
 	all := slices.Clone(a.opened.Switched)
 	if a.guard.note != "" {
 		all = append(all, persistentDataOff)
@@ -80,16 +84,16 @@ func (a *act) switched() []string {
 	return all
 }
 
-// pass takes a rendered picture out of Blender's way and lets it go, or holds it
-// until its job's guard has compared.
-func (w *Worker) pass(ctx, wire context.Context, a *act, t *task, f blender.Frame) {
+// deliverOrHold moves a picture out of Blender's folder. It delivers the frame, or
+// holds it until its guard has compared.
+func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	path, err := w.out.claim(t.lease, f.Path)
 	if err != nil {
 		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "error", err)
 		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
 		return
 	}
-	s := shot{t, a, f, path, a.switched()}
+	s := renderedFrame{t, a, f, path, a.switched()}
 	g := &a.guard
 	if first := !g.began; first || !g.watched || g.note != "" {
 		g.began = true
@@ -98,15 +102,16 @@ func (w *Worker) pass(ctx, wire context.Context, a *act, t *task, f blender.Fram
 	}
 	g.held = append(g.held, s)
 	if len(g.held) >= g.batch {
-		w.settle(ctx, wire)
+		w.compareHeld(ctx, drainCtx)
 	}
 }
 
-// settle has the newest held frame rendered by a process that never kept data. Are
-// its pixels the same, all held frames go out; else all of them are rendered anew,
-// and the job keeps no data on this worker from here on. ctx is the worker's.
-func (w *Worker) settle(ctx, wire context.Context) {
-	a := w.stage.act
+// compareHeld renders the newest held frame again in a process that never kept data.
+// Equal pixels release all held frames. Otherwise all of them are rendered anew, and
+// the job keeps no data on this worker from then on. The end of ctx stops the
+// comparison.
+func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
+	a := w.pool.open
 	if a == nil || len(a.guard.held) == 0 {
 		return
 	}
@@ -120,7 +125,7 @@ func (w *Worker) settle(ctx, wire context.Context) {
 	same, err := w.compare(running, newest)
 	switch {
 	case running.Err() != nil:
-		w.unsettled(running, wire, held, err)
+		w.abandonHeld(running, drainCtx, held, err)
 		return
 	case same:
 		a.guard.batch = min(2*a.guard.batch, lastBatch)
@@ -130,9 +135,9 @@ func (w *Worker) settle(ctx, wire context.Context) {
 		if err != nil {
 			note = unchecked
 		}
-		w.keepsNoData(a, note)
-		if err := w.renew(running, held); err != nil {
-			w.unsettled(running, wire, held, err)
+		w.disablePersistentData(a, note)
+		if err := w.rerender(running, held); err != nil {
+			w.abandonHeld(running, drainCtx, held, err)
 			return
 		}
 	}
@@ -141,12 +146,13 @@ func (w *Worker) settle(ctx, wire context.Context) {
 	}
 }
 
-// compare renders a frame in the act's second process, where the first frames have
-// left nothing behind: not in Cycles, and not in a simulation's cache either.
-func (w *Worker) compare(ctx context.Context, s shot) (same bool, err error) {
-	a := s.act
+// compare renders a frame in a second process. A second process is needed because
+// data survives in the first one in more places than Cycles: in a simulation's cache,
+// for example.
+func (w *Worker) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
+	a := s.job
 	if a.second == nil {
-		if a.second, err = w.stage.take(ctx); err != nil {
+		if a.second, err = w.pool.take(ctx); err != nil {
 			return false, err
 		}
 		if _, err := a.second.Open(ctx, a.files.input); err != nil {
@@ -165,7 +171,8 @@ func (w *Worker) compare(ctx context.Context, s shot) (same bool, err error) {
 	return before == after, errors.Join(err, os.Remove(alone.Path))
 }
 
-// pixelsOf is what two pictures of a frame are compared by.
+// pixelsOf returns the hash by which two pictures of a frame are compared. Files may
+// differ in metadata; pixels may not.
 func pixelsOf(f blender.Frame, path string) (string, error) {
 	if f.PixelSHA256 != "" {
 		return f.PixelSHA256, nil
@@ -179,78 +186,80 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 	return picture.SHA256, err
 }
 
-// renew renders held frames once more, in a process of its own that keeps nothing;
-// that goes on with the job.
-func (w *Worker) renew(ctx context.Context, held []shot) error {
-	job := held[0].act.job
-	w.stage.clear()
+// rerender renders held frames again in a new process that keeps nothing. That
+// process then serves the rest of the job.
+func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
+	job := held[0].job.job
+	w.pool.clear()
 	for i := range held {
 		s := &held[i]
 		if s.task.ctx.Err() != nil {
-			continue // lost meanwhile; finish drops it
+			continue // the lease was lost; finish drops the frame
 		}
-		a, err := w.onStage(ctx, job)
+		a, err := w.openJob(ctx, job)
 		if err != nil {
 			return err
 		}
-		f, err := a.shoot(ctx, s.task)
+		f, err := a.renderFrame(ctx, s.task)
 		if err != nil {
 			return err
 		}
 		if err := os.Rename(f.Path, s.path); err != nil {
 			return err
 		}
-		s.act, s.frame, s.switched = a, f, a.switched()
+		s.job, s.frame, s.switched = a, f, a.switched()
 	}
 	return nil
 }
 
-// unsettled gives up held frames that could not be compared, nor rendered anew. The
-// newest counts as failed, so that a job that always fails so comes to an end.
-func (w *Worker) unsettled(running, wire context.Context, held []shot, err error) {
-	w.stage.clear()
+// abandonHeld gives up held frames that were neither compared nor rendered anew. The
+// newest one counts as failed, so that a job that always fails here comes to an end;
+// the others are released without a penalty.
+func (w *Worker) abandonHeld(running, drainCtx context.Context, held []renderedFrame, err error) {
+	w.pool.clear()
 	newest := held[len(held)-1]
-	_ = os.Remove(newest.path) // else the next run removes it
-	w.giveUp(wire, newest.task, context.Cause(running), err)
-	w.release(wire, held[:len(held)-1])
+	_ = os.Remove(newest.path) // if this fails, the next run empties the folder
+	w.giveUp(drainCtx, newest.task, context.Cause(running), err)
+	w.release(drainCtx, held[:len(held)-1])
 }
 
-// dropHeld gives back frames that were held when their process ended.
-func (w *Worker) dropHeld(wire context.Context) {
-	if a := w.stage.act; a != nil {
-		w.release(wire, a.guard.held)
+// releaseHeld gives frames back that were held when their process ended: nobody can
+// compare them any more.
+func (w *Worker) releaseHeld(drainCtx context.Context) {
+	if a := w.pool.open; a != nil {
+		w.release(drainCtx, a.guard.held)
 		a.guard.held = nil
 	}
 }
 
-// release gives held frames back unseen.
-func (w *Worker) release(wire context.Context, held []shot) {
+// release deletes the pictures of held frames and gives back their leases.
+func (w *Worker) release(drainCtx context.Context, held []renderedFrame) {
 	var tasks []*task
 	for _, s := range held {
 		_ = os.Remove(s.path)
 		tasks = append(tasks, s.task)
 	}
-	w.giveBack(wire, tasks...)
+	w.giveBack(drainCtx, tasks...)
 }
 
-// rememberedFiles is how many files without kept data a worker remembers.
+// rememberedFiles bounds how many files without kept data a worker remembers.
 const rememberedFiles = 256
 
-// keepsNoData switches kept data off for a job, now and when its file is opened
-// again, and says why.
-func (w *Worker) keepsNoData(a *act, note string) {
+// disablePersistentData switches kept data off for a job, also for the next time its
+// file is opened.
+func (w *Worker) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
 	if w.noData == nil {
 		w.noData = make(map[string]string)
 	}
 	if len(w.noData) >= rememberedFiles {
-		clear(w.noData) // to be found again costs a comparison
+		clear(w.noData) // forgetting one costs a comparison, not a wrong picture
 	}
 	w.noData[a.job.InputSHA256] = note
 }
 
-// newGuard is the guard of a file that was just opened.
-func (w *Worker) newGuard(a *act) guard {
+// newGuard returns the guard of a file that was just opened.
+func (w *Worker) newGuard(a *openJob) guard {
 	return guard{
 		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.Doubtful || sampled(a.job.JobID)),
 		note:    w.noData[a.job.InputSHA256],
@@ -258,12 +267,12 @@ func (w *Worker) newGuard(a *act) guard {
 	}
 }
 
-// keptDataFailed notes that a process that kept data ran out of memory or crashed:
-// kept data takes memory, so the next try does without.
-func (w *Worker) keptDataFailed(a *act, err error) {
+// keptDataFailed reacts to a process that kept data and ran out of memory or crashed:
+// kept data takes memory, so the next try does without it.
+func (w *Worker) keptDataFailed(a *openJob, err error) {
 	var failed *blender.Error
 	if a.opened.KeepsData && a.guard.began && a.guard.note == "" && errors.As(err, &failed) &&
 		(failed.Code == blender.OutOfMemory || failed.Code == blender.Crashed) {
-		w.keepsNoData(a, tooMuch)
+		w.disablePersistentData(a, tooMuch)
 	}
 }

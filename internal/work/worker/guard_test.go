@@ -40,7 +40,7 @@ func TestNoFrameThatKeptDataSpoiledIsDelivered(t *testing.T) {
 	})
 }
 
-func TestAJobThatKeptDataSpoilsIsRememberedByItsFile(t *testing.T) {
+func TestJobThatKeptDataSpoilsIsRememberedByItsFile(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(4)
 		b, p := watchedBench(t, s)
@@ -58,7 +58,7 @@ func TestAJobThatKeptDataSpoilsIsRememberedByItsFile(t *testing.T) {
 	})
 }
 
-func TestAWatchedJobIsComparedNowAndThen(t *testing.T) {
+func TestWatchedJobIsComparedPeriodically(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(40)
 		b, p := watchedBench(t, s)
@@ -76,7 +76,7 @@ func TestAWatchedJobIsComparedNowAndThen(t *testing.T) {
 	})
 }
 
-func TestAJobWithoutDoubtOrKeptDataIsNotCompared(t *testing.T) {
+func TestJobWithoutDoubtOrKeptDataIsNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*painter){
 		"no doubt": func(p *painter) { p.keeps = true }, // JOB-1 is not of the sample
@@ -122,7 +122,7 @@ func TestHeldFramesAreGivenBackWhenTheWorkerStops(t *testing.T) {
 	})
 }
 
-func TestAComparisonThatFailsFailsOneFrame(t *testing.T) {
+func TestComparisonThatFailsFailsOneFrame(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(4)
 		b, p := watchedBench(t, s)
@@ -136,7 +136,7 @@ func TestAComparisonThatFailsFailsOneFrame(t *testing.T) {
 	})
 }
 
-func TestAProcessThatEndsWithKeptDataIsFollowedByOneWithout(t *testing.T) {
+func TestProcessThatEndsWithKeptDataIsFollowedByOneWithout(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(4), newPainter()
 		p.keeps = true

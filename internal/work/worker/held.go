@@ -11,28 +11,28 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// errLost is the cause of the end of a frame whose lease is another's by now;
-// errStopped that of one that will not be done in the time that is left.
+// errLost ends a frame whose lease now belongs to another worker. errStopped ends a
+// frame that the worker cannot finish before it stops.
 var (
 	errLost    = errors.New("the lease is lost")
 	errStopped = errors.New("the worker stops")
 )
 
-// task is a leased frame on its way.
+// task is a leased frame from its lease until its report.
 type task struct {
 	job   farmapi.Job
 	lease farmapi.Lease
-	ctx   context.Context // ends with errLost, or when the lease is reported on
+	ctx   context.Context // ends with errLost, or when the lease is reported
 	end   context.CancelCauseFunc
 
 	mu       sync.Mutex
 	began    time.Time
 	progress float64 // 0 to 1
-	told     float64 // of it, to the server
+	reported float64 // the share of progress that the server knows
 }
 
-// advance notes progress; a scene of several layers starts over with each, of
-// which the greatest share counts.
+// advance records progress. A scene with several layers starts each at 0, so only the
+// greatest share counts: progress never goes back.
 func (t *task) advance(share float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,22 +46,23 @@ func (t *task) begin() time.Time {
 	return t.began
 }
 
-// untold is how far the frame has come since that was last told.
-func (t *task) untold() float64 {
+// unreported returns the progress that the server does not know yet.
+func (t *task) unreported() float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.progress - t.told
+	return t.progress - t.reported
 }
 
+// held describes the lease for a call, and marks its progress as reported.
 func (t *task) held() farmapi.Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.told = t.progress
+	t.reported = t.progress
 	return farmapi.Held{LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, Progress: t.progress}
 }
 
-// remaining guesses how long the frame still takes; ok is false where nothing can
-// be said yet.
+// remaining estimates the rest of the frame's time from its progress; ok is false
+// before there is progress.
 func (t *task) remaining() (d time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +72,7 @@ func (t *task) remaining() (d time.Duration, ok bool) {
 	return time.Duration(float64(time.Since(t.began)) * (1 - t.progress) / t.progress), true
 }
 
-// holdings are all leases the worker has and has not reported on.
+// holdings are all leases that the worker has and has not reported.
 type holdings struct {
 	mu    sync.Mutex
 	tasks map[string]*task // by lease id
@@ -89,7 +90,7 @@ func (h *holdings) take(job farmapi.Job, lease farmapi.Lease) *task {
 	return t
 }
 
-// drop puts away a lease that is reported on, or lost. A later attempt of the same lease
+// drop removes a lease that is reported or lost. A later attempt of the same lease
 // stays.
 func (h *holdings) drop(leaseID string, attempt int) {
 	h.mu.Lock()
@@ -100,7 +101,7 @@ func (h *holdings) drop(leaseID string, attempt int) {
 	}
 }
 
-// lose ends the frames whose leases the server has taken away.
+// lose ends the frames whose leases the server has revoked.
 func (h *holdings) lose(leaseIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,39 +124,39 @@ func (h *holdings) list() []farmapi.Held {
 	return all
 }
 
-// A heartbeat is sent before it is due when a frame has moved on by tellStep, but
-// at most once in tellPace: so who watches sees a long frame move, and no frame
-// costs the server more than twenty writes for it.
+// A heartbeat is sent early when a frame has progressed by progressStep, but at most
+// once per progressInterval. A watcher then sees a long frame move, and no frame
+// costs the server more than twenty extra writes.
 const (
-	tellPace = time.Second
-	tellStep = 0.05
+	progressInterval = time.Second
+	progressStep     = 0.05
 )
 
-// moved says that a frame's progress is worth telling before the beat is due.
-func (h *holdings) moved() bool {
+// hasNewProgress reports whether a frame's progress is worth an early heartbeat.
+func (h *holdings) hasNewProgress() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.tasks {
-		if t.untold() >= tellStep {
+		if t.unreported() >= progressStep {
 			return true
 		}
 	}
 	return false
 }
 
-// beat keeps the held leases alive until ctx ends.
+// beat extends the held leases until ctx ends.
 func (w *Worker) beat(ctx context.Context) {
 	last := time.Now()
 	for {
 		due := time.Until(last.Add(w.pace()))
-		timer := time.NewTimer(min(due, tellPace))
+		timer := time.NewTimer(min(due, progressInterval))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
 		case <-timer.C:
 		}
-		if due > tellPace && !w.held.moved() {
+		if due > progressInterval && !w.held.hasNewProgress() {
 			continue
 		}
 		last = time.Now()
@@ -163,8 +164,8 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce sends a heartbeat when there is a lease to keep. The next one is the
-// repetition of one that fails.
+// beatOnce sends a heartbeat when there is a lease to keep. It does not retry: the
+// next heartbeat is the retry.
 func (w *Worker) beatOnce(ctx context.Context) {
 	held := w.held.list()
 	if len(held) == 0 {

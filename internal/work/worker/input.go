@@ -13,27 +13,27 @@ import (
 	"strconv"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/farmapi"
 )
 
-// errDamaged says that a job's files arrived otherwise than the server described them.
+// errDamaged reports that a job's files are not what the server described.
 var errDamaged = errors.New("the job's file arrived damaged")
 
-// damagedTries is how often a damaged file is asked for again.
+// damagedTries bounds how often a damaged file is fetched again.
 const damagedTries = 3
 
-// files are a job's, in a folder of the job's own: the cache may drop what it keeps
-// while they are in use.
+// files are a job's input, in a folder of its own: the cache may evict a file while
+// Blender reads it.
 type files struct {
 	dir   string
 	input blender.Input
 }
 
-func (f files) remove() { _ = os.RemoveAll(f.dir) } // the next run empties what stays
+func (f files) remove() { _ = os.RemoveAll(f.dir) } // if this fails, the next run empties the folder
 
-// fetch brings a job's files into a folder: from the cache, into which they are
-// received and checked by their hashes when they are not there yet. A server that is
-// not there is waited for. Errors: refused, errDamaged, errUnable, ctx's.
+// fetch puts a job's files into a new folder, from the cache where possible. It waits
+// for an unreachable server. Errors: a refusal, errDamaged, errUnable, ctx's.
 func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error) {
 	defer func() {
 		if err != nil {
@@ -61,8 +61,9 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 		if err != nil {
 			return f, err
 		}
-		// Numbered: a stranger's name is one only inside Blender's folder. Where a file
-		// cannot have two names the cache's serves.
+		// The link has a number for a name: the project's own names are a stranger's,
+		// and are used only inside Blender's folder. On a file system without hard
+		// links the cache's path serves.
 		own := filepath.Join(f.dir, strconv.Itoa(i))
 		if os.Link(path, own) != nil {
 			own = path
@@ -72,12 +73,13 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 	return f, nil
 }
 
-// checkProject refuses a project that cannot be the job's.
+// checkProject refuses a project that cannot be the job's, before any of its names
+// touches the disk.
 func checkProject(job farmapi.Job, p farmapi.Project) error {
 	main := false
 	for _, f := range p.Files {
 		for _, sum := range append([]string{f.SHA256}, f.Parts...) {
-			if !isSum(sum) { // it becomes a file's name
+			if !digest.Is(sum) { // it becomes a file's name
 				return fmt.Errorf("%w: %q is no SHA-256", errDamaged, sum)
 			}
 		}
@@ -89,11 +91,12 @@ func checkProject(job farmapi.Job, p farmapi.Project) error {
 	return nil
 }
 
-// fetchFile returns where a file lies in the cache.
+// fetchFile returns the path of a file in the cache. It downloads and verifies a
+// missing one.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (path string, err error) {
 	path, ok, err := w.inputs.find(f.SHA256)
 	if err == nil && !ok {
-		err = w.inputs.room(f.SizeBytes)
+		err = w.inputs.evictFor(f.SizeBytes)
 	}
 	if err != nil {
 		return "", errors.Join(errUnable, err)
@@ -111,7 +114,7 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (p
 		}
 	}
 	if err != nil {
-		_ = os.Remove(incoming) // else the next file overwrites it
+		_ = os.Remove(incoming) // if this fails, the next download overwrites it
 		return "", err
 	}
 	if path, err = w.inputs.add(incoming, f.SHA256, f.SizeBytes); err != nil {
@@ -120,14 +123,15 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (p
 	return path, nil
 }
 
-// download receives a file part by part.
+// download receives a file part by part and verifies its hash.
 func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi.File, path string) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return errors.Join(errUnable, err)
 	}
 	sum := sha256.New()
-	// One byte more than announced is enough to know that it is another file.
+	// One byte more than announced is enough to detect another file, and bounds what
+	// a wrong server can write.
 	left := f.SizeBytes + 1
 	for _, part := range f.Parts {
 		var n int64
@@ -150,7 +154,7 @@ func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi
 	return nil
 }
 
-// receive passes on a part of at most size bytes.
+// receive copies one part of at most size bytes.
 func (w *Worker) receive(ctx context.Context, workerID, jobID, part string, size int64, to io.Writer) (int64, error) {
 	in, err := w.cfg.Farm.Part(ctx, workerID, jobID, part, size)
 	if err != nil {

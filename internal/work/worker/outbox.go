@@ -17,9 +17,9 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// report is what the worker has to say of one lease; exactly one field is set.
+// report is the result of one lease. Exactly one field is set.
 type report struct {
-	Frame *farmapi.FrameResult `json:"frame,omitempty"` // beside it lies the picture
+	Frame *farmapi.FrameResult `json:"frame,omitempty"` // its picture lies beside it
 	Fail  *farmapi.FailRequest `json:"fail,omitempty"`
 }
 
@@ -30,12 +30,12 @@ func (r report) lease() (id string, attempt int) {
 	return r.Fail.LeaseID, r.Fail.Attempt
 }
 
-// errUnsendable says that a report's picture is gone from the disk, or not whole.
+// errUnsendable reports that a report's picture is missing or truncated.
 var errUnsendable = errors.New("the kept picture cannot be read whole")
 
-// outbox keeps reports on disk until the server has answered them. A report is two
-// files, KEY.json and, for a frame, KEY.image; the first, written last, makes it
-// count. Both are fsynced, and so is the folder, before put returns.
+// outbox keeps reports on disk until the server has answered them. A report is
+// KEY.json and, for a frame, KEY.image. The .json is written last and makes the
+// report count. put fsyncs both files and the folder before it returns.
 type outbox struct {
 	dir  string
 	mu   sync.Mutex
@@ -43,8 +43,8 @@ type outbox struct {
 	more chan struct{} // of capacity 1, filled by put
 }
 
-// openOutbox finds what an earlier run could not send and removes what it had not
-// finished writing.
+// openOutbox finds the reports that an earlier run could not send, and deletes
+// pictures without a report.
 func openOutbox(dir string) (*outbox, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("make the outbox: %w", err)
@@ -70,8 +70,8 @@ func openOutbox(dir string) (*outbox, error) {
 	return o, nil
 }
 
-// claim moves a picture into the outbox under its lease's name, where no later
-// frame overwrites it. It does not count before put.
+// claim moves a picture into the outbox under its lease's name, where no later frame
+// overwrites it. Without put it is not a report.
 func (o *outbox) claim(lease farmapi.Lease, picture string) (path string, err error) {
 	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+".image")
 	if err := os.Rename(picture, path); err != nil {
@@ -84,7 +84,7 @@ func key(leaseID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", url.PathEscape(leaseID), attempt)
 }
 
-// put keeps a report; a frame's picture has been claimed before.
+// put stores a report. claim has stored a frame's picture before.
 func (o *outbox) put(r report) error {
 	k := key(r.lease())
 	if r.Frame != nil {
@@ -109,7 +109,7 @@ func (o *outbox) put(r report) error {
 	return nil
 }
 
-// next returns the oldest report's key, "" when there is none.
+// next returns the key of the oldest report, "" when there is none.
 func (o *outbox) next() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,12 +128,13 @@ func (o *outbox) read(k string) (r report, err error) {
 		return report{}, err
 	}
 	if r.Frame == nil && r.Fail == nil {
-		return report{}, errors.New("it says nothing")
+		return report{}, errors.New("it is empty")
 	}
 	return r, nil
 }
 
-// remove forgets a report that the server has answered.
+// remove deletes a report that the server has answered. The .json goes first, so that
+// a crash leaves no report without its picture.
 func (o *outbox) remove(k string) error {
 	o.mu.Lock()
 	o.keys = slices.DeleteFunc(o.keys, func(other string) bool { return other == k })
@@ -145,7 +146,8 @@ func (o *outbox) remove(k string) error {
 	return err
 }
 
-// send sends reports until ctx ends or, once closing is closed, none is left.
+// send delivers reports until ctx ends or, once closing is closed, until none is
+// left.
 func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 	for ctx.Err() == nil {
 		k := w.out.next()
@@ -162,12 +164,13 @@ func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 			return
 		}
 		if err := w.sendOne(ctx, k); err != nil {
-			return // ctx has ended; the report stays for the next run
+			return // ctx has ended; the next run sends the report
 		}
 	}
 }
 
-// sendOne gets one report answered. It returns an error only when ctx ends first.
+// sendOne repeats one report until the server answers. It returns an error only when
+// ctx ends first.
 func (w *Worker) sendOne(ctx context.Context, k string) error {
 	r, err := w.out.read(k)
 	if err != nil {
@@ -178,8 +181,8 @@ func (w *Worker) sendOne(ctx context.Context, k string) error {
 	log := w.log.With("lease", id, "attempt", attempt)
 	first := true
 	err = w.persist(ctx, "report", func(workerID string) error {
-		// The first try goes out under the id that rendered it, which may be that
-		// of a run before this one.
+		// The first try uses the worker id that rendered the frame, which may be an
+		// earlier run's: the lease belongs to it.
 		err := w.deliver(ctx, k, r, workerID, first)
 		first = false
 		return err
@@ -219,7 +222,8 @@ func (w *Worker) deliver(ctx context.Context, k string, r report, workerID strin
 	}
 	defer image.Close()
 	if info, err := image.Stat(); err != nil || info.Size() != r.Frame.SizeBytes {
-		// A server that is sent less than was announced only sees a call break off.
+		// A server that receives less than announced sees only a broken connection,
+		// and the worker would repeat it forever.
 		return errors.Join(errUnsendable, err)
 	}
 	return w.cfg.Farm.Deliver(ctx, *r.Frame, image)

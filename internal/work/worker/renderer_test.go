@@ -114,18 +114,18 @@ func (p *painting) RenderFresh(ctx context.Context, frame int, progress func(flo
 	if p.broken {
 		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "gone"}
 	}
-	return p.shoot(ctx, frame, frame, progress)
+	return p.renderFrame(ctx, frame, frame, progress)
 }
 
 func (p *painting) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	if p.stale != nil && p.stale(frame) {
-		return p.shoot(ctx, frame, frame+1000, progress)
+		return p.renderFrame(ctx, frame, frame+1000, progress)
 	}
-	return p.shoot(ctx, frame, frame, progress)
+	return p.renderFrame(ctx, frame, frame, progress)
 }
 
-// shoot renders a frame that looks like another one, or like itself.
-func (p *painting) shoot(ctx context.Context, frame, like int, progress func(float64)) (blender.Frame, error) {
+// renderFrame renders a frame that looks like another one, or like itself.
+func (p *painting) renderFrame(ctx context.Context, frame, like int, progress func(float64)) (blender.Frame, error) {
 	p.mu.Lock()
 	p.began = append(p.began, time.Now())
 	p.mu.Unlock()

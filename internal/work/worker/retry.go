@@ -10,15 +10,15 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// The pause before a call is repeated doubles from the first to the last.
+// The pause before a repeated call doubles from the first to the last.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// pause returns how long to wait before try n (1 is the first repetition): the
-// doubled pause, of which jitter in [0, 1) takes up to half away, so that workers
-// that lost the server together do not come back together.
+// pause returns the wait before try n; 1 is the first repetition. Jitter in [0, 1)
+// takes up to half of it away, so that workers that lost the server together do not
+// return together.
 func pause(n int, jitter float64) time.Duration {
 	d := lastPause
 	if n < 8 {
@@ -27,8 +27,8 @@ func pause(n int, jitter float64) time.Duration {
 	return d - time.Duration(jitter*float64(d/2))
 }
 
-// refused says that to repeat a call is of no use: the server has understood it and
-// does not want it, or the bytes to send or the bytes received are not those meant.
+// refused reports that repeating a call cannot help: the server has understood and
+// declined it, or the bytes are not the announced ones.
 func refused(err error) bool {
 	if errors.Is(err, errUnsendable) || errors.Is(err, errDamaged) {
 		return true
@@ -40,7 +40,7 @@ func refused(err error) bool {
 	return e.Status != http.StatusUnauthorized && e.Status != http.StatusForbidden && !unregistered(err)
 }
 
-// unauthorized says that the node key is not, or no longer, good.
+// unauthorized reports that the server does not accept the node key.
 func unauthorized(err error) bool {
 	var e *farmapi.Error
 	return errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
@@ -51,8 +51,9 @@ func unregistered(err error) bool {
 	return errors.As(err, &e) && e.Code == string(fault.WorkerNotRegistered)
 }
 
-// persist makes a call until it is done or refused, or ctx ends. The call gets the
-// worker's id, which is made anew when the server does not know it any longer.
+// persist repeats a call until it succeeds or is refused, or ctx ends. Each try gets
+// the worker's current id. A server that no longer knows the id gets a new
+// registration.
 func (w *Worker) persist(ctx context.Context, what string, call func(workerID string) error) error {
 	for try := 1; ; try++ {
 		id := w.id()
@@ -66,18 +67,18 @@ func (w *Worker) persist(ctx context.Context, what string, call func(workerID st
 				continue
 			}
 		}
-		if err := w.rest(ctx, what, try, err); err != nil {
+		if err := w.backOff(ctx, what, try, err); err != nil {
 			return err
 		}
 	}
 }
 
-// rest waits before the next try; it returns ctx's error when that ends first.
-func (w *Worker) rest(ctx context.Context, what string, try int, err error) error {
+// backOff waits before the next try. It returns ctx's error when ctx ends first.
+func (w *Worker) backOff(ctx context.Context, what string, try int, err error) error {
 	d := pause(try, w.cfg.Jitter())
-	var said *farmapi.Error
-	if errors.As(err, &said) {
-		d = max(d, min(said.RetryAfter, lastPause))
+	var failed *farmapi.Error
+	if errors.As(err, &failed) {
+		d = max(d, min(failed.RetryAfter, lastPause))
 	}
 	w.log.Warn("a call to the server failed, it is repeated", "call", what, "try", try, "pause", d, "error", err)
 	timer := time.NewTimer(d)

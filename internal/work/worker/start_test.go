@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-func TestAWorkerThatMayNotStartSaysWhichFlagHelps(t *testing.T) {
+func TestRefusedBlenderNamesTheFlagThatAdmitsIt(t *testing.T) {
 	t.Parallel()
 	old := newPainter()
 	old.info.Version = "3.4.1"
@@ -46,7 +46,7 @@ func TestAWorkerThatMayNotStartSaysWhichFlagHelps(t *testing.T) {
 	}
 }
 
-func TestAFirstRegistrationThatIsRefusedEndsTheWorker(t *testing.T) {
+func TestFirstRegistrationThatIsRefusedEndsTheWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := newBench(t, newServer(0), newPainter())
 		b.config.Farm = keyless{b.server}
@@ -56,7 +56,7 @@ func TestAFirstRegistrationThatIsRefusedEndsTheWorker(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNotThereYetIsWaitedFor(t *testing.T) {
+func TestWorkerWaitsForAnUnreachableServer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(1)
 		s.down = true
@@ -69,7 +69,7 @@ func TestAServerThatIsNotThereYetIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestAServerThatRefusesIsNotFlooded(t *testing.T) {
+func TestServerThatRefusesIsNotFlooded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := newBench(t, newServer(0), newPainter())
 		var calls atomic.Int64
@@ -85,7 +85,7 @@ func TestAServerThatRefusesIsNotFlooded(t *testing.T) {
 	})
 }
 
-func TestAFolderHasOneWorker(t *testing.T) {
+func TestFolderHasOneWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := newBench(t, newServer(0), newPainter())
 		stop := b.run()

@@ -7,7 +7,7 @@ import (
 	"svc.example/internal/test/await"
 )
 
-func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
+func TestStoppedWorkerFinishesAShortFrame(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(5), newPainter()
 		p.frameTime = 4 * time.Second
@@ -30,7 +30,7 @@ func TestAStoppedWorkerFinishesAShortFrame(t *testing.T) {
 	})
 }
 
-func TestAStoppedWorkerGivesALongFrameBack(t *testing.T) {
+func TestStoppedWorkerGivesALongFrameBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(5), newPainter()
 		p.frameTime = time.Hour
@@ -50,7 +50,7 @@ func TestAStoppedWorkerGivesALongFrameBack(t *testing.T) {
 	})
 }
 
-func TestAStoppedWorkerGivesBackWhatItHadNotBegun(t *testing.T) {
+func TestStoppedWorkerGivesBackWhatItHadNotBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(40), newPainter()
 		p.frameTime = 300 * time.Millisecond

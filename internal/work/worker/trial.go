@@ -13,16 +13,16 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// Trial is what came of rendering a frame of our own scene.
+// Trial is the result of rendering the built-in scene.
 type Trial struct {
 	Info    blender.Info
 	Started time.Duration // until Blender was ready
-	Frame   blender.Frame // zero where there was no device to render on
+	Frame   blender.Frame // zero without a device to render on
 	Picture pixels.Picture
 }
 
-// try starts a process, has it render the demo's first frame and looks at the
-// picture. Its folders are made below temp and go again.
+// try starts a process, renders the demo's first frame and reads the picture. Its
+// folders are made below temp and removed.
 func try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t Trial, err error) {
 	dir, err := os.MkdirTemp(temp, "trial-")
 	if err != nil {
@@ -59,9 +59,10 @@ func try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	return t, err
 }
 
-// makeKernels has a Blender that opens no stranger's file compile what the GPU
-// needs, into a folder that all later ones only read. Debian's Blender takes
-// minutes for that the first time, others seconds.
+// makeKernels makes a Blender that opens no customer's file compile the GPU kernels,
+// into a folder that later processes only read. Otherwise a customer's scene could
+// replace a kernel. The first compilation takes minutes with Debian's Blender,
+// seconds with others.
 func (w *Worker) makeKernels(ctx context.Context) error {
 	if _, ok := w.cfg.Renderer.(Blender); !ok || w.cfg.Device != blender.GPU {
 		return nil
@@ -74,7 +75,7 @@ func (w *Worker) makeKernels(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("render a trial frame on the GPU: %w", err)
 	}
-	if t.Frame.Device != "" { // else admit says what is missing
+	if t.Frame.Device != "" { // else Admit names what is missing
 		w.log.Info("trial frame rendered", "device", t.Frame.Device, "device_name", t.Frame.DeviceName, "seconds", t.Frame.Seconds)
 	}
 	return nil

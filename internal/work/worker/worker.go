@@ -15,7 +15,8 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// Worker renders what a farm leases to it. Make one with New; Run it once.
+// Worker renders the frames that a farm leases to it. Make one with New; call Run
+// once.
 type Worker struct {
 	cfg    Config
 	log    *slog.Logger
@@ -23,14 +24,15 @@ type Worker struct {
 	dirs   folders
 	out    *outbox
 	held   holdings
-	stage  *stage
-	inputs *cache // of the goroutine that renders
-	// noData holds why data is not kept, by the file's hash; of that goroutine too.
+	pool   *processPool
+	inputs *cache // of the rendering goroutine
+	// noData holds, by the file's hash, why data is not kept. It belongs to the
+	// rendering goroutine too.
 	noData map[string]string
 
-	finishing sync.WaitGroup // pictures that are checked while the next one renders
+	finishing sync.WaitGroup // pictures that are checked beside the next render
 
-	registering sync.Mutex // held over a registration, so that one call serves all
+	registering sync.Mutex // held during a registration, so that one call serves all goroutines
 	mu          sync.Mutex
 	registered  farmapi.RegisterReply
 }
@@ -38,19 +40,19 @@ type Worker struct {
 // folders are the parts of the work folder.
 type folders struct{ pictures, processes, projects, outbox, kernels string }
 
-// kernelFolder holds compiled GPU kernels and is kept over runs.
+// kernelFolder holds compiled GPU kernels and is kept across runs.
 const kernelFolder = "kernels"
 
-// New makes a worker; nothing starts before Run.
+// New makes a worker. Nothing starts before Run.
 func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	return &Worker{cfg: cfg, log: cfg.Log.With("worker", cfg.Name)}
 }
 
-// Run works until ctx ends, which is no error: then it finishes or gives back the
-// running frame, sends what it can and returns, all within Config.Grace and
-// DeliveryGrace. Errors: the work folder cannot be used, Blender does not start,
-// ErrVersion, ErrNoGPU, or the first registration is refused.
+// Run works until ctx ends, which is no error. It then finishes or gives back the
+// running frame, sends what it can and returns within Config.Grace plus
+// DeliveryGrace. Errors: an unusable work folder, a Blender that does not start,
+// ErrVersion, ErrNoGPU, a refused first registration.
 func (w *Worker) Run(ctx context.Context) error {
 	unlock, err := w.prepareFolders()
 	if err != nil {
@@ -63,8 +65,8 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	w.stage = newStage(w.startSession)
-	defer w.stage.close()
+	w.pool = newProcessPool(w.startSession)
+	defer w.pool.close()
 	if err := w.join(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -74,36 +76,38 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
 		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys))
 
-	wire, cut := outlive(ctx, w.cfg.Grace+DeliveryGrace)
+	drainCtx, cut := withGrace(ctx, w.cfg.Grace+DeliveryGrace)
 	defer cut()
 	var background sync.WaitGroup
 	closing, sent := make(chan struct{}), make(chan struct{})
-	background.Go(func() { w.beat(wire) })
+	background.Go(func() { w.beat(drainCtx) })
 	background.Go(func() {
 		defer close(sent)
-		w.send(wire, closing)
+		w.send(drainCtx, closing)
 	})
-	w.work(ctx, wire)
+	// The order matters: the last pictures are checked, then all reports are sent,
+	// and only then does the server learn that the worker has stopped.
+	w.renderLoop(ctx, drainCtx)
 	w.finishing.Wait()
 	close(closing)
 	<-sent
-	w.signOff(wire)
+	w.announceStop(drainCtx)
 	cut()
 	background.Wait()
 	w.log.Info("the worker has stopped")
 	return nil
 }
 
-// signOff tells the server that no more is heard of this worker. It is tried once:
-// else the server finds out by itself.
-func (w *Worker) signOff(wire context.Context) {
-	if err := w.cfg.Farm.Release(wire, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: []farmapi.Held{}, Leaving: true}); err != nil {
+// announceStop tells the server that this worker has stopped. It calls once:
+// otherwise the server notices the missing heartbeats.
+func (w *Worker) announceStop(drainCtx context.Context) {
+	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: []farmapi.Held{}, Leaving: true}); err != nil {
 		w.log.Info("the server does not know yet that this worker has stopped", "error", err)
 	}
 }
 
-// outlive returns a context that ends d after ctx does.
-func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// withGrace returns a context that ends d after ctx does.
+func withGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.NewTimer(d)
@@ -117,8 +121,8 @@ func outlive(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return longer, func() { stop(); cancel() }
 }
 
-// prepareFolders makes the work folder its own, empties what an earlier run left
-// but for the outbox and the kept files, and returns what frees it.
+// prepareFolders locks the work folder and empties what an earlier run left, except
+// the outbox, the cache and the kernels. unlock frees the folder.
 func (w *Worker) prepareFolders() (unlock func(), err error) {
 	home, err := filepath.Abs(w.cfg.WorkDir) // Blender has another current folder
 	if err != nil {
@@ -133,7 +137,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the work folder's lock: %w", err)
 	}
-	unlock = func() { _ = lock.Close() } // which frees the lock
+	unlock = func() { _ = lock.Close() } // closing it frees the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		unlock()
 		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
@@ -160,14 +164,14 @@ func (w *Worker) startSession(ctx context.Context) (Session, error) {
 	})
 }
 
-// join starts the first Blender, decides whether it may work here and registers.
-// A server that is not there is waited for; one that refuses is an error.
+// join starts the first Blender, decides whether it may work here and registers. It
+// waits for an unreachable server and fails on a refusal.
 func (w *Worker) join(ctx context.Context) error {
-	first, err := w.stage.take(ctx)
+	first, err := w.pool.take(ctx)
 	if err != nil {
 		return fmt.Errorf("start the first Blender: %w", err)
 	}
-	w.stage.keep(first)
+	w.pool.keep(first)
 	if w.self, err = w.cfg.Admit(first.Info()); err != nil {
 		return err
 	}
@@ -176,14 +180,14 @@ func (w *Worker) join(ctx context.Context) error {
 		if err == nil || refused(err) || unauthorized(err) {
 			return err
 		}
-		if err := w.rest(ctx, "register", try, err); err != nil {
+		if err := w.backOff(ctx, "register", try, err); err != nil {
 			return err
 		}
 	}
 }
 
-// register makes the worker known to the server, unless that has happened since
-// the caller learned that the id stale is not known.
+// register registers the worker, unless another goroutine has replaced the id stale
+// in the meantime.
 func (w *Worker) register(ctx context.Context, stale string) error {
 	w.registering.Lock()
 	defer w.registering.Unlock()
@@ -206,12 +210,12 @@ func (w *Worker) id() string {
 	return w.registered.WorkerID
 }
 
-// leastPace keeps a server that names no pace from being flooded.
-const leastPace = 100 * time.Millisecond
+// minPace protects a server that names no pace.
+const minPace = 100 * time.Millisecond
 
 // pace is the time between heartbeats.
 func (w *Worker) pace() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return max(time.Duration(w.registered.HeartbeatSeconds*float64(time.Second)), leastPace)
+	return max(time.Duration(w.registered.HeartbeatSeconds*float64(time.Second)), minPace)
 }

@@ -93,7 +93,7 @@ func TestEveryFrameIsDeliveredOnceAndDescribedTruly(t *testing.T) {
 	})
 }
 
-func TestTheNextFrameRendersWhileTheLastOneUploads(t *testing.T) {
+func TestNextFrameRendersWhileTheLastOneUploads(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(10)
 		s.deliverIn = 900 * time.Millisecond
@@ -149,7 +149,7 @@ func TestLongFramesFollowWithoutWaitingForTheNetwork(t *testing.T) {
 	})
 }
 
-func TestALongFrameIsLeftToAnIdleWorker(t *testing.T) {
+func TestLongFrameIsLeftToAnIdleWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(3)
 		busy, idle := newPainter(), newPainter()
@@ -183,7 +183,7 @@ func TestTwoWorkersShareAJob(t *testing.T) {
 	})
 }
 
-func TestASpareIsReadyForTheNextJob(t *testing.T) {
+func TestSpareIsReadyForTheNextJob(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(3), newPainter()
 		b := newBench(t, s, p)
@@ -251,8 +251,8 @@ func TestResultsOutliveTheWorker(t *testing.T) {
 	})
 }
 
-// What a failing disk has left of a picture is not sent, and stands in nobody's way.
-func TestAKeptPictureThatIsNotWholeIsRenderedAgain(t *testing.T) {
+// What a failing disk has left of a picture is not sent, and blocks no later result.
+func TestKeptPictureThatIsNotWholeIsRenderedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(2), newPainter()
 		s.leaseLife = 5 * time.Minute
@@ -287,7 +287,7 @@ func TestAKeptPictureThatIsNotWholeIsRenderedAgain(t *testing.T) {
 	})
 }
 
-func TestARefusedResultIsDropped(t *testing.T) {
+func TestRefusedResultIsDropped(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(2)
 		s.deliverIn = 3 * time.Second
@@ -308,7 +308,7 @@ func TestARefusedResultIsDropped(t *testing.T) {
 	})
 }
 
-func TestALostLeaseEndsItsFrame(t *testing.T) {
+func TestLostLeaseEndsItsFrame(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(2), newPainter()
 		p.frameTime = 30 * time.Second
@@ -341,7 +341,7 @@ func TestHeartbeatsKeepALongFrame(t *testing.T) {
 	})
 }
 
-func TestProgressIsToldEverySecondAndNotMoreOftenThanItMoves(t *testing.T) {
+func TestProgressIsReportedAtMostOncePerSecond(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		frameTime   time.Duration
@@ -373,7 +373,7 @@ func TestProgressIsToldEverySecondAndNotMoreOftenThanItMoves(t *testing.T) {
 	}
 }
 
-func TestAForgottenWorkerRegistersAgain(t *testing.T) {
+func TestForgottenWorkerRegistersAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(4)
 		b := newBench(t, s, newPainter())
@@ -414,7 +414,7 @@ func TestFailuresAreReportedAsTheyAre(t *testing.T) {
 	})
 }
 
-func TestAnUnsoundPictureFailsItsCheck(t *testing.T) {
+func TestUnsoundPictureFailsItsCheck(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*painter){
 		"cut":   func(p *painter) { p.cut = true },
@@ -436,7 +436,7 @@ func TestAnUnsoundPictureFailsItsCheck(t *testing.T) {
 	}
 }
 
-func TestADamagedInputNeverReachesBlender(t *testing.T) {
+func TestDamagedInputNeverReachesBlender(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(1), newPainter()
 		b := newBench(t, s, p)
@@ -450,7 +450,7 @@ func TestADamagedInputNeverReachesBlender(t *testing.T) {
 	})
 }
 
-func TestAFileIsFetchedOnceOverJobsAndRestarts(t *testing.T) {
+func TestFileIsFetchedOnceOverJobsAndRestarts(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(1)
 		b := newBench(t, s, newPainter())

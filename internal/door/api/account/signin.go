@@ -103,7 +103,7 @@ func (s *Server) signIn(api huma.API) {
 	out := op("signOut", http.MethodPost, "/v1/auth/sign-out", "End the session", signedIn)
 	out.Security = who.Security
 	huma.Register(api, out, func(ctx context.Context, in *sessionInput) (*signOutOutput, error) {
-		out := &signOutOutput{SetCookie: identity.EndedCookie(s.Links.PublicURL)}
+		out := &signOutOutput{SetCookie: identity.ClearedCookie(s.Links.PublicURL)}
 		out.Body.OK = true
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.SignOut(ctx, tx, in.Session) })
 	})
@@ -112,7 +112,7 @@ func (s *Server) signIn(api huma.API) {
 func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
 	out := &okOutput{}
 	out.Body.OK = true
-	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.AskForLink(ctx, tx, in.Body.Email) })
+	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.RequestLink(ctx, tx, in.Body.Email) })
 }
 
 func (s *Server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {

@@ -97,7 +97,7 @@ func (s *Server) workspace(api huma.API) {
 		out := &proofPagesOutput{}
 		out.Body.OK, out.Body.Shown = true, in.Body.Shown
 		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
-			return identity.ShowProofs(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Shown)
+			return identity.SetProofPages(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Shown)
 		})
 	})
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)

@@ -228,7 +228,7 @@ func (h *house) stored(resultID string) (row struct{ Status, Reason, Envelope st
 	return row
 }
 
-func TestANodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
+func TestNodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := newHouse(t, d)
@@ -259,7 +259,7 @@ func TestANodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 	})
 }
 
-func TestARecordProvesWhatTheServiceTook(t *testing.T) {
+func TestRecordProvesWhatTheServiceTook(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := newHouse(t, d)

@@ -101,7 +101,7 @@ func TestAnotherPictureIsADifference(t *testing.T) {
 	}
 }
 
-func TestAFrameTakesAboutFourSeconds(t *testing.T) {
+func TestFrameTakesAboutFourSeconds(t *testing.T) {
 	t.Parallel()
 	for each, want := range map[float64]int{0.5: 8, 10: 1, 1000: 1, 0.01: 400, 1e-9: 4096} {
 		if got := measure.SamplesOf(measure.FrameSeconds, each); got != want {
@@ -110,7 +110,7 @@ func TestAFrameTakesAboutFourSeconds(t *testing.T) {
 	}
 }
 
-func TestTheMachineIsDescribedOrUnknown(t *testing.T) {
+func TestMachineIsDescribedOrUnknown(t *testing.T) {
 	t.Parallel()
 	m := measure.Look(t.Context(), fstest.MapFS{
 		"proc/cpuinfo":   {Data: []byte("processor\t: 0\nmodel name\t: AMD EPYC 9454P 48-Core Processor\n")},

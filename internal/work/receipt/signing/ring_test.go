@@ -97,7 +97,7 @@ func TestKeyIsPublishedBeforeItSigns(t *testing.T) {
 	})
 }
 
-func TestAKeySignsAlsoWhenTheClockIsSetBackBehindItsPublication(t *testing.T) {
+func TestKeySignsAlsoWhenTheClockIsSetBackBehindItsPublication(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		r := h.ring(t.TempDir())
@@ -162,8 +162,8 @@ func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 	})
 }
 
-// TestTheLastKeyIsNotEnded: without a key that stays, no job could be completed.
-func TestTheLastKeyIsNotEnded(t *testing.T) {
+// TestLastKeyIsNotEnded: without a key that stays, no job could be completed.
+func TestLastKeyIsNotEnded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		r := h.ring(t.TempDir())
@@ -212,9 +212,9 @@ func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 	})
 }
 
-// TestAKeyOfAnotherFolderIsNotRotatedIn: the service would never find it, and
+// TestKeyOfAnotherFolderIsNotRotatedIn: the service would never find it, and
 // have none once the overlap is over.
-func TestAKeyOfAnotherFolderIsNotRotatedIn(t *testing.T) {
+func TestKeyOfAnotherFolderIsNotRotatedIn(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		h.ring(t.TempDir())

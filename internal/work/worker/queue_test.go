@@ -11,25 +11,25 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-func TestAWorkerAsksAheadForSecondsOfWorkAndHalfOfWhatIsLeft(t *testing.T) {
+func TestWorkerPrefetchesSecondsOfWorkAndHalfOfTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := line{
-			tasks:   make([]*task, rapid.IntRange(0, 20).Draw(t, "in line")),
+		q := frameQueue{
+			tasks:   make([]*task, rapid.IntRange(0, 20).Draw(t, "queued")),
 			waiting: rapid.IntRange(0, 10000).Draw(t, "waiting"),
 			pace:    time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "pace")),
 		}
-		n := l.wants()
-		if n < 0 || n > 0 && (n > (l.waiting+1)/2 || len(l.tasks)+n > aheadMost) {
-			t.Fatalf("asks for %d with %d in line and %d waiting", n, len(l.tasks), l.waiting)
+		n := q.prefetchCount()
+		if n < 0 || n > 0 && (n > (q.waiting+1)/2 || len(q.tasks)+n > prefetchMax) {
+			t.Fatalf("asks for %d with %d queued and %d waiting", n, len(q.tasks), q.waiting)
 		}
-		if n > 0 && l.pace*time.Duration(len(l.tasks)+n) > aheadTime {
-			t.Fatalf("%d frames of %s each are more than %s of work", len(l.tasks)+n, l.pace, aheadTime)
+		if n > 0 && q.pace*time.Duration(len(q.tasks)+n) > prefetchTime {
+			t.Fatalf("%d frames of %s each are more than %s of work", len(q.tasks)+n, q.pace, prefetchTime)
 		}
 	})
 }
 
-func TestPausesGrowToAnEnd(t *testing.T) {
+func TestPausesGrowToALimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 1<<30).Draw(t, "try")
@@ -55,7 +55,7 @@ func putFailure(t interface{ Fatal(...any) }, dir, lease string) *outbox {
 	return o
 }
 
-func TestTheOutboxNamesFilesSafely(t *testing.T) {
+func TestOutboxNamesFilesSafely(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	putFailure(t, dir, "../../etc/passwd")
@@ -72,7 +72,7 @@ func TestTheOutboxNamesFilesSafely(t *testing.T) {
 	}
 }
 
-func TestTheOutboxDropsWhatWasNotWrittenWhole(t *testing.T) {
+func TestOutboxDropsWhatWasNotWrittenWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	putFailure(t, dir, "L1")

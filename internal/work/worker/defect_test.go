@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-func TestABrokenFrameIsToldFromASoundOne(t *testing.T) {
+func TestBrokenFrameIsRejected(t *testing.T) {
 	t.Parallel()
 	sound := blender.Frame{Number: 7, Width: 8, Height: 6, Device: "GPU", Log: "Fra:7 Mem:10M | Finished\nSaved: 'frame_0007.png'"}
 	seen := pixels.Picture{Width: 8, Height: 6}
@@ -37,7 +37,7 @@ func TestABrokenFrameIsToldFromASoundOne(t *testing.T) {
 			device = "GPU"
 		}
 		c.spoil(&f, &p)
-		got := broken(7, device, f, p)
+		got := frameDefect(7, device, f, p)
 		switch {
 		case (got == nil) != (c.code == ""):
 			t.Errorf("%s: %v, want %q", name, got, c.code)

@@ -8,12 +8,11 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// broken says what is wrong with a rendered frame whose picture was read; nil for
-// nothing. It must be the leased frame, of the size that was rendered, on the
-// device that this worker registered, and Blender must not have said that it is
-// broken. What the picture looks like is the server's to judge: it knows the
-// frame's neighbours.
-func broken(wanted int, device string, f blender.Frame, p pixels.Picture) *blender.Error {
+// frameDefect returns what is wrong with a rendered frame, nil for nothing. It must
+// be the leased frame, in the rendered size, on the registered device, and Blender
+// must not have logged a defect. The server judges the picture's content: it knows
+// the neighbouring frames.
+func frameDefect(wanted int, device string, f blender.Frame, p pixels.Picture) *blender.Error {
 	bad := func(code, format string, args ...any) *blender.Error {
 		return &blender.Error{Code: code, Message: fmt.Sprintf(format, args...), Log: f.Log}
 	}
@@ -29,17 +28,18 @@ func broken(wanted int, device string, f blender.Frame, p pixels.Picture) *blend
 	case p.Look.NotFinite:
 		return bad(blender.FrameCheckFailed, "the picture of frame %d holds values that are infinite or no numbers", f.Number)
 	}
-	return saidBroken(f)
+	return loggedDefect(f)
 }
 
-// sign is what Blender or Cycles prints when a frame is broken although it ends.
-type sign struct{ text, code string }
+// errorPattern is a text that Blender or Cycles logs when a frame is broken although
+// the render succeeds.
+type errorPattern struct{ text, code string }
 
-// signs are looked for in this order, in lower case. Other lines with "Error:" are
-// no signs: Blender prints them for what a scene merely lacks, which inspect has
-// warned of.
-func signs() []sign {
-	return []sign{
+// errorPatterns are matched in this order, in lower case. Other lines with "Error:"
+// do not count: Blender logs them for files that a scene lacks, and inspect has
+// warned of those.
+func errorPatterns() []errorPattern {
+	return []errorPattern{
 		{"system is out of gpu", blender.OutOfMemory},
 		{"out of memory in", blender.OutOfMemory}, // "CUDA error: Out of memory in cuMemAlloc"
 		{"refer to the cycles gpu rendering documentation", blender.GPUUnavailable},
@@ -52,11 +52,11 @@ func signs() []sign {
 	}
 }
 
-// saidBroken finds a sign in Blender's lines of a frame.
-func saidBroken(f blender.Frame) *blender.Error {
+// loggedDefect finds the first error pattern in Blender's log of a frame.
+func loggedDefect(f blender.Frame) *blender.Error {
 	for line := range strings.Lines(f.Log) {
 		low := strings.ToLower(line)
-		for _, s := range signs() {
+		for _, s := range errorPatterns() {
 			if strings.Contains(low, s.text) {
 				return &blender.Error{Code: s.code, Message: fmt.Sprintf("frame %d is broken, Blender said: %s", f.Number, strings.TrimSpace(line)), Log: f.Log}
 			}

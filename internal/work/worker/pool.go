@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/farmapi"
+)
+
+// processPool holds the Blender processes: one with a job's file open, and a spare
+// that starts ahead of need, because a start takes seconds. Only the rendering
+// goroutine uses it.
+type processPool struct {
+	start func(context.Context) (Session, error)
+	ctx   context.Context // of all starts; close ends it
+	end   context.CancelFunc
+	open  *openJob     // nil when no file is open
+	spare chan started // of capacity 1; nil when none was started
+	left  sync.WaitGroup
+}
+
+// openJob is a process with a job's file open.
+type openJob struct {
+	Session
+	job    farmapi.Job
+	files  files
+	opened blender.Opened
+	guard  guard
+	second Session // renders the guard's comparisons; nil until the first
+}
+
+type started struct {
+	session Session
+	err     error
+}
+
+func newProcessPool(start func(context.Context) (Session, error)) *processPool {
+	ctx, end := context.WithCancel(context.Background())
+	return &processPool{start: start, ctx: ctx, end: end}
+}
+
+// warm starts a spare unless there is one.
+func (p *processPool) warm() {
+	if p.spare != nil {
+		return
+	}
+	ready := make(chan started, 1)
+	p.spare = ready
+	go func() {
+		session, err := p.start(p.ctx)
+		ready <- started{session, err}
+	}()
+}
+
+// take returns the spare, and starts one when there is none. Errors: the start's, and
+// ctx's cause.
+func (p *processPool) take(ctx context.Context) (Session, error) {
+	p.warm()
+	select {
+	case got := <-p.spare:
+		p.spare = nil
+		return got.session, got.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// keep makes a taken process the spare again.
+func (p *processPool) keep(session Session) {
+	p.spare = make(chan started, 1)
+	p.spare <- started{session: session}
+}
+
+// clear ends the process with the open file and does not wait: the next frame need
+// not wait for a memory of gigabytes to be freed.
+func (p *processPool) clear() {
+	if p.open == nil {
+		return
+	}
+	gone := p.open
+	p.open = nil
+	p.left.Go(gone.files.remove)
+	p.left.Go(func() { _ = gone.Close() }) // the next run empties its folder too
+	if gone.second != nil {
+		p.left.Go(func() { _ = gone.second.Close() })
+	}
+}
+
+// close ends every process and returns when none is left.
+func (p *processPool) close() {
+	p.end()
+	if p.spare != nil {
+		if got := <-p.spare; got.err == nil {
+			_ = got.session.Close()
+		}
+		p.spare = nil
+	}
+	p.clear()
+	p.left.Wait()
+}
+
+// openJob returns a process with the job's file open: the current one, or the spare.
+// Errors: fetch's, errUnable, those of Session.Open.
+func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error) {
+	if a := w.pool.open; a != nil && a.job.JobID == job.JobID {
+		return a, nil
+	}
+	w.pool.clear()
+	files, err := w.fetch(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	session, err := w.pool.take(ctx)
+	if err != nil {
+		files.remove()
+		return nil, errors.Join(errUnable, err)
+	}
+	a := &openJob{Session: session, job: job, files: files}
+	w.pool.open = a
+	if a.opened, err = session.Open(ctx, files.input); err != nil {
+		w.pool.clear()
+		return nil, err
+	}
+	a.guard = w.newGuard(a)
+	if a.guard.watched {
+		w.pool.warm() // the comparison needs a second process soon
+	}
+	w.log.Info("file opened", "job", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
+		"keeps_data", a.opened.KeepsData && a.guard.note == "", "watched", a.guard.watched)
+	return a, nil
+}
