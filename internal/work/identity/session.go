@@ -66,8 +66,7 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 // SignInAgain is the suggested action for a caller without a session.
 const SignInAgain = "Sign in on the service's own pages, then call again."
 
-// Session authenticates a session cookie's value, or fails with
-// unauthenticated.
+// Session authenticates a session cookie's value. Error: unauthenticated.
 func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
