@@ -17,7 +17,7 @@ type proofPage struct {
 }
 
 func (c *proofPage) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.ShowProofs(ctx, tx, c.Workspace, c.On) })
+	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.Workspace, c.On) })
 	if err != nil {
 		return err
 	}
