@@ -8,10 +8,13 @@
 // differ and their load changes; nothing is simulated: real Blender, real
 // databases, real files, the service over HTTP.
 //
-// A missed goal is told and is no error. Baselines need sha256sum, PostgreSQL in
+// A missed goal is printed and is no error. Baselines need rounds.SHA256Sum, PostgreSQL in
 // SVC_TEST_POSTGRES and a Blender (make bench brings both). Run it in the
-// repository's root. Start reading at groups; a group has a file of its own and
-// rows.go says what a row is.
+// repository's root.
+//
+// Each package beside this one measures one part of the service: rendering,
+// requests, storage, scale and reading. rounds is what all of them measure with.
+// Start reading at groups.
 package main
 
 import (
@@ -21,44 +24,31 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
-	"time"
 
+	"svc.example/bench/reading"
+	"svc.example/bench/rendering"
+	"svc.example/bench/requests"
+	"svc.example/bench/rounds"
+	"svc.example/bench/scale"
+	"svc.example/bench/storage"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
 )
 
-// group is rows that are measured together.
-type group struct {
-	rows []row
-	// measure sets up, records rounds (see bench.rounds) and cleans up.
-	measure func(ctx context.Context, b *bench, into record) error
-}
-
 // groups lists everything that is measured, in the order of the table.
-func groups() []group {
-	return []group{
-		renderGroup(), geometryGroup(), textureGroup(), busyGroup(), workersGroup(), sandboxGroup(), uploadGroup(),
-		apiGroup("sqlite"), apiGroup("postgres"), leaseGroup("sqlite"), leaseGroup("postgres"),
-		receiptLogGroup("sqlite"), receiptLogGroup("postgres"), leaderboardGroup("sqlite"), leaderboardGroup("postgres"),
-		scaleGroup("sqlite"), scaleGroup("postgres"), watchGroup("sqlite"), watchGroup("postgres"),
-		webhookGroup("sqlite"), webhookGroup("postgres"),
-		smallFileGroup(), plainFileGroup(), zstdFileGroup(),
+func groups() []rounds.Group {
+	return []rounds.Group{
+		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(),
+		requests.Upload(), requests.API("sqlite"), requests.API("postgres"),
+		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
+		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
+		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
+		storage.Webhook("sqlite"), storage.Webhook("postgres"),
+		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
-}
-
-// bench is what a run has at hand.
-type bench struct {
-	made    int              // databases on the server so far
-	count   int              // rounds that are recorded
-	blender string           // path of the executable
-	sandbox *sandbox.Sandbox // that a worker's Blender runs in
-	folder  string           // of everything the run writes; removed at its end
-	title   string           // of the group under way, for progress lines
-	swapped bool             // whether the baseline goes first in this round
 }
 
 func main() {
@@ -66,15 +56,15 @@ func main() {
 		os.Exit(sandbox.Exec(os.Args[2:])) // the inner half of a worker's sandbox
 	}
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
-	rounds := flag.Int("rounds", 5, "how often subject and baseline take turns")
-	inspect := flag.String(inspectFlag, "", "inspect this `file` and print what it took as JSON; the benchmark runs itself so")
+	count := flag.Int("rounds", 5, "how often subject and baseline take turns")
+	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print what it took as JSON; the benchmark runs itself so")
 	flag.Parse()
 	err := errors.New("-rounds must be 1 or more, and nothing stands behind the flags")
 	switch {
 	case *inspect != "":
-		err = inspectAlone(*inspect, os.Stdout)
-	case *rounds >= 1 && flag.NArg() == 0:
-		err = run(*only, *rounds)
+		err = reading.InspectAlone(*inspect, os.Stdout)
+	case *count >= 1 && flag.NArg() == 0:
+		err = run(*only, *count)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -84,7 +74,7 @@ func main() {
 
 // run measures the groups that have a wanted row and prints the table. What was
 // measured before an error is printed too.
-func run(only string, rounds int) error {
+func run(only string, count int) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -95,7 +85,7 @@ func run(only string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	box, err := openSandbox(ctx)
+	box, err := rendering.OpenSandbox(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,85 +94,31 @@ func run(only string, rounds int) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	b := &bench{count: rounds, blender: path, sandbox: box, folder: folder}
-	var t table
+	b := &rounds.Run{Count: count, Blender: path, Sandbox: box, Folder: folder}
+	var t rounds.Table
 	for _, g := range groups() {
-		rows := matching(g.rows, wanted)
+		rows := matching(g.Rows, wanted)
 		if len(rows) == 0 {
 			continue
 		}
-		into := record{}
-		b.title = strings.SplitN(rows[0].name, "/", 2)[0]
-		if err = g.measure(ctx, b, into); err != nil {
-			err = fmt.Errorf("measure %s: %w", b.title, err)
+		into := rounds.Record{}
+		b.Title = strings.SplitN(rows[0].Name, "/", 2)[0]
+		if err = g.Measure(ctx, b, into); err != nil {
+			err = fmt.Errorf("measure %s: %w", b.Title, err)
 			break
 		}
-		t.add(rows, into)
+		t.Add(rows, into)
 	}
-	t.print(os.Stdout)
+	t.Print(os.Stdout)
 	return err
 }
 
-func matching(rows []row, wanted *regexp.Regexp) []row {
-	var some []row
+func matching(rows []rounds.Row, wanted *regexp.Regexp) []rounds.Row {
+	var some []rounds.Row
 	for _, r := range rows {
-		if wanted.MatchString(r.name) {
+		if wanted.MatchString(r.Name) {
 			some = append(some, r)
 		}
 	}
 	return some
-}
-
-// rounds calls one for the round that does not count, with a record that is
-// thrown away, and then as often as asked for.
-func (b *bench) rounds(ctx context.Context, into record, one func(record) error) error {
-	began := time.Now()
-	for n := range b.count + 1 {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		round, name := into, fmt.Sprintf("round %d of %d", n, b.count)
-		if n == 0 {
-			round, name = record{}, "warming up"
-		}
-		b.swapped = n%2 == 1
-		b.say("%s (%.0f s so far, load %s)", name, time.Since(began).Seconds(), load())
-		if err := one(round); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// turns does both, in the order that is the round's, so that neither has always
-// the fresher machine.
-func (b *bench) turns(subject, baseline func() error) error {
-	if b.swapped {
-		subject, baseline = baseline, subject
-	}
-	if err := subject(); err != nil {
-		return err
-	}
-	return baseline()
-}
-
-// say prints a line of progress.
-func (b *bench) say(format string, values ...any) {
-	fmt.Fprintf(os.Stderr, "bench: %-10s %s\n", b.title, fmt.Sprintf(format, values...))
-}
-
-// dir makes a folder of this run.
-func (b *bench) dir(pattern string) (string, error) { return os.MkdirTemp(b.folder, pattern) }
-
-// scene makes a .blend with one of the committed Blender scripts, once a run.
-func (b *bench) scene(ctx context.Context, name, script string, args ...string) (path string, err error) {
-	path = filepath.Join(b.folder, name)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	b.say("making %s", name)
-	command := append([]string{"--background", "--factory-startup", "--python-exit-code", "1",
-		"--python", filepath.Join("scripts", "scenes", script), "--", path}, args...)
-	_, err = b.byHand(ctx, command...)
-	return path, err
 }

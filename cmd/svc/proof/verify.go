@@ -154,6 +154,7 @@ func (c *Verify) findArtifact(r receipt.Receipt) string {
 	return beside
 }
 
+// VerifyFile checks a receipt and the ZIP at path.
 func VerifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt.Report, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -202,6 +203,7 @@ func (v *verified) print(w io.Writer) {
 	}
 }
 
+// PrintChecks writes one line a check, for people.
 func PrintChecks(w io.Writer, checks []receipt.Check) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, check := range checks {

@@ -33,6 +33,7 @@ type Meter interface {
 // Unit is what a meter counts.
 type Unit int
 
+// What a meter can count.
 const (
 	InBytes  Unit = iota
 	InFrames      // counted in FrameParts
@@ -43,6 +44,7 @@ const (
 // FrameParts is what one frame counts, so that a meter moves inside it.
 const FrameParts = 1000
 
+// Text writes n in the unit.
 func (u Unit) Text(n int64) string {
 	switch u {
 	case InBytes:

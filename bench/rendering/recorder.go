@@ -1,4 +1,4 @@
-package main
+package rendering
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// watched is the real renderer, with a clock beside it.
-type watched struct {
+// recorder is the real renderer, with a clock beside it.
+type recorder struct {
 	worker.Renderer
 
 	mu      sync.Mutex
@@ -22,19 +22,19 @@ type watched struct {
 // span is when a frame began and ended, as its worker heard of it.
 type span struct{ began, ended time.Time }
 
-func newWatched(r worker.Renderer) *watched {
-	return &watched{Renderer: r, changed: make(chan struct{})}
+func newRecorder(r worker.Renderer) *recorder {
+	return &recorder{Renderer: r, changed: make(chan struct{})}
 }
 
 // waits says how many Blenders wait for a file, and gives what is closed when that
 // changes.
-func (w *watched) waits() (waiting int, changed <-chan struct{}) {
+func (w *recorder) waits() (waiting int, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.waiting, w.changed
 }
 
-func (w *watched) wait(more int) {
+func (w *recorder) wait(more int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting += more
@@ -43,23 +43,23 @@ func (w *watched) wait(more int) {
 }
 
 // Start implements worker.Renderer.
-func (w *watched) Start(ctx context.Context, o blender.Options) (worker.Session, error) {
+func (w *recorder) Start(ctx context.Context, o blender.Options) (worker.Session, error) {
 	s, err := w.Renderer.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	w.wait(1)
-	return watchedSession{s, w}, nil
+	return recordedSession{s, w}, nil
 }
 
 // Open implements worker.Session.
-func (s watchedSession) Open(ctx context.Context, in blender.Input) (blender.Opened, error) {
+func (s recordedSession) Open(ctx context.Context, in blender.Input) (blender.Opened, error) {
 	s.watch.wait(-1)
 	return s.Session.Open(ctx, in)
 }
 
 // clear gives the frames seen since it was last called.
-func (w *watched) clear() []span {
+func (w *recorder) clear() []span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	frames := w.frames
@@ -67,13 +67,13 @@ func (w *watched) clear() []span {
 	return frames
 }
 
-type watchedSession struct {
+type recordedSession struct {
 	worker.Session
-	watch *watched
+	watch *recorder
 }
 
 // Render implements worker.Session.
-func (s watchedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (s recordedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	f, err := s.Session.Render(ctx, frame, progress)
 	if err != nil {
 		return f, err

@@ -1,4 +1,4 @@
-package main
+package storage
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
@@ -27,21 +28,23 @@ const (
 	logAtOnce   = 1 << 9  // rows in one statement that fills
 )
 
-// receiptLogGroup measures a log of a million receipts: how many more it takes
+// ReceiptLog measures a log of a million receipts: how many more it takes
 // when many complete at once, each signed and appended in a transaction of its
 // own, beside commits of one row; and how long the proof of any of them takes,
 // with its signed checkpoint, beside reading one row.
-func receiptLogGroup(engine string) group {
+func ReceiptLog(engine string) rounds.Group {
 	note := "each commit is an fsync, and the next append waits for it"
 	if engine == "postgres" {
 		note = "scripts/with-postgres runs it with fsync=off"
 	}
-	return group{
-		rows: []row{
-			{name: rowReceipts(engine), unit: perSecond, goal: over(1000, perSecond), baseline: "one-row commits", note: note},
-			{name: rowProof(engine), unit: duration, baseline: "reading one row", note: "one after the other, all over the log"},
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: rowReceipts(engine), Unit: rounds.PerSecond, Goal: rounds.Over(1000, rounds.PerSecond), Baseline: "one-row commits", Note: note},
+			{Name: rowProof(engine), Unit: rounds.Duration, Baseline: "reading one row", Note: "one after the other, all over the log"},
 		},
-		measure: func(ctx context.Context, b *bench, into record) error { return measureReceiptLog(ctx, b, into, engine) },
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
+			return measureReceiptLog(ctx, b, into, engine)
+		},
 	}
 }
 
@@ -49,9 +52,9 @@ func rowReceipts(engine string) string { return "log/" + engine + ", receipts at
 
 func rowProof(engine string) string { return "log/" + engine + ", proof at 1 M leaves" }
 
-func measureReceiptLog(ctx context.Context, b *bench, into record, engine string) error {
-	return b.withStores(ctx, engine, func(house *db.DB, bare *sql.DB, _ string) error {
-		if err := fillLog(ctx, house, bare); err != nil {
+func measureReceiptLog(ctx context.Context, b *rounds.Run, into rounds.Record, engine string) error {
+	return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, _ string) error {
+		if err := fillLog(ctx, store, plain); err != nil {
 			return fmt.Errorf("fill the log: %w", err)
 		}
 		key, err := receipt.NewKey(rand.Reader)
@@ -62,38 +65,38 @@ func measureReceiptLog(ctx context.Context, b *bench, into record, engine string
 		if err != nil {
 			return err
 		}
-		return b.rounds(ctx, into, func(r record) error {
+		return b.Rounds(ctx, into, func(r rounds.Record) error {
 			var receipts, proof, commits, read float64
-			err := b.turns(func() (err error) {
-				if receipts, err = receiptRate(ctx, house, job.Receipt, key); err != nil {
+			err := b.Turns(func() (err error) {
+				if receipts, err = receiptRate(ctx, store, job.Receipt, key); err != nil {
 					return err
 				}
-				proof, err = readTime(ctx, house, func(tx *db.Tx, i int64) error {
+				proof, err = readTime(ctx, store, func(tx *db.Tx, i int64) error {
 					_, err := receiptlog.Prove(ctx, tx, i*(logLeaves/logProofs), key)
 					return err
 				})
 				return err
 			}, func() (err error) {
-				if commits, err = commitRate(ctx, bare); err != nil {
+				if commits, err = rounds.CommitRate(ctx, plain); err != nil {
 					return err
 				}
-				read, err = readTime(ctx, house, func(tx *db.Tx, _ int64) error {
+				read, err = readTime(ctx, store, func(tx *db.Tx, _ int64) error {
 					_, err := tx.LogHead(ctx)
 					return err
 				})
 				return err
 			})
-			r.add(rowReceipts(engine), receipts, commits)
-			r.add(rowProof(engine), proof, read)
+			r.Add(rowReceipts(engine), receipts, commits)
+			r.Add(rowProof(engine), proof, read)
 			return err
 		})
 	})
 }
 
 // receiptRate is how many receipts a second are signed and appended.
-func receiptRate(ctx context.Context, house *db.DB, r receipt.Receipt, key receipt.Key) (float64, error) {
-	return crowd(claimers, logReceipts, func(int) error {
-		return house.Write(ctx, func(tx *db.Tx) error {
+func receiptRate(ctx context.Context, store *db.DB, r receipt.Receipt, key receipt.Key) (float64, error) {
+	return rounds.Crowd(rounds.Claimers, logReceipts, func(int) error {
+		return store.Write(ctx, func(tx *db.Tx) error {
 			_, err := receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
 				own := r
 				own.LogIndex = &index
@@ -109,10 +112,10 @@ func receiptRate(ctx context.Context, house *db.DB, r receipt.Receipt, key recei
 }
 
 // readTime is how long one of several read transactions takes.
-func readTime(ctx context.Context, house *db.DB, do func(tx *db.Tx, i int64) error) (float64, error) {
+func readTime(ctx context.Context, store *db.DB, do func(tx *db.Tx, i int64) error) (float64, error) {
 	began := time.Now()
 	for i := range int64(logProofs) {
-		if err := house.Read(ctx, func(tx *db.Tx) error { return do(tx, i) }); err != nil {
+		if err := store.Read(ctx, func(tx *db.Tx) error { return do(tx, i) }); err != nil {
 			return 0, err
 		}
 	}
@@ -121,11 +124,11 @@ func readTime(ctx context.Context, house *db.DB, do func(tx *db.Tx, i int64) err
 
 // fillLog writes what a million appends would leave, a statement for many rows.
 // The number of leaves is a power of two, so that the tree's edge is its root.
-func fillLog(ctx context.Context, house *db.DB, bare *sql.DB) error {
-	if err := house.Write(ctx, func(tx *db.Tx) error { return receiptlog.Name(ctx, tx, "bench.example.com/log") }); err != nil {
+func fillLog(ctx context.Context, store *db.DB, plain *sql.DB) error {
+	if err := store.Write(ctx, func(tx *db.Tx) error { return receiptlog.Name(ctx, tx, "bench.example.com/log") }); err != nil {
 		return err
 	}
-	tx, err := bare.BeginTx(ctx, nil)
+	tx, err := plain.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

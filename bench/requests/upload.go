@@ -1,4 +1,4 @@
-package main
+package requests
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/client"
 )
 
@@ -23,23 +24,23 @@ const (
 	rowMemory = "upload/peak memory growth of the server"
 )
 
-// uploadGroup measures POST /node/v1/uploads/inspect on a service that runs as a
+// Upload measures POST /node/v1/uploads/inspect on a service that runs as a
 // process of its own, by the client of this repository.
-func uploadGroup() group {
-	return group{
-		rows: []row{
-			{name: rowUpload, unit: duration, baseline: "sha256sum of the file", note: "over loopback HTTP, hashed, inspected and fsynced"},
-			{name: rowAnswer, unit: duration, baseline: "sha256sum of the file", goal: under(0.05, duration),
-				note: "what waits in socket buffers, the last fsync and the quote included"},
-			{name: rowMemory, unit: size, baseline: "the idle server", goal: under(24e6, size).always(),
-				note: "VmHWM over what was resident before the first upload"},
+func Upload() rounds.Group {
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: rowUpload, Unit: rounds.Duration, Baseline: "sha256sum of the file", Note: "over loopback HTTP, hashed, inspected and fsynced"},
+			{Name: rowAnswer, Unit: rounds.Duration, Baseline: "sha256sum of the file", Goal: rounds.Under(0.05, rounds.Duration),
+				Note: "what waits in socket buffers, the last fsync and the quote included"},
+			{Name: rowMemory, Unit: rounds.Size, Baseline: "the idle server", Goal: rounds.Under(24e6, rounds.Size).Always(),
+				Note: "VmHWM over what was resident before the first upload"},
 		},
-		measure: measureUpload,
+		Measure: measureUpload,
 	}
 }
 
-func measureUpload(ctx context.Context, b *bench, into record) (err error) {
-	path, err := plainFile(ctx, b)
+func measureUpload(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
+	path, err := b.PlainFile(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,26 +49,26 @@ func measureUpload(ctx context.Context, b *bench, into record) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	idle, err := memory(s.pid(), "VmRSS")
+	idle, err := rounds.Memory(s.pid(), "VmRSS")
 	if err != nil {
 		return err
 	}
-	return b.rounds(ctx, into, func(r record) error {
+	return b.Rounds(ctx, into, func(r rounds.Record) error {
 		var took, answer, hashed float64
-		err := b.turns(func() (err error) {
+		err := b.Turns(func() (err error) {
 			took, answer, err = s.upload(ctx, path)
 			return err
 		}, func() (err error) {
-			hashed, err = sha256sum(ctx, path)
+			hashed, err = rounds.SHA256Sum(ctx, path)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		peak, err := memory(s.pid(), "VmHWM")
-		r.add(rowUpload, took, hashed)
-		r.add(rowAnswer, answer, hashed)
-		r.add(rowMemory, peak-idle, idle)
+		peak, err := rounds.Memory(s.pid(), "VmHWM")
+		r.Add(rowUpload, took, hashed)
+		r.Add(rowAnswer, answer, hashed)
+		r.Add(rowMemory, peak-idle, idle)
 		return err
 	})
 }
@@ -78,12 +79,12 @@ type server struct {
 	client  *client.Client
 }
 
-func startServer(ctx context.Context, b *bench) (*server, error) {
-	data, err := b.dir("server-")
+func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
+	data, err := b.Dir("server-")
 	if err != nil {
 		return nil, err
 	}
-	b.say("building svc")
+	b.Say("building svc")
 	svc := filepath.Join(data, "svc")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", svc, "./cmd/svc").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build svc: %w: %s", err, out)

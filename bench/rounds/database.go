@@ -1,4 +1,4 @@
-package main
+package rounds
 
 import (
 	"context"
@@ -17,55 +17,61 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// withStores has do work on an empty database: through the house, and bare, the
-// same one beside it. address names it.
-func (b *bench) withStores(ctx context.Context, engine string, do func(house *db.DB, bare *sql.DB, address string) error) (err error) {
-	address, drop, err := b.database(ctx, engine)
+// Claimers is how many claim work, or commit, at once.
+const Claimers = 8
+
+// commits are what CommitRate counts.
+const commits = 4000
+
+// WithStores has do work on an empty database: store is it by package db, plain is
+// it by database/sql alone. address names it.
+func (b *Run) WithStores(ctx context.Context, engine string, do func(store *db.DB, plain *sql.DB, address string) error) (err error) {
+	address, drop, err := b.Database(ctx, engine)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
-	house, err := db.Open(ctx, db.Config{URL: address})
+	store, err := db.Open(ctx, db.Config{URL: address})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, house.Close()) }()
-	bare, err := openBare(ctx, engine, address)
+	defer func() { err = errors.Join(err, store.Close()) }()
+	plain, err := OpenPlain(ctx, engine, address)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, bare.Close()) }()
-	return do(house, bare, address)
+	defer func() { err = errors.Join(err, plain.Close()) }()
+	return do(store, plain, address)
 }
 
-// openBare opens the same database without the house, and makes a row for each
+// OpenPlain opens the same database without the store, and makes a row for each
 // claimer.
-func openBare(ctx context.Context, engine, address string) (*sql.DB, error) {
-	driver, connections := "pgx", claimers
+func OpenPlain(ctx context.Context, engine, address string) (*sql.DB, error) {
+	driver, connections := "pgx", Claimers
 	if engine == "sqlite" {
 		driver, connections = "sqlite", 1
 		address = "file:" + address + "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
 	}
-	bare, err := sql.Open(driver, address)
+	plain, err := sql.Open(driver, address)
 	if err != nil {
 		return nil, err
 	}
-	bare.SetMaxOpenConns(connections)
-	bare.SetMaxIdleConns(connections)
-	_, err = bare.ExecContext(ctx, "CREATE TABLE bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
-	for claimer := 0; claimer < claimers && err == nil; claimer++ {
-		_, err = bare.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0)", claimer)
+	plain.SetMaxOpenConns(connections)
+	plain.SetMaxIdleConns(connections)
+	_, err = plain.ExecContext(ctx, "CREATE TABLE bench_tick (claimer bigint PRIMARY KEY, n bigint NOT NULL)")
+	for claimer := 0; claimer < Claimers && err == nil; claimer++ {
+		_, err = plain.ExecContext(ctx, "INSERT INTO bench_tick VALUES ($1, 0)", claimer)
 	}
 	if err != nil {
-		return nil, errors.Join(err, bare.Close())
+		return nil, errors.Join(err, plain.Close())
 	}
-	return bare, nil
+	return plain, nil
 }
 
-// commitRate is how many one-row transactions a second the database takes.
-func commitRate(ctx context.Context, bare *sql.DB) (float64, error) {
-	return crowd(claimers, 2*leasesMeasure, func(claimer int) error {
-		tx, err := bare.BeginTx(ctx, nil)
+// CommitRate is how many one-row transactions a second the database takes.
+func CommitRate(ctx context.Context, plain *sql.DB) (float64, error) {
+	return Crowd(Claimers, commits, func(claimer int) error {
+		tx, err := plain.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -76,9 +82,9 @@ func commitRate(ctx context.Context, bare *sql.DB) (float64, error) {
 	})
 }
 
-// crowd has many at once do a piece of work n times altogether and returns how
+// Crowd has many at once do a piece of work n times altogether and returns how
 // often a second it was done.
-func crowd(many, n int, do func(one int) error) (float64, error) {
+func Crowd(many, n int, do func(one int) error) (float64, error) {
 	var left atomic.Int64
 	left.Store(int64(n))
 	failures := make(chan error, many)
@@ -104,10 +110,10 @@ func crowd(many, n int, do func(one int) error) (float64, error) {
 	return float64(n) / took.Seconds(), err
 }
 
-// database makes an empty database on engine; drop removes it.
-func (b *bench) database(ctx context.Context, engine string) (address string, drop func() error, err error) {
+// Database makes an empty database on engine; drop removes it.
+func (b *Run) Database(ctx context.Context, engine string) (address string, drop func() error, err error) {
 	if engine == "sqlite" {
-		dir, err := b.dir("database-")
+		dir, err := b.Dir("database-")
 		return filepath.Join(dir, "svc.db"), func() error { return nil }, err
 	}
 	server, err := url.Parse(os.Getenv("SVC_TEST_POSTGRES"))

@@ -1,4 +1,8 @@
-package main
+// Package reading measures the inspection of a .blend, beside Blender opening it.
+//
+// What always holds: each inspection has a process of its own, so that time and memory
+// are those of the inspection. Start reading at fileGroup.
+package reading
 
 import (
 	"bytes"
@@ -9,16 +13,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/ground/blendfile"
 )
 
-// inspectFlag makes this program inspect one file and end: then its time and
+// InspectFlag makes this program inspect one file and end: then its time and
 // memory are those of a process that does nothing else, as Blender's are.
-const inspectFlag = "inspect"
+const InspectFlag = "inspect"
 
 // inspected is what such a process prints.
 type inspected struct {
@@ -31,15 +35,15 @@ type inspected struct {
 	TotalBytes int64   `json:"total_bytes"` // of the file
 }
 
-// inspectAlone reads the whole file, as the service does, and tells what it took.
-func inspectAlone(path string, to io.Writer) error {
+// InspectAlone reads the whole file, as the service does, and tells what it took.
+func InspectAlone(path string, to io.Writer) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
 	var out inspected
-	if out.BaseBytes, err = memory(os.Getpid(), "VmRSS"); err != nil {
+	if out.BaseBytes, err = rounds.Memory(os.Getpid(), "VmRSS"); err != nil {
 		return err
 	}
 	in := &clocked{Reader: file}
@@ -53,7 +57,7 @@ func inspectAlone(path string, to io.Writer) error {
 	}
 	out.Seconds, out.WaitAfter, out.TotalBytes = time.Since(began).Seconds(), time.Since(in.last).Seconds(), in.n
 	out.FrameStart, out.FrameEnd = facts.Scene.FrameStart, facts.Scene.FrameEnd
-	if out.PeakBytes, err = memory(os.Getpid(), "VmHWM"); err != nil {
+	if out.PeakBytes, err = rounds.Memory(os.Getpid(), "VmHWM"); err != nil {
 		return err
 	}
 	return json.NewEncoder(to).Encode(out)
@@ -75,27 +79,6 @@ func (c *clocked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// memory reads a figure of a process, in bytes: VmRSS is what is resident now,
-// VmHWM the most that was.
-func memory(pid int, what string) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	return memoryIn(string(status), what)
-}
-
-func memoryIn(status, what string) (float64, error) {
-	for line := range strings.Lines(status) {
-		words := strings.Fields(line)
-		if len(words) == 3 && words[0] == what+":" {
-			kib, err := strconv.ParseFloat(words[1], 64)
-			return kib * 1024, err
-		}
-	}
-	return 0, fmt.Errorf("the system does not tell %s", what)
-}
-
 // The goals on reading a file: it is to be far faster than asking Blender, and
 // what blendfile promises of its memory is 16 MiB beside the decoder's window.
 const (
@@ -104,55 +87,49 @@ const (
 	smallFileShare = 0.1
 )
 
-func smallFileGroup() group {
-	return fileGroup("small", ratioAtMost(smallFileShare), inspectBound, "the light scene; whole processes, start included",
-		func(ctx context.Context, b *bench) (string, error) { return lightScene(ctx, b) })
+// Small is a file whose reading is mostly the start of a process.
+func Small() rounds.Group {
+	return fileGroup("small", rounds.RatioAtMost(smallFileShare), inspectBound, "the light scene; whole processes, start included",
+		func(ctx context.Context, b *rounds.Run) (string, error) { return b.LightScene(ctx) })
 }
 
-func plainFileGroup() group {
-	return fileGroup("plain", goal{}, inspectBound, "100 MiB",
-		func(ctx context.Context, b *bench) (string, error) { return plainFile(ctx, b) })
+// Plain is an uncompressed file just below the most that may be uploaded.
+func Plain() rounds.Group {
+	return fileGroup("plain", rounds.Goal{}, inspectBound, "100 MiB",
+		func(ctx context.Context, b *rounds.Run) (string, error) { return b.PlainFile(ctx) })
 }
 
-func zstdFileGroup() group {
-	return fileGroup("zstd", goal{}, inspectBound+float64(blendfile.DefaultMaxWindow), "100 MiB, 300 MiB unpacked",
-		func(ctx context.Context, b *bench) (string, error) {
-			return b.scene(ctx, "zstd.blend", "bench_large.py", "300", "zstd")
+// Zstd is a compressed file that unpacks to three times its size.
+func Zstd() rounds.Group {
+	return fileGroup("zstd", rounds.Goal{}, inspectBound+float64(blendfile.DefaultMaxWindow), "100 MiB, 300 MiB unpacked",
+		func(ctx context.Context, b *rounds.Run) (string, error) {
+			return b.Scene(ctx, "zstd.blend", "bench_large.py", "300", "zstd")
 		})
 }
 
-func lightScene(ctx context.Context, b *bench) (string, error) {
-	return b.scene(ctx, "light.blend", "render_light.py")
-}
-
-// plainFile is just below the most that may be uploaded.
-func plainFile(ctx context.Context, b *bench) (string, error) {
-	return b.scene(ctx, "plain.blend", "bench_large.py", "97", "plain")
-}
-
 // fileGroup measures the reading of one file.
-func fileGroup(kind string, time goal, most float64, note string, file func(context.Context, *bench) (string, error)) group {
+func fileGroup(kind string, time rounds.Goal, most float64, note string, file func(context.Context, *rounds.Run) (string, error)) rounds.Group {
 	name := func(what string) string { return "blendfile/" + kind + " " + what }
-	return group{
-		rows: []row{
-			{name: name("against blender"), unit: duration, baseline: asBlender, goal: time, note: note},
-			{name: name("against sha256sum"), unit: duration, baseline: "sha256sum", note: "likewise"},
-			{name: name("peak memory"), unit: size, baseline: asBlender, goal: under(most, size).always(), note: "above what the process has before; Blender's whole"},
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: name("against blender"), Unit: rounds.Duration, Baseline: asBlender, Goal: time, Note: note},
+			{Name: name("against sha256sum"), Unit: rounds.Duration, Baseline: "sha256sum", Note: "likewise"},
+			{Name: name("peak memory"), Unit: rounds.Size, Baseline: asBlender, Goal: rounds.Under(most, rounds.Size).Always(), Note: "above what the process has before; Blender's whole"},
 		},
-		measure: func(ctx context.Context, b *bench, into record) error {
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			path, err := file(ctx, b)
 			if err != nil {
 				return err
 			}
-			return b.rounds(ctx, into, func(r record) error {
+			return b.Rounds(ctx, into, func(r rounds.Record) error {
 				var ours, theirs inspected
 				var took, hashed float64
-				err := b.turns(func() (err error) {
+				err := b.Turns(func() (err error) {
 					ours, took, err = inspectApart(ctx, path)
 					return err
 				}, func() (err error) {
-					if theirs, err = b.askBlender(ctx, path); err == nil {
-						hashed, err = sha256sum(ctx, path)
+					if theirs, err = askBlender(ctx, b, path); err == nil {
+						hashed, err = rounds.SHA256Sum(ctx, path)
 					}
 					return err
 				})
@@ -162,9 +139,9 @@ func fileGroup(kind string, time goal, most float64, note string, file func(cont
 				if ours.FrameStart != theirs.FrameStart || ours.FrameEnd != theirs.FrameEnd {
 					return fmt.Errorf("we read frames %d to %d, Blender %d to %d", ours.FrameStart, ours.FrameEnd, theirs.FrameStart, theirs.FrameEnd)
 				}
-				r.add(name("against blender"), took, theirs.Seconds)
-				r.add(name("against sha256sum"), took, hashed)
-				r.add(name("peak memory"), ours.PeakBytes-ours.BaseBytes, theirs.PeakBytes)
+				r.Add(name("against blender"), took, theirs.Seconds)
+				r.Add(name("against sha256sum"), took, hashed)
+				r.Add(name("peak memory"), ours.PeakBytes-ours.BaseBytes, theirs.PeakBytes)
 				return nil
 			})
 		},
@@ -178,7 +155,7 @@ func inspectApart(ctx context.Context, path string) (out inspected, took float64
 	if err != nil {
 		return out, 0, err
 	}
-	command := exec.CommandContext(ctx, self, "-"+inspectFlag, path)
+	command := exec.CommandContext(ctx, self, "-"+InspectFlag, path)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	began := time.Now()
@@ -194,20 +171,20 @@ func inspectApart(ctx context.Context, path string) (out inspected, took float64
 const question = `import bpy; s = bpy.context.scene; print("frames", s.frame_start, s.frame_end); print(open("/proc/self/status").read())`
 
 // askBlender has Blender open a file and print its frame range.
-func (b *bench) askBlender(ctx context.Context, path string) (out inspected, err error) {
-	run, err := b.byHand(ctx, "--background", "--factory-startup", "--python-exit-code", "1", path, "--python-expr", question)
+func askBlender(ctx context.Context, b *rounds.Run, path string) (out inspected, err error) {
+	run, err := b.ByHand(ctx, "--background", "--factory-startup", "--python-exit-code", "1", path, "--python-expr", question)
 	if err != nil {
 		return out, err
 	}
-	out.Seconds = run.took.Seconds()
-	said := strings.Join(run.lines, "\n")
-	_, frames, found := strings.Cut(said, "frames ")
+	out.Seconds = run.Took.Seconds()
+	output := strings.Join(run.Lines, "\n")
+	_, frames, found := strings.Cut(output, "frames ")
 	if !found {
 		return out, errors.New("no frame range is in what Blender prints")
 	}
 	if _, err := fmt.Sscan(frames, &out.FrameStart, &out.FrameEnd); err != nil {
 		return out, fmt.Errorf("read Blender's frame range: %w", err)
 	}
-	out.PeakBytes, err = memoryIn(said, "VmHWM")
+	out.PeakBytes, err = rounds.MemoryIn(output, "VmHWM")
 	return out, err
 }

@@ -1,4 +1,4 @@
-package main
+package storage
 
 import (
 	"bytes"
@@ -31,12 +31,12 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// hookHouse is the webhooks of a house, with receivers that listen in this
+// hookService is the webhooks of a store, with receivers that listen in this
 // process. Its first workspace has two endpoints that are enabled only to hinder:
 // a dead one and a tarpit.
-type hookHouse struct {
+type hookService struct {
 	hooks      *webhook.Hooks
-	bare       *sql.DB // the same database
+	plain      *sql.DB // the same database
 	client     *http.Client
 	workspaces []string
 	hinderers  []string // endpoints of the first workspace
@@ -44,24 +44,24 @@ type hookHouse struct {
 	servers    []*httptest.Server
 	tarpit     chan struct{} // closed at the end
 	hits       chan hookHit
-	again      map[hookHearer]int // that heard more than once in a pass, and how often
+	again      map[hookReceiver]int // that received more than once in a pass, and how often
 }
 
 // hookJob is a job that has ended.
 type hookJob struct {
-	jobID   string
-	ended   time.Time // when that was committed
-	hearers int       // who answer
+	jobID     string
+	ended     time.Time // when that was committed
+	receivers int       // who answer
 }
 
 // hookHit is a call as its receiver saw it.
 type hookHit struct {
-	hookHearer
+	hookReceiver
 	at time.Time
 }
 
-// hookHearer is a receiver of a job's end.
-type hookHearer struct{ jobID, host string }
+// hookReceiver is a receiver of a job's end.
+type hookReceiver struct{ jobID, host string }
 
 // hookFiller brings an event to the size of a job's.
 const hookFiller = 1500
@@ -72,8 +72,8 @@ const hookLease = 20 * time.Second
 // hookWait bounds how long anything takes.
 const hookWait = 5 * time.Minute
 
-func openHooks(ctx context.Context, house *db.DB, bare *sql.DB) (*hookHouse, error) {
-	h := &hookHouse{bare: bare, tarpit: make(chan struct{}), hits: make(chan hookHit, 2*hookBacklog)}
+func openHooks(ctx context.Context, store *db.DB, plain *sql.DB) (*hookService, error) {
+	h := &hookService{plain: plain, tarpit: make(chan struct{}), hits: make(chan hookHit, 2*hookBacklog)}
 	roots := x509.NewCertPool()
 	for range hookEndpoints - 2 {
 		h.addresses = append(h.addresses, h.listen(roots, h.answer))
@@ -88,24 +88,24 @@ func openHooks(ctx context.Context, house *db.DB, bare *sql.DB) (*hookHouse, err
 		return nil, err
 	}
 	h.hooks = webhook.New(webhook.Config{
-		DB: house, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, Life: contract.WebhookRetention, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
+		DB: store, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, Life: contract.WebhookRetention, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
 		Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}),
 	})
-	if err := h.settleIn(ctx, house, roots); err != nil {
+	if err := h.makeEndpoints(ctx, store, roots); err != nil {
 		h.close()
 		return nil, err
 	}
 	return h, nil
 }
 
-// settleIn makes the workspaces and their endpoints.
-func (h *hookHouse) settleIn(ctx context.Context, house *db.DB, roots *x509.CertPool) error {
+// makeEndpoints makes the workspaces and their endpoints.
+func (h *hookService) makeEndpoints(ctx context.Context, store *db.DB, roots *x509.CertPool) error {
 	dead := httptest.NewTLSServer(http.NotFoundHandler())
 	dead.Close()
-	urls := append([]string{dead.URL, h.listen(roots, h.stick)}, h.addresses...)
+	urls := append([]string{dead.URL, h.listen(roots, h.hang)}, h.addresses...)
 	for n, url := range urls {
 		if n%contract.MaxWebhookEndpoints == 0 {
-			err := house.Write(ctx, func(tx *db.Tx) error {
+			err := store.Write(ctx, func(tx *db.Tx) error {
 				p, err := identity.CreateWorkspace(ctx, tx, fmt.Sprintf("owner-%d@example.com", n))
 				h.workspaces = append(h.workspaces, p.WorkspaceID)
 				return err
@@ -125,7 +125,7 @@ func (h *hookHouse) settleIn(ctx context.Context, house *db.DB, roots *x509.Cert
 	return h.hinder(ctx, false)
 }
 
-func (h *hookHouse) listen(roots *x509.CertPool, handler http.HandlerFunc) (url string) {
+func (h *hookService) listen(roots *x509.CertPool, handler http.HandlerFunc) (url string) {
 	s := httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // calls are cut off when a measurement ends
 	s.StartTLS()
@@ -135,7 +135,7 @@ func (h *hookHouse) listen(roots *x509.CertPool, handler http.HandlerFunc) (url 
 }
 
 // answer takes a call as a good receiver does.
-func (h *hookHouse) answer(w http.ResponseWriter, r *http.Request) {
+func (h *hookService) answer(w http.ResponseWriter, r *http.Request) {
 	at := time.Now()
 	var event struct {
 		Data struct {
@@ -147,11 +147,11 @@ func (h *hookHouse) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-	h.hits <- hookHit{hookHearer{event.Data.JobID, r.Host}, at}
+	h.hits <- hookHit{hookReceiver{event.Data.JobID, r.Host}, at}
 }
 
-// stick takes a call and never answers.
-func (h *hookHouse) stick(_ http.ResponseWriter, r *http.Request) {
+// hang takes a call and never answers.
+func (h *hookService) hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then is the caller's end heard of
 	select {
 	case <-r.Context().Done():
@@ -159,7 +159,7 @@ func (h *hookHouse) stick(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *hookHouse) close() {
+func (h *hookService) close() {
 	close(h.tarpit)
 	h.client.CloseIdleConnections()
 	for _, s := range h.servers {
@@ -169,7 +169,7 @@ func (h *hookHouse) close() {
 }
 
 // hinder brings the dead endpoint and the tarpit in, or takes them out.
-func (h *hookHouse) hinder(ctx context.Context, yes bool) error {
+func (h *hookService) hinder(ctx context.Context, yes bool) error {
 	for _, endpointID := range h.hinderers {
 		if _, err := h.hooks.Change(ctx, h.workspaces[0], endpointID, webhook.Change{Enabled: &yes}); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (h *hookHouse) hinder(ctx context.Context, yes bool) error {
 }
 
 // drive makes deliveries, as the service does, until stop.
-func (h *hookHouse) drive(ctx context.Context) (stop func()) {
+func (h *hookService) drive(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	runner := lease.Runner{
@@ -191,7 +191,7 @@ func (h *hookHouse) drive(ctx context.Context) (stop func()) {
 }
 
 // place says which workspace has job number n, and who of it answer.
-func (h *hookHouse) place(n int) (workspaceID string, addresses []string) {
+func (h *hookService) place(n int) (workspaceID string, addresses []string) {
 	const each = contract.MaxWebhookEndpoints
 	one := n % len(h.workspaces)
 	return h.workspaces[one], h.addresses[max(0, one*each-2) : one*each+each-2]
@@ -204,10 +204,10 @@ func hookData(jobID string) any {
 	}{jobID, strings.Repeat("x", hookFiller)}
 }
 
-// tell ends job number n.
-func (h *hookHouse) tell(ctx context.Context, n int) (hookJob, error) {
+// end ends job number n.
+func (h *hookService) end(ctx context.Context, n int) (hookJob, error) {
 	workspaceID, addresses := h.place(n)
-	job := hookJob{jobID: id.New(id.Job), hearers: len(addresses)}
+	job := hookJob{jobID: id.New(id.Job), receivers: len(addresses)}
 	err := h.hooks.DB.Write(ctx, func(tx *db.Tx) error {
 		return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: workspaceID, JobID: job.jobID, Type: contract.EventCompleted, Data: hookData(job.jobID)})
 	})
@@ -215,8 +215,8 @@ func (h *hookHouse) tell(ctx context.Context, n int) (hookJob, error) {
 	return job, err
 }
 
-// body is what tell has sent.
-func (h *hookHouse) body(jobID string) []byte {
+// body is what end has sent.
+func (h *hookService) body(jobID string) []byte {
 	text, _ := json.Marshal(struct { // of strings, which always works
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
@@ -225,10 +225,10 @@ func (h *hookHouse) body(jobID string) []byte {
 	return text
 }
 
-// post makes the calls of job number n by the bare client.
-func (h *hookHouse) post(ctx context.Context, n int) (hookJob, error) {
+// post makes the calls of job number n by the plain client.
+func (h *hookService) post(ctx context.Context, n int) (hookJob, error) {
 	_, addresses := h.place(n)
-	job := hookJob{jobID: id.New(id.Job), ended: time.Now(), hearers: len(addresses)}
+	job := hookJob{jobID: id.New(id.Job), ended: time.Now(), receivers: len(addresses)}
 	body := h.body(job.jobID)
 	failures := make([]error, len(addresses))
 	var calls sync.WaitGroup
@@ -239,7 +239,7 @@ func (h *hookHouse) post(ctx context.Context, n int) (hookJob, error) {
 	return job, errors.Join(failures...)
 }
 
-func (h *hookHouse) call(ctx context.Context, address string, body []byte) error {
+func (h *hookService) call(ctx context.Context, address string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -252,70 +252,70 @@ func (h *hookHouse) call(ctx context.Context, address string, body []byte) error
 	return errors.Join(err, answer.Body.Close())
 }
 
-// hear waits until all who answer have heard of all the jobs, and returns when
-// each first did.
-func (h *hookHouse) hear(ctx context.Context, jobs []hookJob) (heard []hookHit, err error) {
+// await waits until all who answer have received the end of all jobs, and returns
+// when each first did.
+func (h *hookService) await(ctx context.Context, jobs []hookJob) (received []hookHit, err error) {
 	ctx, cancel := context.WithTimeout(ctx, hookWait)
 	defer cancel()
-	missing, known := map[string]int{}, map[hookHearer]bool{}
+	missing, known := map[string]int{}, map[hookReceiver]bool{}
 	for _, job := range jobs {
-		missing[job.jobID] = job.hearers
+		missing[job.jobID] = job.receivers
 	}
-	h.again = map[hookHearer]int{}
+	h.again = map[hookReceiver]int{}
 	for len(missing) > 0 {
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%d of %d jobs were not heard of by all: %w", len(missing), len(jobs), ctx.Err())
 		case hit := <-h.hits:
-			if known[hit.hookHearer] || missing[hit.jobID] == 0 { // or it is of an earlier pass
-				h.again[hit.hookHearer]++
+			if known[hit.hookReceiver] || missing[hit.jobID] == 0 { // or it is of an earlier pass
+				h.again[hit.hookReceiver]++
 				continue
 			}
-			known[hit.hookHearer] = true
+			known[hit.hookReceiver] = true
 			if missing[hit.jobID]--; missing[hit.jobID] == 0 {
 				delete(missing, hit.jobID)
 			}
-			heard = append(heard, hit)
+			received = append(received, hit)
 		}
 	}
-	return heard, nil
+	return received, nil
 }
 
 // settle waits until it is written that all who answer have taken what they
-// heard: else the next run would tell them again. Who heard twice must have
+// received: else the next run would tell them again. Who received twice must have
 // missed the first answer: a machine without time to spare lets calls run out of
 // theirs. Anything else is a fault.
-func (h *hookHouse) settle(ctx context.Context) error {
+func (h *hookService) settle(ctx context.Context) error {
 	end := time.Now().Add(hookWait)
 	for waiting := 1; waiting > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			return errors.New("deliveries that were taken still wait")
 		}
-		err := h.bare.QueryRowContext(ctx, "SELECT count(*) FROM webhook_delivery WHERE status = 'pending' AND endpoint_id NOT IN ($1, $2)",
+		err := h.plain.QueryRowContext(ctx, "SELECT count(*) FROM webhook_delivery WHERE status = 'pending' AND endpoint_id NOT IN ($1, $2)",
 			h.hinderers[0], h.hinderers[1]).Scan(&waiting)
 		if err != nil {
 			return err
 		}
 	}
 	for hit := h.late(); hit != nil; hit = h.late() {
-		h.again[hit.hookHearer]++
+		h.again[hit.hookReceiver]++
 	}
-	for hearer, times := range h.again {
+	for receiver, times := range h.again {
 		var failed int
-		err := h.bare.QueryRowContext(ctx, `SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.delivery_id = a.delivery_id
-			JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id WHERE d.job_id = $1 AND n.url = $2 AND a.status = 0`, hearer.jobID, "https://"+hearer.host).Scan(&failed)
+		err := h.plain.QueryRowContext(ctx, `SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.delivery_id = a.delivery_id
+			JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id WHERE d.job_id = $1 AND n.url = $2 AND a.status = 0`, receiver.jobID, "https://"+receiver.host).Scan(&failed)
 		if err != nil {
 			return err
 		}
 		if failed < times {
-			return fmt.Errorf("%s heard of job %s %d times, after %d calls without an answer", hearer.host, hearer.jobID, times+1, failed)
+			return fmt.Errorf("%s heard of job %s %d times, after %d calls without an answer", receiver.host, receiver.jobID, times+1, failed)
 		}
 	}
 	return nil
 }
 
 // late is a call that nobody waits for any more; nil when there is none.
-func (h *hookHouse) late() *hookHit {
+func (h *hookService) late() *hookHit {
 	select {
 	case hit := <-h.hits:
 		return &hit
@@ -324,8 +324,8 @@ func (h *hookHouse) late() *hookHit {
 	}
 }
 
-// clear forgets what the bare client has told.
-func (h *hookHouse) clear() {
+// clear forgets what the plain client has told.
+func (h *hookService) clear() {
 	for h.late() != nil {
 	}
 }

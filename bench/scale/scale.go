@@ -1,4 +1,8 @@
-package main
+// Package scale measures a server under a thousand workers or a thousand watchers.
+//
+// What always holds: the server is a process of its own; its store is audited at the end.
+// Workers are synthetic: they render nothing. Start reading at Workers.
+package scale
 
 import (
 	"context"
@@ -8,42 +12,44 @@ import (
 	"os"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/client"
 )
 
 // What a scale run is made of.
 const (
 	scaleWorkers  = 1000
-	scaleFrames   = 10000 // the largest job there is
-	scaleFew      = 10    // workers of the baseline
-	scaleFewShare = 10    // which renders a tenth of the frames
+	scaleFrames   = 10000     // the largest job there is
+	credit        = 1_000_000 // cents, for any number of runs
+	scaleFew      = 10        // workers of the baseline
+	scaleFewShare = 10        // which renders a tenth of the frames
 	scaleFrame    = 50 * time.Millisecond
 )
 
-// scaleGroup has a thousand synthetic workers render the largest job on one
+// Workers has a thousand synthetic workers render the largest job on one
 // server, a process of its own, and then audits the store: no frame is lost, and
 // none is there twice. Beside it a tenth of the frames on ten workers. It is one
 // round, however many are asked for.
-func scaleGroup(engine string) group {
+func Workers(engine string) rounds.Group {
 	rate, memory := "scale/"+engine+" frames a second", "scale/"+engine+" server memory"
 	baseline := fmt.Sprintf("%d workers, %d frames", scaleFew, scaleFrames/scaleFewShare)
 	note := fmt.Sprintf("%d workers in one process beside the server, %d frames, each leased, fetched for, delivered, accepted; one round", scaleWorkers, scaleFrames)
-	return group{
-		rows: []row{
-			{name: rate, unit: perSecond, baseline: baseline, goal: ratioAtLeast(0.7), note: note},
-			{name: memory, unit: size, baseline: baseline, goal: under(512e6, size), note: "most that was resident"},
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: rate, Unit: rounds.PerSecond, Baseline: baseline, Goal: rounds.RatioAtLeast(0.7), Note: note},
+			{Name: memory, Unit: rounds.Size, Baseline: baseline, Goal: rounds.Under(512e6, rounds.Size), Note: "most that was resident"},
 		},
-		measure: func(ctx context.Context, b *bench, into record) error {
-			few, err := b.scaleRun(ctx, engine, scaleFew, scaleFrames/scaleFewShare)
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
+			few, err := scaleRun(ctx, b, engine, scaleFew, scaleFrames/scaleFewShare)
 			if err != nil {
 				return err
 			}
-			many, err := b.scaleRun(ctx, engine, scaleWorkers, scaleFrames)
+			many, err := scaleRun(ctx, b, engine, scaleWorkers, scaleFrames)
 			if err != nil {
 				return err
 			}
-			into.add(rate, many.rate, few.rate)
-			into.add(memory, many.memory, few.memory)
+			into.Add(rate, many.rate, few.rate)
+			into.Add(memory, many.memory, few.memory)
 			return nil
 		},
 	}
@@ -55,8 +61,8 @@ type scaled struct {
 	memory float64 // bytes of the server
 }
 
-func (b *bench) scaleRun(ctx context.Context, engine string, workers, frames int) (out scaled, err error) {
-	s, err := b.serve(ctx, engine)
+func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames int) (out scaled, err error) {
+	s, err := serve(ctx, b, engine)
 	if err != nil {
 		return out, err
 	}
@@ -66,7 +72,7 @@ func (b *bench) scaleRun(ctx context.Context, engine string, workers, frames int
 		return out, err
 	}
 	defer stop()
-	b.say("%s: %d workers are there, %d frames begin", engine, workers, frames)
+	b.Say("%s: %d workers are there, %d frames begin", engine, workers, frames)
 	job, err := s.start(ctx, frames)
 	if err != nil {
 		return out, err
@@ -80,7 +86,7 @@ func (b *bench) scaleRun(ctx context.Context, engine string, workers, frames int
 			first = last
 		}
 		if e.Frame.FramesCompleted%(scaleFrames/10) == 0 {
-			b.say("%s: %d frames are in", engine, e.Frame.FramesCompleted)
+			b.Say("%s: %d frames are in", engine, e.Frame.FramesCompleted)
 		}
 	})
 	if err != nil {
@@ -90,14 +96,14 @@ func (b *bench) scaleRun(ctx context.Context, engine string, workers, frames int
 		return out, fmt.Errorf("the job is %s with %d of %d frames: %+v", job.Status, job.FramesCompleted, frames, job.Failure)
 	}
 	out.rate = float64(frames) / last.Sub(first).Seconds()
-	if out.memory, err = memory(s.process.Process.Pid, "VmHWM"); err != nil {
+	if out.memory, err = rounds.Memory(s.process.Process.Pid, "VmHWM"); err != nil {
 		return out, err
 	}
 	return out, s.audit(ctx)
 }
 
 // start has frames 1 to n rendered.
-func (s *scaleServer) start(ctx context.Context, n int) (*client.Job, error) {
+func (s *server) start(ctx context.Context, n int) (*client.Job, error) {
 	file, err := os.Open(s.scene)
 	if err != nil {
 		return nil, err
@@ -111,17 +117,17 @@ func (s *scaleServer) start(ctx context.Context, n int) (*client.Job, error) {
 	return s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
-// watchGroup has a crowd follow one job, and measures how old a change is when
+// Watchers has a crowd follow one job, and measures how old a change is when
 // they hear of it. Beside it one watcher alone.
-func watchGroup(engine string) group {
+func Watchers(engine string) rounds.Group {
 	name := fmt.Sprintf("watch/%s %d watchers, age of 99 %% of the events", engine, scaleWatchers)
-	return group{
-		rows: []row{{
-			name: name, unit: duration, baseline: "one watcher", goal: under(0.1, duration),
-			note: fmt.Sprintf("%d frames, each %s, with previews; watchers in one process beside the server", watchFrames, watchFrame),
+	return rounds.Group{
+		Rows: []rounds.Row{{
+			Name: name, Unit: rounds.Duration, Baseline: "one watcher", Goal: rounds.Under(0.1, rounds.Duration),
+			Note: fmt.Sprintf("%d frames, each %s, with previews; watchers in one process beside the server", watchFrames, watchFrame),
 		}},
-		measure: func(ctx context.Context, b *bench, into record) (err error) {
-			s, err := b.serve(ctx, engine)
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
+			s, err := serve(ctx, b, engine)
 			if err != nil {
 				return err
 			}
@@ -131,16 +137,16 @@ func watchGroup(engine string) group {
 				return err
 			}
 			defer stop()
-			return b.rounds(ctx, into, func(r record) error {
+			return b.Rounds(ctx, into, func(r rounds.Record) error {
 				var many, one float64
-				err := b.turns(func() (err error) {
+				err := b.Turns(func() (err error) {
 					many, err = s.watched(ctx, scaleWatchers)
 					return err
 				}, func() (err error) {
 					one, err = s.watched(ctx, 1)
 					return err
 				})
-				r.add(name, many, one)
+				r.Add(name, many, one)
 				return err
 			})
 		},
@@ -153,9 +159,9 @@ const (
 	watchFrame    = 100 * time.Millisecond
 )
 
-// watched renders a job under the eyes of n watchers and returns the age, in
-// seconds, that 99 of 100 events they heard of a changed job did not exceed.
-func (s *scaleServer) watched(ctx context.Context, n int) (float64, error) {
+// watched renders a job while n watchers follow it and returns the age, in
+// seconds, that 99 of 100 events they received of a changed job did not exceed.
+func (s *server) watched(ctx context.Context, n int) (float64, error) {
 	job, err := s.start(ctx, watchFrames)
 	if err != nil {
 		return 0, err
@@ -166,8 +172,8 @@ func (s *scaleServer) watched(ctx context.Context, n int) (float64, error) {
 	defer open.CloseIdleConnections()
 	for range n {
 		go func() {
-			heard, err := s.watch(ctx, open, job.JobID)
-			ages <- heard
+			received, err := s.watch(ctx, open, job.JobID)
+			ages <- received
 			failures <- err
 		}()
 	}
@@ -178,5 +184,5 @@ func (s *scaleServer) watched(ctx context.Context, n int) (float64, error) {
 			return 0, err
 		}
 	}
-	return percentile(all, 0.99)
+	return rounds.Percentile(all, 0.99)
 }

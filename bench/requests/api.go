@@ -1,4 +1,10 @@
-package main
+// Package requests measures what the HTTP interface costs: routes of the API, starts,
+// uploads and the leaderboard.
+//
+// What always holds: requests go over loopback TCP, but for the leaderboard's, which go
+// to its handler; the baseline is a handler that does nothing but write. Start reading at
+// API.
+package requests
 
 import (
 	"context"
@@ -7,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/ratelimit"
 )
@@ -18,32 +25,32 @@ const (
 	apiStarts   = 640  // quotes that are started while the clock runs
 )
 
-// apiGroup measures the API over loopback HTTP, with the rate limit counting:
+// API measures the API over loopback HTTP, with the rate limit counting:
 // what a status, a preflight and the capabilities cost, beside a handler of
 // net/http that writes the same bytes and does nothing else; what counting
 // costs; and how many quotes are started a second.
-func apiGroup(engine string) group {
-	const bare = "bare net/http, same bytes"
+func API(engine string) rounds.Group {
+	const plain = "bare net/http, same bytes"
 	name := apiRow(engine)
-	status := row{name: name("status"), unit: perSecond, baseline: bare, note: fmt.Sprintf("%d callers at once, who share the processors", apiAtOnce)}
+	status := rounds.Row{Name: name("status"), Unit: rounds.PerSecond, Baseline: plain, Note: fmt.Sprintf("%d callers at once, who share the processors", apiAtOnce)}
 	if engine == "sqlite" {
-		status.goal = ratioAtLeast(0.3)
+		status.Goal = rounds.RatioAtLeast(0.3)
 	} else {
-		status.note += "; each waits for two statements of a server that shares them too"
+		status.Note += "; each waits for two statements of a server that shares them too"
 	}
-	return group{
-		rows: []row{
+	return rounds.Group{
+		Rows: []rounds.Row{
 			status,
-			{name: name("status, p99"), unit: duration, baseline: bare, note: "of those requests"},
-			{name: name("preflight"), unit: perSecond, baseline: bare, note: "likewise"},
-			{name: name("capabilities"), unit: perSecond, goal: ratioAtLeast(0.6), baseline: bare, note: "likewise, without a key"},
-			{name: name("counted"), unit: perSecond, baseline: "without a rate limit", note: "status"},
-			{name: name("status by tool"), unit: perSecond, baseline: "status", note: "svc_status at /mcp, beside the route of the Job API"},
-			{name: name("start"), unit: perSecond, baseline: "one-row commits", note: "each reserves money and adds work"},
+			{Name: name("status, p99"), Unit: rounds.Duration, Baseline: plain, Note: "of those requests"},
+			{Name: name("preflight"), Unit: rounds.PerSecond, Baseline: plain, Note: "likewise"},
+			{Name: name("capabilities"), Unit: rounds.PerSecond, Goal: rounds.RatioAtLeast(0.6), Baseline: plain, Note: "likewise, without a key"},
+			{Name: name("counted"), Unit: rounds.PerSecond, Baseline: "without a rate limit", Note: "status"},
+			{Name: name("status by tool"), Unit: rounds.PerSecond, Baseline: "status", Note: "svc_status at /mcp, beside the route of the Job API"},
+			{Name: name("start"), Unit: rounds.PerSecond, Baseline: "one-row commits", Note: "each reserves money and adds work"},
 		},
-		measure: func(ctx context.Context, b *bench, into record) error {
-			return b.withStores(ctx, engine, func(house *db.DB, bare *sql.DB, address string) error {
-				return measureAPI(ctx, b, into, name, house, bare, address)
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
+			return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, address string) error {
+				return measureAPI(ctx, b, into, name, store, plain, address)
 			})
 		},
 	}
@@ -54,18 +61,18 @@ func apiRow(engine string) func(what string) string {
 	return func(what string) string { return "api/" + engine + ", " + what }
 }
 
-func measureAPI(ctx context.Context, b *bench, into record, name func(string) string, house *db.DB, bare *sql.DB, address string) (err error) {
-	counting, err := b.openAPI(ctx, address, ratelimit.Policy{PerMinute: 60_000_000, Burst: 1_000_000})
+func measureAPI(ctx context.Context, b *rounds.Run, into rounds.Record, name func(string) string, store *db.DB, plain *sql.DB, address string) (err error) {
+	counting, err := openAPI(ctx, b, address, ratelimit.Policy{PerMinute: 60_000_000, Burst: 1_000_000})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, counting.stop()) }()
-	free, err := b.openAPI(ctx, address, ratelimit.Policy{})
+	free, err := openAPI(ctx, b, address, ratelimit.Policy{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, free.stop()) }()
-	callers, err := makeCallers(ctx, house, counting)
+	callers, err := makeCallers(ctx, store, counting)
 	if err != nil {
 		return err
 	}
@@ -79,19 +86,19 @@ func measureAPI(ctx context.Context, b *bench, into record, name func(string) st
 		return request{method: http.MethodPost, path: "/mcp", key: c.agent, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_status","arguments":{"job_id":"` + c.jobID + `"}}}`}
 	}
 	capabilities := func(apiCaller) request { return request{method: http.MethodGet, path: "/v1/capabilities"} }
-	return b.rounds(ctx, into, func(r record) error {
+	return b.Rounds(ctx, into, func(r rounds.Record) error {
 		for what, ask := range map[string]func(apiCaller) request{"status": status, "preflight": preflight, "capabilities": capabilities} {
-			ours, theirs, err := b.besideBare(ctx, counting, callers, ask)
+			ours, theirs, err := besidePlain(ctx, b, counting, callers, ask)
 			if err != nil {
 				return fmt.Errorf("%s: %w", what, err)
 			}
-			r.add(name(what), ours.rate, theirs.rate)
+			r.Add(name(what), ours.rate, theirs.rate)
 			if what == "status" {
-				r.add(name("status, p99"), ours.p99, theirs.p99)
+				r.Add(name("status, p99"), ours.p99, theirs.p99)
 			}
 		}
 		var with, without flow
-		err := b.turns(func() (err error) {
+		err := b.Turns(func() (err error) {
 			with, err = askMany(ctx, counting.address, callers, apiRequests, status)
 			return err
 		}, func() (err error) {
@@ -101,8 +108,8 @@ func measureAPI(ctx context.Context, b *bench, into record, name func(string) st
 		if err != nil {
 			return err
 		}
-		r.add(name("counted"), with.rate, without.rate)
-		if err := b.turns(func() (err error) {
+		r.Add(name("counted"), with.rate, without.rate)
+		if err := b.Turns(func() (err error) {
 			with, err = askMany(ctx, counting.address, callers, apiRequests, tool)
 			return err
 		}, func() (err error) {
@@ -111,20 +118,20 @@ func measureAPI(ctx context.Context, b *bench, into record, name func(string) st
 		}); err != nil {
 			return fmt.Errorf("status by tool: %w", err)
 		}
-		r.add(name("status by tool"), with.rate, without.rate)
-		return measureStarts(ctx, b, r, name("start"), counting, callers, bare)
+		r.Add(name("status by tool"), with.rate, without.rate)
+		return measureStarts(ctx, b, r, name("start"), counting, callers, plain)
 	})
 }
 
-// besideBare asks the service and a bare handler the same.
-func (b *bench) besideBare(ctx context.Context, service *apiHouse, callers []apiCaller, ask func(apiCaller) request) (ours, theirs flow, err error) {
-	plain, err := copyAnswer(ctx, service.address, ask(callers[0]))
+// besidePlain asks the service and a bare handler the same.
+func besidePlain(ctx context.Context, b *rounds.Run, on *service, callers []apiCaller, ask func(apiCaller) request) (ours, theirs flow, err error) {
+	plain, err := copyAnswer(ctx, on.address, ask(callers[0]))
 	if err != nil {
 		return flow{}, flow{}, err
 	}
 	defer plain.Close()
-	err = b.turns(func() (err error) {
-		ours, err = askMany(ctx, service.address, callers, apiRequests, ask)
+	err = b.Turns(func() (err error) {
+		ours, err = askMany(ctx, on.address, callers, apiRequests, ask)
 		return err
 	}, func() (err error) {
 		theirs, err = askMany(ctx, plain.Listener.Addr().String(), callers, apiRequests, ask)
@@ -135,14 +142,14 @@ func (b *bench) besideBare(ctx context.Context, service *apiHouse, callers []api
 
 // measureStarts starts quotes that were made beforehand; what it has started is
 // cancelled behind the clock.
-func measureStarts(ctx context.Context, b *bench, r record, name string, service *apiHouse, callers []apiCaller, bare *sql.DB) error {
+func measureStarts(ctx context.Context, b *rounds.Run, r rounds.Record, name string, on *service, callers []apiCaller, plain *sql.DB) error {
 	quotes := make([][]string, len(callers))
 	for i, c := range callers {
 		for range apiStarts / len(callers) {
 			var made struct {
 				QuoteID string `json:"quote_id"`
 			}
-			if err := askJSON(ctx, service.address, request{method: http.MethodPost, path: "/node/v1/uploads/" + c.uploadID + "/quote", key: c.agent, body: `{"frame_start":1,"frame_end":10}`}, &made); err != nil {
+			if err := askJSON(ctx, on.address, request{method: http.MethodPost, path: "/node/v1/uploads/" + c.uploadID + "/quote", key: c.agent, body: `{"frame_start":1,"frame_end":10}`}, &made); err != nil {
 				return err
 			}
 			quotes[i] = append(quotes[i], made.QuoteID)
@@ -150,24 +157,24 @@ func measureStarts(ctx context.Context, b *bench, r record, name string, service
 	}
 	var started flow
 	var commits float64
-	err := b.turns(func() (err error) {
+	err := b.Turns(func() (err error) {
 		taken := make([]int, len(callers))
-		started, err = askMany(ctx, service.address, callers, apiStarts, func(c apiCaller) request {
+		started, err = askMany(ctx, on.address, callers, apiStarts, func(c apiCaller) request {
 			quoteID := quotes[c.number][taken[c.number]]
 			taken[c.number]++
 			return request{method: http.MethodPost, path: "/node/v1/uploads/" + c.uploadID + "/start", key: c.agent, body: `{"quote_id":"` + quoteID + `","legal_acceptance":"SVC_LEGAL_V1"}`}
 		})
 		return err
 	}, func() (err error) {
-		commits, err = commitRate(ctx, bare)
+		commits, err = rounds.CommitRate(ctx, plain)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.add(name, started.rate, commits)
+	r.Add(name, started.rate, commits)
 	for _, c := range callers {
-		if err := c.cancelOthers(ctx, service.address); err != nil {
+		if err := c.cancelOthers(ctx, on.address); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package requests
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
@@ -21,16 +22,16 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// apiHouse is a service without a worker, in this process.
-type apiHouse struct {
+// service is a service without a worker, in this process.
+type service struct {
 	app     *app.App
 	address string // host:port
 	cancel  context.CancelFunc
 	served  chan error
 }
 
-func (b *bench) openAPI(ctx context.Context, database string, rate ratelimit.Policy) (*apiHouse, error) {
-	data, err := b.dir("api-")
+func openAPI(ctx context.Context, b *rounds.Run, database string, rate ratelimit.Policy) (*service, error) {
+	data, err := b.Dir("api-")
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (b *bench) openAPI(ctx context.Context, database string, rate ratelimit.Pol
 		return nil, err
 	}
 	listening := make(chan string, 1)
-	h := &apiHouse{served: make(chan error, 1)}
+	h := &service{served: make(chan error, 1)}
 	h.app, err = app.Open(ctx, app.Config{
 		Listen: "127.0.0.1:0", Data: data, Database: database, LogOrigin: "bench.example.com/log", Rate: rate,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Announce: func(address string) { listening <- address },
@@ -60,7 +61,7 @@ func (b *bench) openAPI(ctx context.Context, database string, rate ratelimit.Pol
 	}
 }
 
-func (h *apiHouse) stop() error {
+func (h *service) stop() error {
 	h.cancel()
 	return errors.Join(<-h.served, h.app.Close())
 }
@@ -76,12 +77,12 @@ type apiCaller struct {
 // callerCents is what a caller can spend; no round comes near it.
 const callerCents = 1_000_000
 
-func makeCallers(ctx context.Context, house *db.DB, service *apiHouse) ([]apiCaller, error) {
+func makeCallers(ctx context.Context, store *db.DB, on *service) ([]apiCaller, error) {
 	callers := make([]apiCaller, apiAtOnce)
 	for i := range callers {
 		c := &callers[i]
 		c.number = i
-		err := house.Write(ctx, func(tx *db.Tx) error {
+		err := store.Write(ctx, func(tx *db.Tx) error {
 			p, err := identity.CreateWorkspace(ctx, tx, fmt.Sprintf("caller-%d@example.com", i))
 			if err != nil {
 				return err
@@ -97,7 +98,7 @@ func makeCallers(ctx context.Context, house *db.DB, service *apiHouse) ([]apiCal
 		if err != nil {
 			return nil, err
 		}
-		if err := c.begin(ctx, service.address); err != nil {
+		if err := c.begin(ctx, on.address); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package rendering
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blender"
@@ -20,10 +21,10 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// house is a running service with a watched worker inside.
-type house struct {
+// service is a running service with a recorder worker inside.
+type service struct {
 	client  *client.Client
-	watch   *watched
+	watch   *recorder
 	workers int            // whose Blenders are waited for
 	farm    sync.WaitGroup // workers outside the service
 	cancel  context.CancelFunc
@@ -38,47 +39,47 @@ type house struct {
 // credit pays for any number of rounds, in cents.
 const credit = 1000000
 
-// openHouse starts a service with a worker inside.
-func openHouse(ctx context.Context, b *bench, renderer worker.Blender) (*house, error) {
-	return b.openHouse(ctx, renderer, func(h *house, c *app.Config) error {
-		h.workers = 1
-		c.Embedded = &app.EmbeddedWorker{Renderer: h.watch, Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true}
+// openOne starts a service with a worker inside.
+func openOne(ctx context.Context, b *rounds.Run, renderer worker.Blender) (*service, error) {
+	return openService(ctx, b, renderer, func(s *service, c *app.Config) error {
+		s.workers = 1
+		c.Embedded = &app.EmbeddedWorker{Renderer: s.watch, Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true}
 		return nil
 	})
 }
 
 // openFarm starts a service with so many workers outside.
-func openFarm(ctx context.Context, b *bench, renderer worker.Blender, workers int) (*house, error) {
-	h, err := b.openHouse(ctx, renderer, func(*house, *app.Config) error { return nil })
+func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, workers int) (*service, error) {
+	s, err := openService(ctx, b, renderer, func(*service, *app.Config) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	h.workers = workers
-	key, err := h.nodeKey(ctx)
+	s.workers = workers
+	key, err := s.nodeKey(ctx)
 	for n := range workers {
 		if err != nil {
 			break
 		}
 		var work string
-		work, err = b.dir("worker-")
+		work, err = b.Dir("worker-")
 		w := worker.New(worker.Config{
-			Farm: farmapi.NewClient(h.address, key), Renderer: h.watch, WorkDir: work, Name: fmt.Sprint(n), Log: h.log,
+			Farm: farmapi.NewClient(s.address, key), Renderer: s.watch, WorkDir: work, Name: fmt.Sprint(n), Log: s.log,
 			Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true,
 		})
-		h.farm.Go(func() { _ = w.Run(h.serving) }) // why it ended stands in the log
+		s.farm.Go(func() { _ = w.Run(s.serving) }) // the log has why it ended
 	}
 	if err == nil {
-		err = h.ready(ctx)
+		err = s.ready(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, h.stop())
+		return nil, errors.Join(err, s.stop())
 	}
-	return h, nil
+	return s, nil
 }
 
-// openHouse starts a service as set says, with Blender in its sandbox.
-func (b *bench) openHouse(ctx context.Context, renderer worker.Blender, set func(*house, *app.Config) error) (*house, error) {
-	data, err := b.dir("house-")
+// openService starts a service as set says, with Blender in its sandbox.
+func openService(ctx context.Context, b *rounds.Run, renderer worker.Blender, set func(*service, *app.Config) error) (*service, error) {
+	data, err := b.Dir("service-")
 	if err != nil {
 		return nil, err
 	}
@@ -86,41 +87,41 @@ func (b *bench) openHouse(ctx context.Context, renderer worker.Blender, set func
 	if err != nil {
 		return nil, err
 	}
-	renderer.Path, renderer.Sandbox = b.blender, b.sandbox
+	renderer.Path, renderer.Sandbox = b.Blender, b.Sandbox
 	listening := make(chan string, 1)
-	h := &house{watch: newWatched(renderer), served: make(chan error, 1), ended: make(chan struct{}), log: slog.New(slog.NewTextHandler(log, nil))}
-	config := app.Config{Listen: "127.0.0.1:0", Data: data, Log: h.log, Announce: func(address string) { listening <- address }}
-	if err := set(h, &config); err != nil {
+	s := &service{watch: newRecorder(renderer), served: make(chan error, 1), ended: make(chan struct{}), log: slog.New(slog.NewTextHandler(log, nil))}
+	config := app.Config{Listen: "127.0.0.1:0", Data: data, Log: s.log, Announce: func(address string) { listening <- address }}
+	if err := set(s, &config); err != nil {
 		return nil, err
 	}
-	if h.app, err = app.Open(ctx, config); err != nil {
+	if s.app, err = app.Open(ctx, config); err != nil {
 		return nil, err
 	}
-	h.serving, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.serving, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
-		defer close(h.ended)
-		h.served <- h.app.Serve(h.serving)
+		defer close(s.ended)
+		s.served <- s.app.Serve(s.serving)
 	}()
 	select {
-	case h.address = <-listening:
-		key, err := h.workspace(ctx)
+	case s.address = <-listening:
+		key, err := s.workspace(ctx)
 		if err == nil {
-			h.client, err = client.New(h.address, key)
+			s.client, err = client.New(s.address, key)
 		}
 		if err == nil {
-			err = h.ready(ctx)
+			err = s.ready(ctx)
 		}
 		if err != nil {
-			return nil, errors.Join(err, h.stop())
+			return nil, errors.Join(err, s.stop())
 		}
-		return h, nil
-	case <-h.ended:
-		return nil, errors.Join(errors.New("the service ended before it listened"), h.stop())
+		return s, nil
+	case <-s.ended:
+		return nil, errors.Join(errors.New("the service ended before it listened"), s.stop())
 	}
 }
 
-func (h *house) nodeKey(ctx context.Context) (secret string, err error) {
-	err = h.app.DB.Write(ctx, func(tx *db.Tx) error {
+func (s *service) nodeKey(ctx context.Context) (secret string, err error) {
+	err = s.app.DB.Write(ctx, func(tx *db.Tx) error {
 		key, err := identity.CreateNodeKey(ctx, tx, "bench")
 		secret = key.Secret
 		return err
@@ -128,8 +129,8 @@ func (h *house) nodeKey(ctx context.Context) (secret string, err error) {
 	return secret, err
 }
 
-func (h *house) workspace(ctx context.Context) (agentKey string, err error) {
-	err = h.app.DB.Write(ctx, func(tx *db.Tx) error {
+func (s *service) workspace(ctx context.Context) (agentKey string, err error) {
+	err = s.app.DB.Write(ctx, func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "bench@localhost")
 		if err != nil {
 			return err
@@ -144,11 +145,11 @@ func (h *house) workspace(ctx context.Context) (agentKey string, err error) {
 	return agentKey, err
 }
 
-// stop ends the service and returns why it ended, nil when it was told to.
-func (h *house) stop() error {
-	h.cancel()
-	h.farm.Wait()
-	return errors.Join(<-h.served, h.app.Close())
+// stop ends the service and returns why it ended, nil when stop did.
+func (s *service) stop() error {
+	s.cancel()
+	s.farm.Wait()
+	return errors.Join(<-s.served, s.app.Close())
 }
 
 // rendered is one job as its caller and its worker saw it.
@@ -178,17 +179,17 @@ func (r rendered) gaps() []float64 {
 }
 
 // ready waits until every worker has a Blender that waits.
-func (h *house) ready(ctx context.Context) error {
+func (s *service) ready(ctx context.Context) error {
 	for {
-		waiting, changed := h.watch.waits()
-		if waiting >= h.workers {
+		waiting, changed := s.watch.waits()
+		if waiting >= s.workers {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-h.ended:
+		case <-s.ended:
 			return errors.New("the service ended")
 		}
 	}
@@ -196,8 +197,8 @@ func (h *house) ready(ctx context.Context) error {
 
 // render has the whole file rendered by a warm worker, and returns when the next
 // Blender is warm again: its start is not to slow what is measured after it.
-func (h *house) render(ctx context.Context, b *bench, path string) (rendered, error) {
-	out, err := b.dir("job-")
+func (s *service) render(ctx context.Context, b *rounds.Run, path string) (rendered, error) {
+	out, err := b.Dir("job-")
 	if err != nil {
 		return rendered{}, err
 	}
@@ -206,42 +207,42 @@ func (h *house) render(ctx context.Context, b *bench, path string) (rendered, er
 		return rendered{}, err
 	}
 	defer func() { _ = file.Close() }()
-	h.watch.clear()
+	s.watch.clear()
 	var r rendered
 	began := time.Now()
-	quote, err := h.client.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(path), Body: file})
+	quote, err := s.client.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(path), Body: file})
 	if err != nil {
 		return r, err
 	}
-	job, err := h.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		return r, err
 	}
 	r.answered = time.Now()
-	if job, err = h.client.Follow(ctx, job.JobID, nil); err != nil {
+	if job, err = s.client.Follow(ctx, job.JobID, nil); err != nil {
 		return r, err
 	}
 	if job.Status != client.StatusCompleted {
 		return r, fmt.Errorf("the job ended as %s: %+v", job.Status, job.Failure)
 	}
-	if err := h.fetch(ctx, job.JobID, filepath.Join(out, "result.zip")); err != nil {
+	if err := s.fetch(ctx, job.JobID, filepath.Join(out, "result.zip")); err != nil {
 		return r, err
 	}
-	r.took, r.frames = time.Since(began), h.watch.clear()
-	return r, h.ready(ctx)
+	r.took, r.frames = time.Since(began), s.watch.clear()
+	return r, s.ready(ctx)
 }
 
 // fetch downloads the ZIP and its receipt and verifies both.
-func (h *house) fetch(ctx context.Context, jobID, path string) error {
-	artifact, err := h.client.Download(ctx, jobID, path, nil)
+func (s *service) fetch(ctx context.Context, jobID, path string) error {
+	artifact, err := s.client.Download(ctx, jobID, path, nil)
 	if err != nil {
 		return err
 	}
-	receipt, err := h.client.Receipt(ctx, jobID)
+	receipt, err := s.client.Receipt(ctx, jobID)
 	if err != nil {
 		return err
 	}
-	keys, err := h.client.SigningKeys(ctx)
+	keys, err := s.client.SigningKeys(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package requests
 
 import (
 	"bufio"
@@ -72,7 +72,7 @@ func (l *line) ask(sent []byte) (http.Header, []byte, error) {
 }
 
 // copyAnswer asks the service once and serves its answer, headers and all, from
-// a bare handler.
+// a plain handler.
 func copyAnswer(ctx context.Context, address string, ask request) (*httptest.Server, error) {
 	l, err := dial(ctx, address)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package requests
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/door/api"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
@@ -26,10 +27,11 @@ import (
 )
 
 const (
-	boardMany  = 1 << 20 // results of the leaderboard that is measured
-	boardFew   = 10_000  // of the one that it stands beside
-	boardGPUs  = 200
-	boardAsked = 41 // times that each route is asked for a median
+	boardMany   = 1 << 20 // results of the leaderboard that is measured
+	boardFew    = 10_000  // of the one that it stands beside
+	boardGPUs   = 200
+	boardAtOnce = 1 << 9 // rows in one statement that fills
+	boardAsked  = 41     // times that each route is asked for a median
 )
 
 // boardRoutes are measured, each by itself; {result} is one's id.
@@ -40,16 +42,16 @@ func boardRoutes() []string {
 	}
 }
 
-// leaderboardGroup measures every route of the benchmark API, from the request to
+// Leaderboard measures every route of the benchmark API, from the request to
 // the written answer, over a million results, beside the same over ten thousand.
-func leaderboardGroup(engine string) group {
-	g := group{measure: func(ctx context.Context, b *bench, into record) error {
+func Leaderboard(engine string) rounds.Group {
+	g := rounds.Group{Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 		return measureLeaderboard(ctx, b, into, engine)
 	}}
 	for _, route := range boardRoutes() {
-		g.rows = append(g.rows, row{
-			name: rowBoard(engine, route), unit: duration, goal: under(0.020, duration), baseline: "at 10 k results",
-			note: "median of 41; the ratio is what a hundred times as many results cost",
+		g.Rows = append(g.Rows, rounds.Row{
+			Name: rowBoard(engine, route), Unit: rounds.Duration, Goal: rounds.Under(0.020, rounds.Duration), Baseline: "at 10 k results",
+			Note: "median of 41; the ratio is what a hundred times as many results cost",
 		})
 	}
 	return g
@@ -60,29 +62,29 @@ func rowBoard(engine, route string) string {
 	return "board/" + engine + ", " + name + " at 1 M results"
 }
 
-// boardHouse is a leaderboard of so many results behind its routes.
-type boardHouse struct {
-	house  *db.DB
+// board is a leaderboard of so many results behind its routes.
+type board struct {
+	store  *db.DB
 	mux    *http.ServeMux
 	result string // a result that was handed in and not filled in
 	close  func() error
 }
 
-func measureLeaderboard(ctx context.Context, b *bench, into record, engine string) (err error) {
-	many, err := b.openBoard(ctx, engine, boardMany)
+func measureLeaderboard(ctx context.Context, b *rounds.Run, into rounds.Record, engine string) (err error) {
+	many, err := openBoard(ctx, b, engine, boardMany)
 	if err != nil {
 		return fmt.Errorf("fill the leaderboard: %w", err)
 	}
 	defer func() { err = errors.Join(err, many.close()) }()
-	few, err := b.openBoard(ctx, engine, boardFew)
+	few, err := openBoard(ctx, b, engine, boardFew)
 	if err != nil {
 		return fmt.Errorf("fill the other leaderboard: %w", err)
 	}
 	defer func() { err = errors.Join(err, few.close()) }()
-	return b.rounds(ctx, into, func(r record) error {
+	return b.Rounds(ctx, into, func(r rounds.Record) error {
 		for _, route := range boardRoutes() {
 			var subject, baseline float64
-			err := b.turns(func() (err error) {
+			err := b.Turns(func() (err error) {
 				subject, err = many.ask(ctx, route)
 				return err
 			}, func() (err error) {
@@ -92,14 +94,14 @@ func measureLeaderboard(ctx context.Context, b *bench, into record, engine strin
 			if err != nil {
 				return err
 			}
-			r.add(rowBoard(engine, route), subject, baseline)
+			r.Add(rowBoard(engine, route), subject, baseline)
 		}
 		return nil
 	})
 }
 
 // ask gives the median time that a route takes.
-func (h *boardHouse) ask(ctx context.Context, route string) (float64, error) {
+func (h *board) ask(ctx context.Context, route string) (float64, error) {
 	took := make([]float64, boardAsked)
 	for i := range took {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/node/v1/leaderboard/"+strings.ReplaceAll(route, "{result}", h.result), nil)
@@ -116,40 +118,40 @@ func (h *boardHouse) ask(ctx context.Context, route string) (float64, error) {
 }
 
 // openBoard fills a database and hands in one result by the way that all go.
-func (b *bench) openBoard(ctx context.Context, engine string, results int) (*boardHouse, error) {
-	b.say("filling in %d results on %s", results, engine)
-	address, drop, err := b.database(ctx, engine)
+func openBoard(ctx context.Context, b *rounds.Run, engine string, results int) (*board, error) {
+	b.Say("filling in %d results on %s", results, engine)
+	address, drop, err := b.Database(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
-	house, err := db.Open(ctx, db.Config{URL: address})
+	store, err := db.Open(ctx, db.Config{URL: address})
 	if err != nil {
 		return nil, errors.Join(err, drop())
 	}
-	h := &boardHouse{house: house, mux: http.NewServeMux(), close: func() error { return errors.Join(house.Close(), drop()) }}
+	h := &board{store: store, mux: http.NewServeMux(), close: func() error { return errors.Join(store.Close(), drop()) }}
 	if err := h.fill(ctx, engine, address, results); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }
 
-func (h *boardHouse) fill(ctx context.Context, engine, address string, results int) error {
+func (h *board) fill(ctx context.Context, engine, address string, results int) error {
 	key, err := receipt.NewKey(rand.Reader)
 	if err != nil {
 		return err
 	}
-	board := &leaderboard.Board{DB: h.house, Keys: signing.Given(key), Links: links.Links{PublicURL: "https://bench.example.com"}, AllowSynthetic: true}
-	err = h.house.Write(ctx, func(tx *db.Tx) error {
+	board := &leaderboard.Board{DB: h.store, Keys: signing.Given(key), Links: links.Links{PublicURL: "https://bench.example.com"}, AllowSynthetic: true}
+	err = h.store.Write(ctx, func(tx *db.Tx) error {
 		return errors.Join(board.Keys.Register(ctx, tx), receiptlog.Name(ctx, tx, "bench.example.com/log"))
 	})
 	if err != nil {
 		return err
 	}
-	bare, err := openBare(ctx, engine, address)
+	plain, err := rounds.OpenPlain(ctx, engine, address)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(fillBoard(ctx, bare, results), bare.Close()); err != nil {
+	if err := errors.Join(fillBoard(ctx, plain, results), plain.Close()); err != nil {
 		return err
 	}
 	fleet, err := leaderboardtest.NewFleet(ctx, board)
@@ -161,15 +163,15 @@ func (h *boardHouse) fill(ctx context.Context, engine, address string, results i
 		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
 	}
 	h.result = done.ResultID
-	api.Routes(h.mux, api.Config{DB: h.house, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})
+	api.Routes(h.mux, api.Config{DB: h.store, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})
 	return nil
 }
 
 // fillBoard writes what that many accepted receipts would leave, but for the
 // receipts themselves: their scores are drawn around each GPU's own, and all
 // counts are made from the results by the database.
-func fillBoard(ctx context.Context, bare *sql.DB, results int) error {
-	tx, err := bare.BeginTx(ctx, nil)
+func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
+	tx, err := plain.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -188,9 +190,9 @@ func fillBoard(ctx context.Context, bare *sql.DB, results int) error {
 		rows[i] = fmt.Sprintf("(%d, 'BMR-%032x', 'RCT-%032x', 1, %d, 'NVIDIA GeForce RTX %d', 'NVIDIA GeForce RTX %[5]d', 'nvidia-geforce-rtx-%[5]d', 24, %[6]d, %[7]d, 1, %[8]d)",
 			i+1, i, i, gpu+2, 1000+gpu, score, 90_000+chance.IntN(5000), int64(1_700_000_000_000_000)+int64(i))
 	}
-	for first := 0; first < len(rows); first += logAtOnce {
+	for first := 0; first < len(rows); first += boardAtOnce {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at) VALUES "+
-			strings.Join(rows[first:min(first+logAtOnce, len(rows))], ", ")); err != nil {
+			strings.Join(rows[first:min(first+boardAtOnce, len(rows))], ", ")); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package storage
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
@@ -18,12 +19,12 @@ import (
 const (
 	hookEndpoints = 100
 	hookBacklog   = 2000 // deliveries that wait when the clock starts
-	hookAtOnce    = 64   // calls that the bare client has open at once
+	hookAtOnce    = 64   // calls that the plain client has open at once
 	hookJobs      = 100  // that end one behind the other while delays are taken
 	hookPause     = 50 * time.Millisecond
 	hookPasses    = 2 // of a round beside the two that hinder, and as many without
-	// hookNeed is the deliveries a second that a large house needs: 36,000 jobs end
-	// in an hour, each heard by ten endpoints.
+	// hookNeed is the deliveries a second that a large service needs: 36,000 jobs end
+	// in an hour, each received by ten endpoints.
 	hookNeed = 100
 )
 
@@ -38,50 +39,50 @@ func hookRowsOf(engine string) hookRows {
 	}
 }
 
-// webhookGroup measures how fast a backlog goes out, how long after the commit of
+// Webhook measures how fast a backlog goes out, how long after the commit of
 // a job's end its receivers hear of it, and whether a dead receiver and one that
 // never answers delay the others. Beside the deliveries: the same bytes to the
 // same receivers by net/http alone, and for each call one row of the same
 // database updated and committed, which is the least that a delivery is. Beside
 // the delays: the calls alone.
-func webhookGroup(engine string) group {
+func Webhook(engine string) rounds.Group {
 	names := hookRowsOf(engine)
 	commits := "each commit is an fsync"
 	if engine == "postgres" {
 		commits = "scripts/with-postgres runs it with fsync=off"
 	}
-	paced := fmt.Sprintf("from the commit to the receiver's handler; %d jobs, one every %s, each heard by %d endpoints", hookJobs, hookPause, contract.MaxWebhookEndpoints)
-	return group{
-		rows: []row{
-			{name: names.rate, unit: perSecond, baseline: "bare net/http and a commit a call", goal: over(hookNeed, perSecond), note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
-			{name: names.half, unit: duration, baseline: "bare net/http", goal: under(0.050, duration), note: paced},
-			{name: names.most, unit: duration, baseline: "bare net/http", goal: under(0.250, duration), note: "likewise"},
-			{name: names.beside, unit: duration, baseline: "without the two", goal: ratioAtMost(1.25), note: "the two hear of every tenth job, as their neighbours do"},
+	paced := fmt.Sprintf("from the commit to the receiver's handler; %d jobs, one every %s, each received by %d endpoints", hookJobs, hookPause, contract.MaxWebhookEndpoints)
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: names.rate, Unit: rounds.PerSecond, Baseline: "bare net/http and a commit a call", Goal: rounds.Over(hookNeed, rounds.PerSecond), Note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
+			{Name: names.half, Unit: rounds.Duration, Baseline: "bare net/http", Goal: rounds.Under(0.050, rounds.Duration), Note: paced},
+			{Name: names.most, Unit: rounds.Duration, Baseline: "bare net/http", Goal: rounds.Under(0.250, rounds.Duration), Note: "likewise"},
+			{Name: names.beside, Unit: rounds.Duration, Baseline: "without the two", Goal: rounds.RatioAtMost(1.25), Note: "the two hear of every tenth job, as their neighbours do"},
 		},
-		measure: func(ctx context.Context, b *bench, into record) error {
-			return b.withStores(ctx, engine, func(house *db.DB, bare *sql.DB, _ string) error {
-				h, err := openHooks(ctx, house, bare)
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
+			return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, _ string) error {
+				h, err := openHooks(ctx, store, plain)
 				if err != nil {
 					return err
 				}
 				defer h.close()
-				return b.rounds(ctx, into, func(r record) error { return h.measure(ctx, b, r, names) })
+				return b.Rounds(ctx, into, func(r rounds.Record) error { return h.measure(ctx, b, r, names) })
 			})
 		},
 	}
 }
 
-func (h *hookHouse) measure(ctx context.Context, b *bench, r record, names hookRows) error {
-	var rate, bareRate float64
-	var ours, bare, beside, without []float64
-	err := b.turns(func() (err error) {
+func (h *hookService) measure(ctx context.Context, b *rounds.Run, r rounds.Record, names hookRows) error {
+	var rate, plainRate float64
+	var ours, plain, beside, without []float64
+	err := b.Turns(func() (err error) {
 		if rate, err = h.rate(ctx); err == nil {
-			ours, err = h.delays(ctx, h.tell)
+			ours, err = h.delays(ctx, h.end)
 		}
 		return err
 	}, func() (err error) {
-		if bareRate, err = h.bareRate(ctx); err == nil {
-			bare, err = h.delays(ctx, h.post)
+		if plainRate, err = h.plainRate(ctx); err == nil {
+			plain, err = h.delays(ctx, h.post)
 		}
 		return err
 	})
@@ -89,83 +90,75 @@ func (h *hookHouse) measure(ctx context.Context, b *bench, r record, names hookR
 		return err
 	}
 	for range hookPasses { // each has the other order: the machine's load drifts
-		err := b.turns(func() error {
+		err := b.Turns(func() error {
 			if err := h.hinder(ctx, true); err != nil {
 				return err
 			}
-			some, err := h.delays(ctx, h.tell)
+			some, err := h.delays(ctx, h.end)
 			beside = append(beside, some...)
 			return errors.Join(err, h.hinder(ctx, false))
 		}, func() error {
-			some, err := h.delays(ctx, h.tell)
+			some, err := h.delays(ctx, h.end)
 			without = append(without, some...)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		b.swapped = !b.swapped
+		b.Swapped = !b.Swapped
 	}
-	r.add(names.rate, rate, bareRate)
+	r.Add(names.rate, rate, plainRate)
 	return errors.Join(
-		r.addShare(names.half, ours, bare, 0.5),
-		r.addShare(names.most, ours, bare, 0.99),
-		r.addShare(names.beside, beside, without, 0.99),
+		r.AddShare(names.half, ours, plain, 0.5),
+		r.AddShare(names.most, ours, plain, 0.99),
+		r.AddShare(names.beside, beside, without, 0.99),
 	)
 }
 
-// addShare records what a share of figures does not exceed.
-func (r record) addShare(name string, subject, baseline []float64, share float64) error {
-	a, errA := percentile(subject, share)
-	b, errB := percentile(baseline, share)
-	r.add(name, a, b)
-	return errors.Join(errA, errB)
-}
-
 // rate has a backlog wait and then be delivered, and returns deliveries a second.
-func (h *hookHouse) rate(ctx context.Context) (float64, error) {
+func (h *hookService) rate(ctx context.Context) (float64, error) {
 	var jobs []hookJob
 	for n, waiting := 0, 0; waiting < hookBacklog; n++ {
-		job, err := h.tell(ctx, n)
+		job, err := h.end(ctx, n)
 		if err != nil {
 			return 0, err
 		}
-		jobs, waiting = append(jobs, job), waiting+job.hearers
+		jobs, waiting = append(jobs, job), waiting+job.receivers
 	}
 	began := time.Now()
 	stop := h.drive(ctx)
 	defer stop()
-	heard, err := h.hear(ctx, jobs)
+	received, err := h.await(ctx, jobs)
 	if err != nil {
 		return 0, err
 	}
 	last := began
-	for _, at := range heard {
+	for _, at := range received {
 		if at.at.After(last) {
 			last = at.at
 		}
 	}
-	return float64(len(heard)) / last.Sub(began).Seconds(), h.settle(ctx)
+	return float64(len(received)) / last.Sub(began).Seconds(), h.settle(ctx)
 }
 
-// bareRate is how many calls a second a bare client makes that commits a row
+// plainRate is how many calls a second a plain client makes that commits a row
 // behind each.
-func (h *hookHouse) bareRate(ctx context.Context) (float64, error) {
+func (h *hookService) plainRate(ctx context.Context) (float64, error) {
 	defer h.clear()
 	body := h.body(id.New(id.Job))
 	var next atomic.Int64
-	return crowd(hookAtOnce, hookBacklog, func(one int) error {
+	return rounds.Crowd(hookAtOnce, hookBacklog, func(one int) error {
 		if err := h.call(ctx, h.addresses[next.Add(1)%int64(len(h.addresses))], body); err != nil {
 			return err
 		}
-		_, err := h.bare.ExecContext(ctx, "UPDATE bench_tick SET n = n + 1 WHERE claimer = $1", one%claimers)
+		_, err := h.plain.ExecContext(ctx, "UPDATE bench_tick SET n = n + 1 WHERE claimer = $1", one%rounds.Claimers)
 		return err
 	})
 }
 
 // delays has jobs end, one every hookPause whatever became of those before, and
 // returns how long after its end each was heard of, in seconds.
-func (h *hookHouse) delays(ctx context.Context, end func(ctx context.Context, n int) (hookJob, error)) ([]float64, error) {
+func (h *hookService) delays(ctx context.Context, end func(ctx context.Context, n int) (hookJob, error)) ([]float64, error) {
 	stop := h.drive(ctx)
 	defer stop()
 	tick := time.NewTicker(hookPause)
@@ -183,7 +176,7 @@ func (h *hookHouse) delays(ctx context.Context, end func(ctx context.Context, n 
 		case <-tick.C:
 		}
 	}
-	heard, err := h.hear(ctx, jobs)
+	received, err := h.await(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +184,8 @@ func (h *hookHouse) delays(ctx context.Context, end func(ctx context.Context, n 
 	for _, job := range jobs {
 		ended[job.jobID] = job.ended
 	}
-	all := make([]float64, len(heard))
-	for i, hit := range heard {
+	all := make([]float64, len(received))
+	for i, hit := range received {
 		all[i] = hit.at.Sub(ended[hit.jobID]).Seconds()
 	}
 	return all, h.settle(ctx)

@@ -1,4 +1,4 @@
-package main
+package scale
 
 import (
 	"bufio"
@@ -12,12 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"svc.example/bench/rounds"
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
@@ -28,9 +28,9 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// scaleServer is svc serve in a process of its own, and what a caller needs.
-type scaleServer struct {
-	b       *bench
+// server is svc serve in a process of its own, and what a caller needs.
+type server struct {
+	b       *rounds.Run
 	process *exec.Cmd
 	store   app.Config // of the same store
 	drop    func() error
@@ -41,17 +41,17 @@ type scaleServer struct {
 	scene   string
 }
 
-func (b *bench) serve(ctx context.Context, engine string) (s *scaleServer, err error) {
-	s = &scaleServer{b: b, store: app.Config{Log: slog.New(slog.DiscardHandler)}, drop: func() error { return nil }}
-	if s.store.Data, err = b.dir("scale-"); err != nil {
+func serve(ctx context.Context, b *rounds.Run, engine string) (s *server, err error) {
+	s = &server{b: b, store: app.Config{Log: slog.New(slog.DiscardHandler)}, drop: func() error { return nil }}
+	if s.store.Data, err = b.Dir("scale-"); err != nil {
 		return nil, err
 	}
 	if engine == "postgres" {
-		if s.store.Database, s.drop, err = b.database(ctx, engine); err != nil {
+		if s.store.Database, s.drop, err = b.Database(ctx, engine); err != nil {
 			return nil, err
 		}
 	}
-	if s.scene, err = b.scene(ctx, "scale.blend", "scale.py"); err != nil {
+	if s.scene, err = b.Scene(ctx, "scale.blend", "scale.py"); err != nil {
 		return nil, err
 	}
 	agent, err := s.prepare(ctx)
@@ -68,13 +68,13 @@ func (b *bench) serve(ctx context.Context, engine string) (s *scaleServer, err e
 }
 
 // prepare makes the keys, before the server is there.
-func (s *scaleServer) prepare(ctx context.Context) (agent string, err error) {
-	house, err := app.Open(ctx, s.store)
+func (s *server) prepare(ctx context.Context) (agent string, err error) {
+	service, err := app.Open(ctx, s.store)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, house.Close()) }()
-	err = house.DB.Write(ctx, func(tx *db.Tx) error {
+	defer func() { err = errors.Join(err, service.Close()) }()
+	err = service.DB.Write(ctx, func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "scale@example.com")
 		if err != nil {
 			return err
@@ -101,8 +101,8 @@ func (s *scaleServer) prepare(ctx context.Context) (agent string, err error) {
 }
 
 // launch builds svc and starts it.
-func (s *scaleServer) launch(ctx context.Context) error {
-	binary := filepath.Join(s.b.folder, "svc")
+func (s *server) launch(ctx context.Context) error {
+	binary := filepath.Join(s.b.Folder, "svc")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/svc").CombinedOutput(); err != nil {
 		return fmt.Errorf("build svc: %w: %s", err, out)
 	}
@@ -137,18 +137,18 @@ func (s *scaleServer) launch(ctx context.Context) error {
 }
 
 // stop ends the server and removes its database.
-func (s *scaleServer) stop() error {
+func (s *server) stop() error {
 	return errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait(), s.drop())
 }
 
 // audit checks every promise over the store.
-func (s *scaleServer) audit(ctx context.Context) (err error) {
-	house, err := app.Open(ctx, s.store)
+func (s *server) audit(ctx context.Context) (err error) {
+	service, err := app.Open(ctx, s.store)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, house.Close()) }()
-	found, err := house.Audit(ctx)
+	defer func() { err = errors.Join(err, service.Close()) }()
+	found, err := service.Audit(ctx)
 	for _, breach := range found.Breaches {
 		err = errors.Join(err, fmt.Errorf("breach of %q at %s: %s", breach.Rule, breach.Subject, breach.Detail))
 	}
@@ -157,8 +157,8 @@ func (s *scaleServer) audit(ctx context.Context) (err error) {
 
 // crowd starts workers that render nothing, and returns when all have
 // registered; stop ends them.
-func (s *scaleServer) crowd(ctx context.Context, n int, frameTime time.Duration) (stop func(), err error) {
-	root, err := s.b.dir("workers-")
+func (s *server) crowd(ctx context.Context, n int, frameTime time.Duration) (stop func(), err error) {
+	root, err := s.b.Dir("workers-")
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +214,8 @@ func (p present) Register(ctx context.Context, r farmapi.RegisterRequest) (farma
 var changedAt = []byte(`"updated_at":"`)
 
 // watch follows a job to its end and returns how old each change was, in
-// seconds, when it was heard.
-func (s *scaleServer) watch(ctx context.Context, with *http.Client, jobID string) (ages []float64, err error) {
+// seconds, when it came.
+func (s *server) watch(ctx context.Context, with *http.Client, jobID string) (ages []float64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/renders/"+jobID+"/events", nil)
 	if err != nil {
 		return nil, err
@@ -251,13 +251,4 @@ func (s *scaleServer) watch(ctx context.Context, with *http.Client, jobID string
 		last = string(text)
 	}
 	return ages, lines.Err()
-}
-
-// percentile is the figure that a share of all does not exceed.
-func percentile(all []float64, share float64) (float64, error) {
-	if len(all) == 0 {
-		return 0, errors.New("nothing was heard")
-	}
-	slices.Sort(all)
-	return all[min(int(share*float64(len(all))), len(all)-1)], nil
 }
