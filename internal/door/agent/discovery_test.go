@@ -15,11 +15,11 @@ import (
 // TestDiscoveryLeadsToTheTools starts from nothing but the domain.
 func TestDiscoveryLeadsToTheTools(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL = "https://render.example.com" })
+	svc := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL = "https://render.example.com" })
 	read := func(path, kind string) map[string]any {
 		t.Helper()
 		path = strings.TrimPrefix(path, "https://render.example.com")
-		res, object := h.send("GET", path, "", "", "")
+		res, object := svc.send("GET", path, "", "", "")
 		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != kind || res.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 		}
@@ -36,12 +36,12 @@ func TestDiscoveryLeadsToTheTools(t *testing.T) {
 			t.Errorf("the card is %v", card)
 		}
 	}
-	text := string(h.get(h.base + "/llms.txt"))
+	text := string(svc.get(svc.base + "/llms.txt"))
 	for _, link := range []string{"/openapi.json", "/v1/capabilities", "/v1/pricing", "/v1/limits", "/mcp/server-card", "/mcp/server.json", "/v1/signing-keys", "/docs"} {
 		if !strings.Contains(text, "(https://render.example.com"+link+")") {
 			t.Errorf("llms.txt does not link to %s", link)
 		}
-		h.get(h.base + link)
+		svc.get(svc.base + link)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestDiscoveryLeadsToTheTools(t *testing.T) {
 // (modelcontextprotocol/registry v1.8.7).
 func TestTheManifestIsOneTheRegistryTakes(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL = "https://render.example.com" })
+	svc := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL = "https://render.example.com" })
 	text, err := os.ReadFile("testdata/server.schema.json")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestTheManifestIsOneTheRegistryTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, manifest := h.send("GET", "/mcp/server.json", "", "", "")
+	_, manifest := svc.send("GET", "/mcp/server.json", "", "", "")
 	if manifest["$schema"] != schema.ID {
 		t.Errorf("it names the schema %v", manifest["$schema"])
 	}

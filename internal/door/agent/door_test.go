@@ -15,16 +15,16 @@ import (
 )
 
 // post sends bytes to the door.
-func (h *house) post(path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
-	h.t.Helper()
-	return h.send("POST", path, key, kind, body, header...)
+func (svc *service) post(path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
+	svc.t.Helper()
+	return svc.send("POST", path, key, kind, body, header...)
 }
 
-func (h *house) send(method, path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
-	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.base+path, strings.NewReader(body))
+func (svc *service) send(method, path, key, kind, body string, header ...string) (*http.Response, map[string]any) {
+	svc.t.Helper()
+	r, err := http.NewRequestWithContext(svc.t.Context(), method, svc.base+path, strings.NewReader(body))
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -40,12 +40,12 @@ func (h *house) send(method, path, key, kind, body string, header ...string) (*h
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	var object map[string]any
 	if err := json.NewDecoder(res.Body).Decode(&object); err != nil {
-		h.t.Errorf("%s %s: %d is no JSON: %v", method, path, res.StatusCode, err)
+		svc.t.Errorf("%s %s: %d is no JSON: %v", method, path, res.StatusCode, err)
 	}
 	return res, object
 }
@@ -53,27 +53,27 @@ func (h *house) send(method, path, key, kind, body string, header ...string) (*h
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
-		revoked := h.key(nil)
+	each(t, func(t *testing.T, svc *service) {
+		revoked := svc.key(nil)
 		var node identity.NewKey
-		h.write(func(ctx context.Context, tx *db.Tx) (err error) {
-			keys, err := identity.AgentKeys(ctx, tx, h.workspace)
+		svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			keys, err := identity.AgentKeys(ctx, tx, svc.workspace)
 			if err != nil {
 				return err
 			}
 			if node, err = identity.CreateNodeKey(ctx, tx, "node"); err != nil {
 				return err
 			}
-			return identity.RevokeAgentKey(ctx, tx, h.workspace, keys[0].KeyID) // the newest
+			return identity.RevokeAgentKey(ctx, tx, svc.workspace, keys[0].KeyID) // the newest
 		})
-		for who, key := range map[string]string{"nobody": "", "an account key": h.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
-			res, body := h.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
+		for who, key := range map[string]string{"nobody": "", "an account key": svc.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
+			res, body := svc.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
 			e, _ := body["error"].(map[string]any)
 			if res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") != "Bearer" || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
 				t.Errorf("%s: %d %v %v", who, res.StatusCode, res.Header, body)
 			}
 		}
-		if res, body := h.post("/mcp", h.agent, "application/json", listTools); res.StatusCode != 200 || body["result"] == nil {
+		if res, body := svc.post("/mcp", svc.agent, "application/json", listTools); res.StatusCode != 200 || body["result"] == nil {
 			t.Errorf("the agent key: %d %v", res.StatusCode, body)
 		}
 	})
@@ -81,7 +81,7 @@ func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
 
 func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 	t.Parallel()
-	h := one(t)
+	svc := one(t)
 	for name, c := range map[string]struct {
 		method, kind, body string
 		status             int
@@ -95,7 +95,7 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		"another method": {"GET", "", "", 405, "method_not_allowed"},
 		"unknown method": {"POST", "application/json", `{"jsonrpc":"2.0","id":1,"method":"tools/steal<b>"}`, 400, "invalid_request"},
 	} {
-		res, body := h.send(c.method, "/mcp", h.agent, c.kind, c.body)
+		res, body := svc.send(c.method, "/mcp", svc.agent, c.kind, c.body)
 		e, _ := body["error"].(map[string]any)
 		if res.StatusCode != c.status || e["code"] != c.code || res.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %d %v", name, res.StatusCode, body)
@@ -107,8 +107,8 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 // another name, from the loopback, for a browser page of elsewhere.
 func TestTheDoorStandsBehindAProxy(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL, c.TrustedHops = "https://render.example.com", 1 })
-	res, body := h.post("/mcp", h.agent, "application/json", listTools,
+	svc := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.PublicURL, c.TrustedHops = "https://render.example.com", 1 })
+	res, body := svc.post("/mcp", svc.agent, "application/json", listTools,
 		"Host", "render.example.com", "Origin", "https://elsewhere.example", "X-Forwarded-For", "203.0.113.7", "X-Forwarded-Proto", "https")
 	if res.StatusCode != 200 || body["result"] == nil || res.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%d %v %v", res.StatusCode, res.Header, body)
@@ -117,13 +117,13 @@ func TestTheDoorStandsBehindAProxy(t *testing.T) {
 
 func TestToolCallsAreCounted(t *testing.T) {
 	t.Parallel()
-	h := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 3} })
+	svc := start(t, t.TempDir()+"/svc.db", func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 3} })
 	for range 3 {
-		if res, body := h.post("/mcp", h.agent, "application/json", listTools); res.StatusCode != 200 {
+		if res, body := svc.post("/mcp", svc.agent, "application/json", listTools); res.StatusCode != 200 {
 			t.Fatalf("%d %v", res.StatusCode, body)
 		}
 	}
-	res, body := h.post("/mcp", h.agent, "application/json", listTools)
+	res, body := svc.post("/mcp", svc.agent, "application/json", listTools)
 	e, _ := body["error"].(map[string]any)
 	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" || e["code"] != "rate_limited" {
 		t.Errorf("%d %v %v", res.StatusCode, res.Header, body)

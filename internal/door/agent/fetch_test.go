@@ -61,7 +61,7 @@ func newElsewhere(t *testing.T) *elsewhere {
 	return e
 }
 
-// reachable lets a house call the stranger's server, which is no public one.
+// reachable lets a service call the stranger's server, which is no public one.
 func (e *elsewhere) reachable(c *app.Config) {
 	roots := x509.NewCertPool()
 	roots.AddCert(e.Certificate())
@@ -89,8 +89,8 @@ func TestAFileIsFetchedFromAnAddress(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		e := newElsewhere(t)
-		h := start(t, url, e.reachable)
-		c := h.client(h.agent)
+		svc := start(t, url, e.reachable)
+		c := svc.client(svc.agent)
 		for path, name := range map[string]string{"/scene.blend": "scene.blend", "/download?file=1": "their scene.blend"} {
 			a := c.arrived(c.call("svc_inspect", map[string]any{"file_url": e.URL + path}))
 			a.want("status", "inspected")
@@ -110,8 +110,8 @@ func TestAFileIsFetchedFromAnAddress(t *testing.T) {
 func TestOnlyPublicAddressesAreFetched(t *testing.T) {
 	t.Parallel()
 	e := newElsewhere(t)
-	h := one(t) // as an operator runs it
-	c := h.client(h.agent)
+	svc := one(t) // as an operator runs it
+	c := svc.client(svc.agent)
 	for _, address := range []string{e.URL + "/scene.blend", "https://169.254.169.254/latest/scene.blend", "https://user:word@example.com/a.blend", "https://[::1]/a.blend"} {
 		c.call("svc_inspect", map[string]any{"file_url": address}).wantRefusal("invalid_file_url")
 	}
@@ -129,18 +129,18 @@ func TestAFetchOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		e := newElsewhere(t)
-		h := start(t, url, e.reachable)
-		a := h.client(h.agent).call("svc_inspect", map[string]any{"file_url": e.URL + "/held/scene.blend"})
+		svc := start(t, url, e.reachable)
+		a := svc.client(svc.agent).call("svc_inspect", map[string]any{"file_url": e.URL + "/held/scene.blend"})
 		a.want("status", "fetching")
 		if a.at("poll_after_seconds") == nil {
-			h.t.Errorf("it does not say when to ask again: %v", a.object)
+			svc.t.Errorf("it does not say when to ask again: %v", a.object)
 		}
 		await.Next(t, e.asked, "the first fetch")
-		h.stop()
-		h.serve()
+		svc.stop()
+		svc.serve()
 		await.Next(t, e.asked, "the fetch anew")
 		close(e.release)
-		a = h.client(h.agent).arrived(a)
+		a = svc.client(svc.agent).arrived(a)
 		a.want("status", "inspected")
 	})
 }
@@ -148,8 +148,8 @@ func TestAFetchOutlivesTheServer(t *testing.T) {
 func TestFewFilesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newElsewhere(t)
-	h := start(t, dbtest.URL(t, "sqlite"), e.reachable)
-	c := h.client(h.agent)
+	svc := start(t, dbtest.URL(t, "sqlite"), e.reachable)
+	c := svc.client(svc.agent)
 	for i := range 5 {
 		a := c.call("svc_inspect", map[string]any{"file_url": e.URL + "/held/scene.blend"})
 		if a.refused != (i == 4) {

@@ -41,9 +41,9 @@ func keysIn(t *testing.T, text string) (keys []receipt.PublicKey) {
 
 // verify checks a receipt, the ZIP and the log's proof as svc verify does, from
 // the resources of an answer of svc_receipt alone.
-func (c *client) verify(told answer, zip []byte) {
+func (c *client) verify(given answer, zip []byte) {
 	c.t.Helper()
-	documents, _ := told.at("documents").(map[string]any)
+	documents, _ := given.at("documents").(map[string]any)
 	keys := keysIn(c.t, c.resource(documents["signing-key.pem"]).Text)
 	report := receipt.Verify([]byte(c.resource(documents["receipt.json"]).Text), keys, bytes.NewReader(zip))
 	var proof receipt.Inclusion
@@ -57,13 +57,13 @@ func (c *client) verify(told answer, zip []byte) {
 }
 
 func TestReceiptAndPreviewsAreResources(t *testing.T) {
-	eachRendering(t, func(_ *testing.T, h *house) {
-		c := h.client(h.agent)
-		all := c.tellAll(h.scene().UploadID)
-		c.verify(all[5], h.get(fmt.Sprint(all[4].at("url"))))
+	eachRendering(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		all := c.tellAll(svc.scene().UploadID)
+		c.verify(all[5], svc.get(fmt.Sprint(all[4].at("url"))))
 		preview := c.resource(all[3].at("preview"))
 		if _, err := jpeg.Decode(bytes.NewReader(preview.Blob)); err != nil || preview.MIMEType != "image/jpeg" {
-			h.t.Errorf("the preview is %s: %v", preview.MIMEType, err)
+			svc.t.Errorf("the preview is %s: %v", preview.MIMEType, err)
 		}
 		job := fmt.Sprint(all[3].at("job_id"))
 		for _, uri := range []string{
@@ -71,8 +71,8 @@ func TestReceiptAndPreviewsAreResources(t *testing.T) {
 			"svc://jobs/" + job + "/secrets.json", "svc://jobs/" + job + "/../receipt.json", "file:///etc/passwd",
 			"svc://jobs/JOB-00000000000000000000000000000000/receipt.json",
 		} {
-			if r, err := c.ReadResource(h.t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
-				h.t.Errorf("%s gives %v", uri, r.Contents)
+			if r, err := c.ReadResource(svc.t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+				svc.t.Errorf("%s gives %v", uri, r.Contents)
 			}
 		}
 	})
@@ -80,8 +80,8 @@ func TestReceiptAndPreviewsAreResources(t *testing.T) {
 
 func TestThePromptAsksForConsent(t *testing.T) {
 	t.Parallel()
-	h := one(t)
-	p, err := h.client(h.agent).GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "render_this_scene", Arguments: map[string]string{"file": "a.blend", "frames": "1-3"}})
+	svc := one(t)
+	p, err := svc.client(svc.agent).GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "render_this_scene", Arguments: map[string]string{"file": "a.blend", "frames": "1-3"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ func terms(upload, quote any, more ...any) map[string]any {
 }
 
 func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
-	each(t, func(_ *testing.T, h *house) {
-		c := h.client(h.agent)
-		i := h.scene()
+	each(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		i := svc.scene()
 		upload := i.UploadID
 		for name, arguments := range map[string]map[string]any{
 			"without a quote":   {"upload_id": upload, "legal_acceptance": "SVC_LEGAL_V1"},
@@ -32,18 +32,18 @@ func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
 			"for nothing":       terms(upload, i.Quote.QuoteID, "max_price_cents", 0),
 		} {
 			if a := c.call("svc_start", arguments); !a.refused {
-				h.t.Errorf("%s: started %v", name, a.object)
+				svc.t.Errorf("%s: started %v", name, a.object)
 			}
 		}
 		c.call("svc_start", terms(upload, i.Quote.QuoteID, "max_price_cents", 1)).wantRefusal("price_above_max")
-		if b := h.balance(); b.AvailableCents != credit {
-			h.t.Fatalf("the wallet has %+v before any start", b)
+		if b := svc.balance(); b.AvailableCents != credit {
+			svc.t.Fatalf("the wallet has %+v before any start", b)
 		}
 		first := c.call("svc_start", terms(upload, i.Quote.QuoteID, "max_price_cents", i.Quote.PriceCents))
 		again := c.call("svc_start", terms(upload, i.Quote.QuoteID))
 		again.want("job_id", first.at("job_id"))
-		if b := h.balance(); b.ReservedCents != i.Quote.PriceCents || b.AvailableCents != credit-i.Quote.PriceCents {
-			h.t.Errorf("the wallet has %+v after starting a quote twice", b)
+		if b := svc.balance(); b.ReservedCents != i.Quote.PriceCents || b.AvailableCents != credit-i.Quote.PriceCents {
+			svc.t.Errorf("the wallet has %+v after starting a quote twice", b)
 		}
 		c.call("svc_inspect", map[string]any{"upload_id": upload}).want("next_tool", "svc_status") // never leads to a second start
 	})
@@ -52,12 +52,12 @@ func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
 // TestASpendLimitHoldsOverAllDoorsUnderRace starts many quotes at once by one
 // key, half by the tools and half by the Job API.
 func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
-	each(t, func(_ *testing.T, h *house) {
+	each(t, func(_ *testing.T, svc *service) {
 		const starts, limit = 24, 7
 		most := int64(limit)
-		key := h.key(&most)
-		c := h.client(key)
-		upload := h.scene().UploadID
+		key := svc.key(&most)
+		c := svc.client(key)
+		upload := svc.scene().UploadID
 		quotes := make([]any, starts)
 		for i := range quotes {
 			quotes[i] = c.call("svc_quote", map[string]any{"upload_id": upload, "frame_start": i + 1, "frame_end": i + 1}).at("quote.quote_id")
@@ -72,7 +72,7 @@ func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 					}
 					return
 				}
-				res, body := h.post("/node/v1/uploads/"+upload+"/start", key, "application/json", fmt.Sprintf(`{"quote_id":%q,"legal_acceptance":"SVC_LEGAL_V1"}`, id))
+				res, body := svc.post("/node/v1/uploads/"+upload+"/start", key, "application/json", fmt.Sprintf(`{"quote_id":%q,"legal_acceptance":"SVC_LEGAL_V1"}`, id))
 				if res.StatusCode != http.StatusOK {
 					said[i] = fmt.Sprint(body["error"].(map[string]any)["code"])
 				}
@@ -86,29 +86,29 @@ func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 				started++
 			case "spend_limit_reached":
 			default:
-				h.t.Errorf("refused with %s", code)
+				svc.t.Errorf("refused with %s", code)
 			}
 		}
-		if b := h.balance(); started != limit || b.ReservedCents != limit {
-			h.t.Errorf("%d of %d started, %d cents reserved, with a limit of %d", started, starts, b.ReservedCents, limit)
+		if b := svc.balance(); started != limit || b.ReservedCents != limit {
+			svc.t.Errorf("%d of %d started, %d cents reserved, with a limit of %d", started, starts, b.ReservedCents, limit)
 		}
 	})
 }
 
 func TestAStartIsToldToAWebhook(t *testing.T) {
-	each(t, func(_ *testing.T, h *house) {
-		c := h.client(h.agent)
-		i := h.scene()
+	each(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		i := svc.scene()
 		for _, address := range []string{"https://127.0.0.1/hook", "https://169.254.169.254/hook", "https://user:word@192.0.2.1/"} {
 			c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", address)).wantRefusal("invalid_webhook_url")
 		}
-		if b := h.balance(); b.ReservedCents != 0 {
-			h.t.Fatalf("a refused webhook spent %+v", b)
+		if b := svc.balance(); b.ReservedCents != 0 {
+			svc.t.Fatalf("a refused webhook spent %+v", b)
 		}
 		a := c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/hook"))
 		a.want("webhook_configured", true)
 		if secret, _ := a.at("webhook_secret").(string); len(secret) < 16 {
-			h.t.Errorf("the secret is %q", secret)
+			svc.t.Errorf("the secret is %q", secret)
 		}
 		c.call("svc_status", map[string]any{"job_id": a.at("job_id")}).want("webhook_secret", nil)
 	})

@@ -12,8 +12,8 @@ import (
 
 func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 	t.Parallel()
-	h := one(t)
-	c := h.client(h.agent)
+	svc := one(t)
+	c := svc.client(svc.agent)
 	listed, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 // the annotations to being true.
 func TestNoToolTakesACredential(t *testing.T) {
 	t.Parallel()
-	h := one(t)
-	c := h.client(h.agent)
+	svc := one(t)
+	c := svc.client(svc.agent)
 	var names []string
 	for tool, err := range c.Tools(t.Context(), nil) {
 		if err != nil {
@@ -101,9 +101,9 @@ func (c *client) await(job map[string]any) answer {
 }
 
 func TestAWholeJobGoesByTools(t *testing.T) {
-	eachRendering(t, func(_ *testing.T, h *house) {
-		c := h.client(h.agent)
-		all := c.tellAll(h.scene().UploadID)
+	eachRendering(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		all := c.tellAll(svc.scene().UploadID)
 		for i, want := range []string{"svc_start", "svc_start", "svc_status", "svc_download", "svc_receipt"} {
 			all[i].want("next_tool", want)
 		}
@@ -111,18 +111,18 @@ func TestAWholeJobGoesByTools(t *testing.T) {
 		end.want("next_tool", nil)
 		end.want("charged_cents", 2)
 		end.want("artifact_sha256", all[4].at("sha256"))
-		if b := h.balance(); b.AvailableCents != credit-2 || b.ReservedCents != 0 {
-			h.t.Errorf("the wallet has %+v", b)
+		if b := svc.balance(); b.AvailableCents != credit-2 || b.ReservedCents != 0 {
+			svc.t.Errorf("the wallet has %+v", b)
 		}
 	})
 }
 
 func TestWhatToolsSayIsWhatTheySaid(t *testing.T) {
 	t.Parallel()
-	h := start(t, dbtest.URL(t, "sqlite"), rendering)
-	c := h.client(h.agent)
+	svc := start(t, dbtest.URL(t, "sqlite"), rendering)
+	c := svc.client(svc.agent)
 	var text strings.Builder
-	for _, a := range c.tellAll(h.scene().UploadID) {
+	for _, a := range c.tellAll(svc.scene().UploadID) {
 		if a.object["status"] == "queued" || a.object["status"] == "rendering" {
 			continue // how far it is depends on the machine
 		}

@@ -37,7 +37,7 @@ type service struct {
 	account  string
 	upload   string // an inspected upload
 	quote    string
-	house    *app.App
+	app      *app.App
 }
 
 // each runs test in a new workspace of the shared services, with an upload inspected.
@@ -81,7 +81,7 @@ func join(t *testing.T, w *apptest.World) *service {
 	t.Helper()
 	owner, other := w.Workspace(t, 100), w.Workspace(t, 0)
 	return &service{
-		t: t, house: w.App, base: w.URL, owner: owner.Email, other: other.Email,
+		t: t, app: w.App, base: w.URL, owner: owner.Email, other: other.Email,
 		agent: owner.Agent.Secret, account: owner.Account.Secret, stranger: other.Agent.Secret,
 	}
 }
@@ -92,8 +92,8 @@ func somebody() string { return id.New("person-") + "@example.com" }
 // serve runs a process of cfg's service until the test ends.
 func serve(t *testing.T, cfg app.Config) *service {
 	t.Helper()
-	house, url := apptest.Start(t, cfg)
-	return &service{t: t, house: house, base: url}
+	started, url := apptest.Start(t, cfg)
+	return &service{t: t, app: started, base: url}
 }
 
 // answer is a response with its body decoded.

@@ -45,7 +45,7 @@ func (s *service) signedIn(email string) *browser {
 func (s *service) link(email string) (token string) {
 	s.t.Helper()
 	ctx := context.Background()
-	err := s.house.DB.Write(ctx, func(tx *db.Tx) (err error) {
+	err := s.app.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		token, err = identity.CreateSignInLink(ctx, tx, email)
 		return err
 	})

@@ -79,7 +79,7 @@ func TestARevokedKeyIsRefusedOnTheNextRequestByEveryProcess(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		one := start(t, url)
-		two := serve(t, one.house.Config)
+		two := serve(t, one.app.Config)
 		k := keyKinds()[1]
 		b := one.signedIn("keys@example.com")
 		made := b.do("POST", k.routes, jsonBody(`{"name":"short-lived"}`))
@@ -223,7 +223,7 @@ func TestAnOwnerSwitchesTheProofPagesOfTheirWorkspace(t *testing.T) {
 		b := s.signedIn(s.owner)
 		shown := func(email string) (page int64) {
 			ctx := t.Context()
-			err := s.house.DB.Read(ctx, func(tx *db.Tx) error {
+			err := s.app.DB.Read(ctx, func(tx *db.Tx) error {
 				p, err := tx.PersonByEmail(ctx, email)
 				if err != nil {
 					return err

@@ -27,7 +27,7 @@ func eachMeasured(t *testing.T, test func(t *testing.T, m *measured)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		m := &measured{service: start(t, url, func(c *app.Config) { c.AllowSynthetic = true }), at: time.Now().Add(-time.Hour)}
 		var err error
-		if m.fleet, err = leaderboardtest.NewFleet(t.Context(), m.house.Board(m.house.Links(m.base))); err != nil {
+		if m.fleet, err = leaderboardtest.NewFleet(t.Context(), m.app.Board(m.app.Links(m.base))); err != nil {
 			t.Fatal(err)
 		}
 		test(t, m)

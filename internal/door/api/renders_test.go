@@ -36,7 +36,7 @@ func (s *service) render() {
 	s.t.Helper()
 	ctx := s.t.Context()
 	var key identity.NewKey
-	err := s.house.DB.Write(ctx, func(tx *db.Tx) (err error) {
+	err := s.app.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		key, err = identity.CreateNodeKey(ctx, tx, "test")
 		return err
 	})

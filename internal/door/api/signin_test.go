@@ -157,7 +157,7 @@ func TestSigningOutEndsTheSessionInEveryProcess(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		one := start(t, url)
-		two := serve(t, one.house.Config)
+		two := serve(t, one.app.Config)
 		b := one.signedIn("a@example.com")
 		stolen := b.client.Jar.Cookies(mustParse(t, one.base))
 		if a := b.at(two.base).do("GET", "/v1/auth/session", body{}); a.status != 200 {

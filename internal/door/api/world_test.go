@@ -108,7 +108,7 @@ func (w *world) party(email string, ended bool) party {
 	w.t.Helper()
 	p := party{sessionKind: w.open(email)}
 	ctx := context.Background()
-	err := w.house.DB.Write(ctx, func(tx *db.Tx) error {
+	err := w.app.DB.Write(ctx, func(tx *db.Tx) error {
 		who, err := identity.CreateWorkspace(ctx, tx, email)
 		if err != nil {
 			return err

@@ -55,11 +55,11 @@ func shared(t *testing.T) *site {
 }
 
 // with is the same service, looked at by another test.
-func (h *site) with(t *testing.T) *site { return &site{t: t, base: h.base, app: h.app} }
+func (svc *site) with(t *testing.T) *site { return &site{t: t, base: svc.base, app: svc.app} }
 
 // measured starts a service with results of several GPUs and a CPU, the same each
 // time, over some months. It returns the id of one result of a GPU and of the CPU's.
-func measured(t *testing.T) (h *site, gpu, cpu string) {
+func measured(t *testing.T) (svc *site, gpu, cpu string) {
 	t.Helper()
 	var days atomic.Int64 // how far the service's clock has been moved
 	started, base := apptest.Start(t, app.Config{
@@ -258,10 +258,10 @@ func screens() []screen {
 func TestPagesWithoutResultsSayHowToHandOneIn(t *testing.T) {
 	t.Parallel()
 	tab, complaints := browse(t)
-	h := shared(t)
+	svc := shared(t)
 	for name, path := range map[string]string{"empty": links.LeaderboardPath, "compare-empty": links.ComparePath, "missing": links.GPUPath + "nothing"} {
-		h.inspect(tab, screens()[0], name, path, complaints)
-		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+h.base) {
+		svc.inspect(tab, screens()[0], name, path, complaints)
+		if text := look[string](tab, t, "document.body.innerText"); name != "missing" && !strings.Contains(text, "svc bench --server "+svc.base) {
 			t.Errorf("%s does not say how to hand in a result: %s", name, text)
 		}
 	}
@@ -271,7 +271,7 @@ func TestPagesWithoutResultsSayHowToHandOneIn(t *testing.T) {
 // a phone and in the dark.
 func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	h, gpu, cpu := measured(t)
+	svc, gpu, cpu := measured(t)
 	pages := map[string]string{
 		"start": "/", "board": links.LeaderboardPath, "search": links.LeaderboardPath + "?q=rtx", "gpu": links.GPUPath + "nvidia-geforce-rtx-4090",
 		"gpu-few": links.GPUPath + "nvidia-geforce-gtx-1060-6gb", "compare": links.ComparePath + "?a=nvidia-geforce-rtx-4090&b=amd-radeon-rx-7900-xtx",
@@ -282,18 +282,18 @@ func TestPagesReadWellOnEveryScreen(t *testing.T) {
 			t.Parallel()
 			tab, complaints := browse(t)
 			for name, path := range pages {
-				h.with(t).inspect(tab, s, name, path, complaints)
+				svc.with(t).inspect(tab, s, name, path, complaints)
 			}
 			if s.phone || s.dark { // it is long
-				h.with(t).inspect(tab, s, "docs", "/docs", complaints)
+				svc.with(t).inspect(tab, s, "docs", "/docs", complaints)
 			}
 		})
 	}
 }
 
 // inspect opens a page and holds it against what every page promises.
-func (h *site) inspect(tab context.Context, s screen, name, path string, complaints func() []string) {
-	t := h.t
+func (svc *site) inspect(tab context.Context, s screen, name, path string, complaints func() []string) {
+	t := svc.t
 	t.Helper()
 	scheme := "light"
 	if s.dark {
@@ -303,7 +303,7 @@ func (h *site) inspect(tab context.Context, s screen, name, path string, complai
 	if s.phone {
 		options = append(options, chromedp.EmulateMobile)
 	}
-	err := chromedp.Do(tab, chromedp.EmulateViewport(s.wide, s.high, options...), prefer(scheme), chromedp.Navigate(h.base+path))
+	err := chromedp.Do(tab, chromedp.EmulateViewport(s.wide, s.high, options...), prefer(scheme), chromedp.Navigate(svc.base+path))
 	if err != nil {
 		t.Fatalf("open %s: %v", path, err)
 	}

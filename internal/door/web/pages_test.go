@@ -18,8 +18,8 @@ var asJSON = regexp.MustCompile(`<link rel="alternate" type="application/json" h
 // asks to sign in.
 func TestTheFirstPageLeadsEverywhere(t *testing.T) {
 	t.Parallel()
-	h := shared(t)
-	page, status := h.get(t, "/")
+	svc := shared(t)
+	page, status := svc.get(t, "/")
 	if status != http.StatusOK {
 		t.Fatalf("the first page: %d", status)
 	}
@@ -32,18 +32,18 @@ func TestTheFirstPageLeadsEverywhere(t *testing.T) {
 		if link[1] == webhook.ConsolePage {
 			want = http.StatusUnauthorized
 		}
-		if _, status := h.get(t, link[1]); status != want {
+		if _, status := svc.get(t, link[1]); status != want {
 			t.Errorf("%s: %d, want %d", link[1], status, want)
 		}
 	}
-	if !strings.Contains(page, "--server "+h.base+" ") {
+	if !strings.Contains(page, "--server "+svc.base+" ") {
 		t.Errorf("its commands do not name this service: %s", page)
 	}
 }
 
-func (h *site) get(t *testing.T, path string) (text string, status int) {
+func (svc *site) get(t *testing.T, path string) (text string, status int) {
 	t.Helper()
-	res, err := http.Get(h.base + path)
+	res, err := http.Get(svc.base + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +59,14 @@ func (h *site) get(t *testing.T, path string) (text string, status int) {
 // programs.
 func TestASearchAsJSONIsTheSameSearch(t *testing.T) {
 	t.Parallel()
-	h := shared(t)
-	page, _ := h.get(t, "/leaderboard?q=rtx+%264090")
+	svc := shared(t)
+	page, _ := svc.get(t, "/leaderboard?q=rtx+%264090")
 	link := asJSON.FindStringSubmatch(page)
 	if link == nil {
 		t.Fatal("the page names none")
 	}
 	var found struct{ Query string }
-	text, _ := h.get(t, html.UnescapeString(link[1]))
+	text, _ := svc.get(t, html.UnescapeString(link[1]))
 	if err := json.Unmarshal([]byte(text), &found); err != nil || found.Query != "rtx &4090" {
 		t.Errorf("%s searches for %q, %v", link[1], found.Query, err)
 	}

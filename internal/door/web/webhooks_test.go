@@ -96,10 +96,10 @@ func says(t *testing.T, text, want string) {
 
 // signedIn makes a person and has the browser sign in by their link's button,
 // and go on from there.
-func (h *site) signedIn(tab context.Context, email string) (workspaceID string) {
-	h.t.Helper()
+func (svc *site) signedIn(tab context.Context, email string) (workspaceID string) {
+	svc.t.Helper()
 	var token string
-	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) (err error) {
+	err := svc.app.DB.Write(context.Background(), func(tx *db.Tx) (err error) {
 		p, err := identity.CreateWorkspace(context.Background(), tx, email)
 		if err == nil {
 			token, err = identity.CreateSignInLink(context.Background(), tx, email)
@@ -108,24 +108,24 @@ func (h *site) signedIn(tab context.Context, email string) (workspaceID string) 
 		return err
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
-	if err := chromedp.Do(tab, chromedp.Navigate(h.base+"/v1/auth/callback?token="+token)); err != nil {
-		h.t.Fatal(err)
+	if err := chromedp.Do(tab, chromedp.Navigate(svc.base+"/v1/auth/callback?token="+token)); err != nil {
+		svc.t.Fatal(err)
 	}
-	says(h.t, press(tab, h.t, "main button"), "You are signed in as "+email)
-	says(h.t, press(tab, h.t, "main a"), "There is none yet")
+	says(svc.t, press(tab, svc.t, "main button"), "You are signed in as "+email)
+	says(svc.t, press(tab, svc.t, "main a"), "There is none yet")
 	return workspaceID
 }
 
-// tell ends a job of a workspace.
-func (h *site) tell(workspaceID string) {
-	h.t.Helper()
-	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) error {
+// endJob publishes the end of a job of a workspace.
+func (svc *site) endJob(workspaceID string) {
+	svc.t.Helper()
+	err := svc.app.DB.Write(context.Background(), func(tx *db.Tx) error {
 		return webhook.Publish(context.Background(), tx, webhook.Event{WorkspaceID: workspaceID, JobID: id.New(id.Job), Type: contract.EventCompleted, Data: struct{}{}})
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 }
 
@@ -138,17 +138,17 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	started, base := apptest.Start(t, app.Config{
 		Webhooks: outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots},
 	})
-	h := &site{t: t, base: base, app: started}
+	svc := &site{t: t, base: base, app: started}
 	for _, s := range screens() {
-		h.inspect(tab, s, "missing-session", webhook.ConsolePage, complaints)
+		svc.inspect(tab, s, "missing-session", webhook.ConsolePage, complaints)
 	}
 	if err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name=email]"), "you@example.com")); err != nil {
 		t.Fatal(err)
 	}
 	says(t, press(tab, t, "main button"), "If you@example.com can get mail, a link is on its way")
 
-	workspaceID := h.signedIn(tab, "owner@example.com")
-	h.inspect(tab, screens()[0], "webhooks-empty", webhook.ConsolePage, complaints)
+	workspaceID := svc.signedIn(tab, "owner@example.com")
+	svc.inspect(tab, screens()[0], "webhooks-empty", webhook.ConsolePage, complaints)
 	add := func(address string) string {
 		if err := chromedp.Do(tab, chromedp.SetValue(chromedp.CSS("[name=url]"), address), chromedp.SetValue(chromedp.CSS("[name=description]"), "Render farm")); err != nil {
 			t.Fatal(err)
@@ -177,14 +177,14 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	until(tab, t, "document.querySelector('td .state.delivered') !== null && document.body.innerText.includes(' ms')")
 
 	r.status.Store(http.StatusInternalServerError)
-	h.tell(workspaceID)
+	svc.endJob(workspaceID)
 	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.querySelector('p .state.failing') !== null && document.querySelector('td .state.pending') !== null")
 	says(t, look[string](tab, t, "document.body.innerText"), "mend the receiver")
 	says(t, look[string](tab, t, "document.body.textContent"), "answered by the receiver: Internal Server Error")
 	says(t, look[string](tab, t, "document.body.innerText"), "next try")
 	for _, s := range screens() {
-		h.inspect(tab, s, "webhooks", webhook.ConsolePage, complaints)
+		svc.inspect(tab, s, "webhooks", webhook.ConsolePage, complaints)
 	}
 	r.status.Store(http.StatusOK)
 	says(t, press(tab, t, "form[action*='/deliveries/'] button"), "The delivery is made again")
@@ -196,7 +196,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 		t.Errorf("the new secret is %q", fresh)
 	}
 	says(t, press(tab, t, "form[action$='/disable'] button"), "Disabled by you on")
-	h.tell(workspaceID) // missed
+	svc.endJob(workspaceID) // missed
 	says(t, press(tab, t, "form[action$='/enable'] button"), "told of jobs that end from now on")
 	says(t, press(tab, t, "form[action$='/redeliver'] button"), "now wait to be made: 1.")
 	await.Next(t, r.calls, "a call")
@@ -206,7 +206,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.body.innerText.includes('410 Gone')")
 	for _, s := range screens() {
-		h.inspect(tab, s, "webhooks-gone", webhook.ConsolePage, complaints)
+		svc.inspect(tab, s, "webhooks-gone", webhook.ConsolePage, complaints)
 	}
 	says(t, press(tab, t, ".who button"), "Sign in to see yours")
 }
@@ -214,10 +214,10 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 // TestAFormOfAnotherSiteDoesNothing sends the person's cookie from elsewhere.
 func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 	t.Parallel()
-	h := shared(t)
+	svc := shared(t)
 	signIn := func(email string) (session identity.Opened) {
 		t.Helper()
-		err := h.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+		err := svc.app.DB.Write(t.Context(), func(tx *db.Tx) error {
 			token, err := identity.CreateSignInLink(t.Context(), tx, email)
 			if err == nil {
 				session, err = identity.SignIn(t.Context(), tx, token, "")
@@ -232,7 +232,7 @@ func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 	session, other := signIn("owner@example.com"), signIn("other@example.com")
 	post := func(path, site, cookie string) int {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.base+path, strings.NewReader("url=https://1.1.1.1/&email=a@example.com"))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, svc.base+path, strings.NewReader("url=https://1.1.1.1/&email=a@example.com"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestAFormOfAnotherSiteDoesNothing(t *testing.T) {
 		t.Errorf("another workspace makes its own: %d", status)
 	}
 	var theirs []query.WebhookEndpoint
-	err := h.app.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+	err := svc.app.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
 		theirs, err = tx.WebhookEndpointsOf(t.Context(), other.Person.WorkspaceID)
 		return err
 	})

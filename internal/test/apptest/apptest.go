@@ -19,40 +19,40 @@ import (
 // stopTimeout is how long a request that a test leaves open may hold its end up.
 const stopTimeout = 3 * time.Second
 
-// Start opens a house and serves. When the test ends, the house is stopped,
+// Start opens a service and serves. When the test ends, the service is stopped,
 // audited and closed. Without a folder in cfg it has one of the test, without a
 // log it is silent.
-func Start(t testing.TB, cfg app.Config) (house *app.App, url string) {
+func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	t.Helper()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", cmp.Or(cfg.Data, t.TempDir())
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, stopTimeout)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	house, err := app.Open(t.Context(), cfg)
+	service, err := app.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, stop := Serve(t, house)
+	url, stop := Serve(t, service)
 	t.Cleanup(func() {
 		stop()
-		Audit(t, house)
-		if err := house.Close(); err != nil {
+		Audit(t, service)
+		if err := service.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return house, url
+	return service, url
 }
 
-// Serve serves an open house until stop, which waits for it and may be called
+// Serve serves an open service until stop, which waits for it and may be called
 // twice; the stores stay open.
-func Serve(t testing.TB, house *app.App) (url string, stop func()) {
+func Serve(t testing.TB, service *app.App) (url string, stop func()) {
 	t.Helper()
 	listening := make(chan string, 1)
-	house.Config.Announce = func(address string) { listening <- address }
+	service.Config.Announce = func(address string) { listening <- address }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- house.Serve(ctx) }()
+	go func() { ended <- service.Serve(ctx) }()
 	select {
 	case url = <-listening:
 	case err := <-ended:
@@ -67,10 +67,10 @@ func Serve(t testing.TB, house *app.App) (url string, stop func()) {
 	})
 }
 
-// Audit checks every promise over a house's whole store.
-func Audit(t testing.TB, house *app.App) {
+// Audit checks every promise over a service's whole store.
+func Audit(t testing.TB, service *app.App) {
 	t.Helper()
-	found, err := house.Audit(context.Background())
+	found, err := service.Audit(context.Background())
 	if err != nil {
 		t.Errorf("audit: %v", err)
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 // completed has a job of two frames rendered by a worker that it brings.
-func (h *house) completed(c caller) *client.Job {
-	h.t.Helper()
-	stop := h.worker(&painter{})
+func (svc *service) completed(c caller) *client.Job {
+	svc.t.Helper()
+	stop := svc.worker(&painter{})
 	defer stop()
 	return c.completed()
 }
@@ -37,9 +37,9 @@ func (c caller) completed() *client.Job {
 func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		pass := moved(&config)
-		h := start(t, config)
-		c := h.caller(credit)
-		job := h.completed(c)
+		svc := start(t, config)
+		c := svc.caller(credit)
+		job := svc.completed(c)
 		whole := get(t, http.MethodGet, job.DownloadURL, nil)
 		whole.want(t, http.StatusOK, "")
 		if name := whole.header.Get("Content-Disposition"); !strings.Contains(name, job.JobID+".zip") {
@@ -78,7 +78,7 @@ func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		get(t, http.MethodGet, again.URL, nil).want(t, http.StatusOK, "")
-		h.settledOnce(c, 2)
+		svc.settledOnce(c, 2)
 	})
 }
 
@@ -126,8 +126,8 @@ func (a answer) want(t *testing.T, status int, code string) {
 }
 
 func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
-	eachShared(t, func(t *testing.T, h *house) {
-		owner, stranger := h.caller(credit), h.caller(credit)
+	eachShared(t, func(t *testing.T, svc *service) {
+		owner, stranger := svc.caller(credit), svc.caller(credit)
 		job := owner.completed()
 		ctx, id := patient(t), job.JobID
 		for name, ask := range map[string]func() error{
@@ -148,23 +148,23 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 		wantRefusal(t, err, http.StatusNotFound, "upload_not_found")
 		_, err = stranger.take(&client.Quote{UploadID: own.UploadID, QuoteID: theirs.QuoteID})
 		wantRefusal(t, err, http.StatusNotFound, "quote_not_found")
-		h.wantMoney(stranger.workspace, credit, "credit")
-		h.settledOnce(owner, 2)
+		svc.wantMoney(stranger.workspace, credit, "credit")
+		svc.settledOnce(owner, 2)
 	})
 }
 
 func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
-	eachShared(t, func(t *testing.T, h *house) {
-		c := h.caller(credit)
+	eachShared(t, func(t *testing.T, svc *service) {
+		c := svc.caller(credit)
 		job := c.completed()
-		for kind, secret := range map[string]string{"account": c.account.Secret, "node": h.nodeKey().Secret, "unknown": c.agent.Secret[:10] + flipped(c.agent.Secret[10:]), "no": ""} {
+		for kind, secret := range map[string]string{"account": c.account.Secret, "node": svc.nodeKey().Secret, "unknown": c.agent.Secret[:10] + flipped(c.agent.Secret[10:]), "no": ""} {
 			t.Logf("with the %s key", kind)
-			_, err := newClient(t, h.url, secret).Job(patient(t), job.JobID)
+			_, err := newClient(t, svc.url, secret).Job(patient(t), job.JobID)
 			wantRefusal(t, err, http.StatusUnauthorized, "unauthenticated")
 		}
 		for kind, secret := range map[string]string{"account": c.account.Secret, "agent": c.agent.Secret} {
 			t.Logf("with the %s key", kind)
-			_, err := farmapi.NewClient(h.url, secret).Register(t.Context(), farmapi.RegisterRequest{Name: "stranger", Device: "CPU"})
+			_, err := farmapi.NewClient(svc.url, secret).Register(t.Context(), farmapi.RegisterRequest{Name: "stranger", Device: "CPU"})
 			if err == nil || !strings.Contains(err.Error(), "401 unauthenticated") {
 				t.Errorf("the workers' door answered %v, want 401", err)
 			}
@@ -175,12 +175,12 @@ func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
 // TestARevokedKeyEndsAtOnceEverywhere revokes a key through one process while
 // another one, where the database allows two, has just taken it.
 func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
-	eachShared(t, func(t *testing.T, h *house) {
-		c := h.caller(credit)
+	eachShared(t, func(t *testing.T, svc *service) {
+		c := svc.caller(credit)
 		job := c.completed()
-		doors := []string{h.url}
-		if h.app.DB.Engine() == "postgres" {
-			second := launch(t, serverRole, serverConfig{Listen: freeAddress(t), Data: h.config.Data, Database: h.config.Database, NoWorker: true})
+		doors := []string{svc.url}
+		if svc.app.DB.Engine() == "postgres" {
+			second := launch(t, serverRole, serverConfig{Listen: freeAddress(t), Data: svc.config.Data, Database: svc.config.Database, NoWorker: true})
 			url, ok := second.await(patient(t), "listens")
 			if !ok {
 				t.Fatal("the second server did not start")
@@ -192,7 +192,7 @@ func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.agent.KeyID) })
+		svc.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.agent.KeyID) })
 		for _, door := range doors {
 			_, err := newClient(t, door, c.agent.Secret).Job(patient(t), job.JobID)
 			wantRefusal(t, err, http.StatusUnauthorized, "unauthenticated")

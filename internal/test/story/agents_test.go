@@ -34,10 +34,10 @@ func scriptFolder(t *testing.T) string {
 // What agents speak is the same on both databases: one will do.
 func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 	t.Parallel()
-	h := sharedOn(t, "sqlite")
-	c := h.caller(credit)
+	svc := sharedOn(t, "sqlite")
+	c := svc.caller(credit)
 	folder := scriptFolder(t)
-	var said struct {
+	var result struct {
 		Tools      []string `json:"tools"`
 		Sent       int      `json:"sent"`
 		JobID      string   `json:"job_id"`
@@ -50,32 +50,32 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 		Prompt     int      `json:"prompt"`
 		Instead    string   `json:"instead"`
 	}
-	text := node(t, folder, []string{"SVC_URL=" + h.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + filepath.Join(folder, demo.Filename)}, "job.mjs")
-	if err := json.Unmarshal(text, &said); err != nil {
+	text := node(t, folder, []string{"SVC_URL=" + svc.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + filepath.Join(folder, demo.Filename)}, "job.mjs")
+	if err := json.Unmarshal(text, &result); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if len(said.Tools) != 6 || said.Sent != http.StatusOK || said.Status != "completed" || said.TooDear != "price_above_max" ||
-		said.Charged != 2 || said.Signed != 1 || said.Prompt != 1 || said.Instead != "svc_inspect" {
-		t.Errorf("the program says %+v", said)
+	if len(result.Tools) != 6 || result.Sent != http.StatusOK || result.Status != "completed" || result.TooDear != "price_above_max" ||
+		result.Charged != 2 || result.Signed != 1 || result.Prompt != 1 || result.Instead != "svc_inspect" {
+		t.Errorf("the program says %+v", result)
 	}
-	for _, promised := range said.Promised {
-		if promised != said.Downloaded || len(promised) != 64 {
-			t.Errorf("it downloaded %s and was promised %s", said.Downloaded, promised)
+	for _, promised := range result.Promised {
+		if promised != result.Downloaded || len(promised) != 64 {
+			t.Errorf("it downloaded %s and was promised %s", result.Downloaded, promised)
 		}
 	}
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
 // TestTheInspectorOfTheProtocolRendersAJob runs the official inspector's command
 // line, a process for each call; it also judges the schemas.
 func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
 	t.Parallel()
-	h := sharedOn(t, "sqlite")
-	c := h.caller(credit)
+	svc := sharedOn(t, "sqlite")
+	c := svc.caller(credit)
 	folder := scriptFolder(t)
 	inspector := func(arguments ...string) []byte {
 		t.Helper()
-		all := append([]string{"--cli", h.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + c.agent.Secret}, arguments...)
+		all := append([]string{"--cli", svc.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + c.agent.Secret}, arguments...)
 		return node(t, folder, []string{"HOME=" + folder}, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
 	}
 	call := func(tool string, with map[string]any) (answer map[string]any) {
@@ -118,7 +118,7 @@ func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
 	if receipt := follow(download); receipt["artifact_sha256"] != download["sha256"] || receipt["charged_cents"] != 2.0 {
 		t.Errorf("the receipt is %v, the download %v", receipt, download)
 	}
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
 // put sends a file behind a signed link.
@@ -144,9 +144,9 @@ type session struct {
 }
 
 // connect speaks with an agent key over HTTP.
-func (h *house) connect(key string) session {
-	h.t.Helper()
-	return connect(h.t, &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(key)}, DisableStandaloneSSE: true})
+func (svc *service) connect(key string) session {
+	svc.t.Helper()
+	return connect(svc.t, &mcp.StreamableClientTransport{Endpoint: svc.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(key)}, DisableStandaloneSSE: true})
 }
 
 type bearer string
@@ -210,9 +210,9 @@ func codeOf(answer map[string]any) string {
 // agent does, over standard input and output.
 func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	t.Parallel()
-	h := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
-	c := h.caller(credit)
-	h.worker(&painter{})
+	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := svc.caller(credit)
+	svc.worker(&painter{})
 	folder, outside := t.TempDir(), t.TempDir()
 	scene := filepath.Join(outside, demo.Filename)
 	for _, err := range []error{
@@ -224,7 +224,7 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(apptest.Binary(t), "mcp", "--server", h.url, "--save-to", folder)
+	command := exec.Command(apptest.Binary(t), "mcp", "--server", svc.url, "--save-to", folder)
 	command.Env = append(os.Environ(), "SVC_API_KEY="+c.agent.Secret)
 	command.SysProcAttr, command.Stderr = diesWithTheTest(), t.Output()
 	s := connect(t, &mcp.CommandTransport{Command: command})
@@ -247,11 +247,11 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	with["legal_acceptance"] = "SVC_LEGAL_V1"
 	job, _ := s.call("svc_start", with)
 	job = s.follow(job, "svc_status")
-	h.stop()
+	svc.stop()
 	if answer, refused := s.call("svc_status", map[string]any{"job_id": job["job_id"]}); !refused || codeOf(answer) != "unavailable" {
 		t.Errorf("without a service: %v", answer)
 	}
-	h.restart()
+	svc.restart()
 	for _, name := range []string{"../out.zip", "way-out/out.zip", filepath.Join(outside, "out.zip"), "taken.zip"} {
 		if answer, refused := s.call("svc_download", map[string]any{"job_id": job["job_id"], "save_as": name}); !refused {
 			t.Errorf("saved as %s: %v", name, answer)
@@ -280,7 +280,7 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 	if err != nil || !slices.Equal(namesOf(left), []string{"render.zip", "taken.zip", "way-out"}) {
 		t.Errorf("in the folder are %v, %v", namesOf(left), err)
 	}
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
 func namesOf(entries []os.DirEntry) (names []string) {
@@ -292,10 +292,10 @@ func namesOf(entries []os.DirEntry) (names []string) {
 
 // verifyOffline saves what svc_receipt points to, and has `svc verify` check it
 // and the ZIP, without the service.
-func (s session) verifyOffline(told map[string]any, zip []byte) {
+func (s session) verifyOffline(answer map[string]any, zip []byte) {
 	s.t.Helper()
 	folder := s.t.TempDir()
-	documents, _ := told["documents"].(map[string]any)
+	documents, _ := answer["documents"].(map[string]any)
 	for name, uri := range documents {
 		r, err := s.ReadResource(patient(s.t), &mcp.ReadResourceParams{URI: fmt.Sprint(uri)})
 		if err != nil {
@@ -305,13 +305,13 @@ func (s session) verifyOffline(told map[string]any, zip []byte) {
 			s.t.Fatal(err)
 		}
 	}
-	words := strings.Fields(fmt.Sprint(told["verify_command"])) // svc verify receipt.json --artifact JOB-….zip
+	words := strings.Fields(fmt.Sprint(answer["verify_command"])) // svc verify receipt.json --artifact JOB-….zip
 	if err := os.WriteFile(filepath.Join(folder, words[len(words)-1]), zip, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 	command := exec.CommandContext(patient(s.t), apptest.Binary(s.t), words[1:]...)
 	command.Dir = folder
-	if said, err := command.CombinedOutput(); err != nil || !strings.Contains(string(said), "log") {
-		s.t.Errorf("%v: %v\n%s", words, err, said)
+	if result, err := command.CombinedOutput(); err != nil || !strings.Contains(string(result), "log") {
+		s.t.Errorf("%v: %v\n%s", words, err, result)
 	}
 }

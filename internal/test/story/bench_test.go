@@ -33,7 +33,7 @@ type benchmarkRow struct {
 func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	t.Parallel()
 	path := realBlender(t)
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 
 	timed := time.Duration(long.Scale(int(100*time.Millisecond), int(benchmark.LeastSeconds*time.Second)))
 	var mu sync.Mutex
@@ -66,7 +66,7 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := farmapi.NewClient(h.url, h.nodeKey().Secret)
+	at := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
 	kind, name, _ := info.Choose(blender.CPU)
 	self, err := at.Register(t.Context(), farmapi.RegisterRequest{
 		Name: "story", Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash, Device: kind, DeviceName: name, Denoise: "keep",
@@ -98,11 +98,11 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	}
 
 	var latest, top struct{ Rows []benchmarkRow }
-	h.leaderboard("latest", &latest)
+	svc.leaderboard("latest", &latest)
 	if len(latest.Rows) != 1 || latest.Rows[0] != (benchmarkRow{reply.ResultID, "CPU"}) {
 		t.Errorf("the newest results are %+v, want %s on CPU", latest.Rows, reply.ResultID)
 	}
-	h.leaderboard("top", &top)
+	svc.leaderboard("top", &top)
 	if len(top.Rows) != 0 {
 		t.Errorf("the table of GPUs holds %+v", top.Rows)
 	}
@@ -125,17 +125,17 @@ func longer(r benchmark.Receipt) benchmark.Receipt {
 }
 
 // leaderboard reads one of the leaderboard's public routes.
-func (h *house) leaderboard(route string, into any) {
-	h.t.Helper()
-	answer, err := http.Get(h.url + "/node/v1/leaderboard/" + route)
+func (svc *service) leaderboard(route string, into any) {
+	svc.t.Helper()
+	answer, err := http.Get(svc.url + "/node/v1/leaderboard/" + route)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		h.t.Fatalf("%s answers %s", route, answer.Status)
+		svc.t.Fatalf("%s answers %s", route, answer.Status)
 	}
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 }

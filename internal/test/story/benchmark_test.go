@@ -21,8 +21,8 @@ import (
 func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.AllowSynthetic = true
-		h := start(t, config)
-		door := farmapi.NewClient(h.url, h.nodeKey().Secret)
+		svc := start(t, config)
+		door := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
 		key, err := receipt.NewKey(rand.Reader)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 		run := leaderboardtest.CPURun("AMD Ryzen 9 7950X", 212, time.Now())
 		done, err := send(cpu, run)
 		if err != nil || !done.OK || done.Status != farmapi.BenchmarkAccepted || done.ReceiptID == nil || done.Reason != nil ||
-			done.PublicResultURL == nil || *done.PublicResultURL != h.url+"/leaderboard/result/"+done.ResultID {
+			done.PublicResultURL == nil || *done.PublicResultURL != svc.url+"/leaderboard/result/"+done.ResultID {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		if again, err := send(cpu, run); err != nil || again.ResultID != done.ResultID {
@@ -61,15 +61,15 @@ func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 		if text := string(page.body); page.status != 200 || !strings.Contains(text, "AMD Ryzen 9 7950X") || !strings.Contains(text, "ranked nowhere") || !strings.Contains(text, "synthetic") {
 			t.Errorf("the page: %d %s", page.status, text)
 		}
-		var told struct {
+		var shown struct {
 			Envelope       json.RawMessage `json:"envelope"`
 			WorkerEnvelope json.RawMessage `json:"worker_envelope"`
 			RenderDevice   string          `json:"render_device"`
 		}
-		if err := json.Unmarshal(get(t, http.MethodGet, h.url+"/node/v1/leaderboard/result/"+done.ResultID, nil).body, &told); err != nil || told.RenderDevice != "CPU" {
-			t.Errorf("%+v, %v", told, err)
+		if err := json.Unmarshal(get(t, http.MethodGet, svc.url+"/node/v1/leaderboard/result/"+done.ResultID, nil).body, &shown); err != nil || shown.RenderDevice != "CPU" {
+			t.Errorf("%+v, %v", shown, err)
 		}
-		if measured, err := benchmark.Open(told.WorkerEnvelope, key.Public()); err != nil || measured.Score() != 212_000 {
+		if measured, err := benchmark.Open(shown.WorkerEnvelope, key.Public()); err != nil || measured.Score() != 212_000 {
 			t.Errorf("the worker's own document: %+v, %v", measured, err)
 		}
 
@@ -80,16 +80,16 @@ func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 			t.Errorf("%+v, %v", other, err)
 		}
 		for _, path := range []string{"/leaderboard/result/" + other.ResultID, "/node/v1/leaderboard/result/" + other.ResultID, "/leaderboard/gpu/nvidia-geforce-rtx-4090"} {
-			if res := get(t, http.MethodGet, h.url+path, nil); res.status != 404 {
+			if res := get(t, http.MethodGet, svc.url+path, nil); res.status != 404 {
 				t.Errorf("%s: %d", path, res.status)
 			}
 		}
-		if top := string(get(t, http.MethodGet, h.url+"/node/v1/leaderboard/top", nil).body); !strings.Contains(top, `"rows":[],"sample_count":0`) {
+		if top := string(get(t, http.MethodGet, svc.url+"/node/v1/leaderboard/top", nil).body); !strings.Contains(top, `"rows":[],"sample_count":0`) {
 			t.Errorf("top: %s", top)
 		}
 		if _, err := door.Benchmark(t.Context(), farmapi.BenchmarkRequest{WorkerID: gpu, Envelope: json.RawMessage(`{}`), PublicKeyPEM: string(public)}); !refusedWith(err, "benchmark_refused") {
 			t.Errorf("no receipt at all: %v", err)
 		}
-		h.audit()
+		svc.audit()
 	})
 }

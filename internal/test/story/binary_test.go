@@ -20,17 +20,17 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// service is `svc serve` as a process.
-type service struct {
+// serveProcess is `svc serve` as a process.
+type serveProcess struct {
 	cmd     *exec.Cmd
 	address string
 	lines   chan string // of its standard output, behind the address; closed at its end
 }
 
 // serveBinary starts svc serve on a data folder and waits for its address.
-func serveBinary(binary, data string, environment []string, arguments ...string) (*service, error) {
+func serveBinary(binary, data string, environment []string, arguments ...string) (*serveProcess, error) {
 	arguments = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, arguments...)
-	s := &service{cmd: exec.Command(binary, arguments...), lines: make(chan string, 1000)}
+	s := &serveProcess{cmd: exec.Command(binary, arguments...), lines: make(chan string, 1000)}
 	s.cmd.Env = environment
 	s.cmd.SysProcAttr = diesWithTheTest()
 	out, err := s.cmd.StdoutPipe()
@@ -51,12 +51,12 @@ func serveBinary(binary, data string, environment []string, arguments ...string)
 		return s, nil
 	}
 	_ = s.cmd.Process.Kill()
-	return nil, errors.Join(errors.New("svc serve said no address"), s.cmd.Wait())
+	return nil, errors.Join(errors.New("svc serve printed no address"), s.cmd.Wait())
 }
 
 // await reads lines up to one that holds a text; ok is false when the service
 // ends before, or says nothing for long.
-func (s *service) await(text string) (line string, ok bool) {
+func (s *serveProcess) await(text string) (line string, ok bool) {
 	late := time.After(await.Patience)
 	for {
 		select {
@@ -71,7 +71,7 @@ func (s *service) await(text string) (line string, ok bool) {
 }
 
 // stop ends the service as an operator does, and returns how it ended.
-func (s *service) stop() error {
+func (s *serveProcess) stop() error {
 	err := s.cmd.Process.Signal(syscall.SIGTERM)
 	for range s.lines { // to its end, which Wait would cut off
 	}

@@ -63,8 +63,8 @@ func edit(program, path, code string) error {
 	defer cancel()
 	code = "import bpy; s = bpy.context.scene; " + code + "; bpy.ops.wm.save_as_mainfile(filepath=" + strconv.Quote(path) + ")"
 	command := exec.CommandContext(ctx, program, "--background", "--factory-startup", path, "--python-exit-code", "1", "--python-expr", code)
-	if said, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", code, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", code, err, output)
 	}
 	return nil
 }
@@ -77,11 +77,11 @@ func onCPU(w *worker.Config) {
 func TestABlenderThatIsKilledMidFrameIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := realBlender(t)
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
-	c := h.caller(credit)
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := svc.caller(credit)
 	folder := t.TempDir()
 	var once sync.Once
-	h.worker(watched{worker.Blender{Path: path}, func() {
+	svc.worker(watched{worker.Blender{Path: path}, func() {
 		once.Do(func() { killBlender(t, folder) })
 	}}, onCPU, func(w *worker.Config) { w.WorkDir = folder })
 	scene, err := quickScene()
@@ -93,7 +93,7 @@ func TestABlenderThatIsKilledMidFrameIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	job = c.await(job.JobID, client.StatusCompleted)
-	if attempt := h.frames(job.JobID)[0].Attempt; attempt != 2 {
+	if attempt := svc.frames(job.JobID)[0].Attempt; attempt != 2 {
 		t.Errorf("frame 1 was accepted of attempt %d, want the second", attempt)
 	}
 	file := filepath.Join(t.TempDir(), "job.zip")
@@ -110,7 +110,7 @@ func TestABlenderThatIsKilledMidFrameIsReplaced(t *testing.T) {
 	if job.RenderDevice != "CPU" {
 		t.Errorf("the job says it was rendered on %s", job.RenderDevice)
 	}
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
 // wantPictures checks that a ZIP holds so many PNGs of that size, and no two

@@ -34,11 +34,11 @@ type caller struct {
 	account   identity.NewKey
 }
 
-func (h *house) caller(cents int64) caller {
-	h.t.Helper()
-	made := (&apptest.World{App: h.app}).Workspace(h.t, cents)
-	c := caller{t: h.t, workspace: made.ID, agent: made.Agent, account: made.Account}
-	c.Client = newClient(h.t, h.url, c.agent.Secret)
+func (svc *service) caller(cents int64) caller {
+	svc.t.Helper()
+	made := (&apptest.World{App: svc.app}).Workspace(svc.t, cents)
+	c := caller{t: svc.t, workspace: made.ID, agent: made.Agent, account: made.Account}
+	c.Client = newClient(svc.t, svc.url, c.agent.Secret)
 	return c
 }
 
@@ -46,7 +46,7 @@ func (h *house) caller(cents int64) caller {
 func newClient(t *testing.T, url, key string) *client.Client {
 	t.Helper()
 	if url == "" {
-		return nil // the house does not serve yet
+		return nil // the service does not serve yet
 	}
 	c, err := client.New(url, key, client.WithAttempts(1000), client.WithWait(func(ctx context.Context, d time.Duration) error {
 		timer := time.NewTimer(min(d, 50*time.Millisecond))

@@ -33,7 +33,7 @@ const (
 
 // TestChaos lets everything go wrong at once, and then checks that nothing is
 // lost: every job has ended, the money adds up, the audit finds no breach. A
-// round is named by its seed, from which all its mischief follows:
+// round is named by its seed, from which all its faults follow:
 //
 //	CHAOS_SEED=12345 CHAOS_ROUNDS=1 scripts/with-postgres go test ./internal/test/story -run TestChaos -v
 func TestChaos(t *testing.T) {
@@ -72,12 +72,12 @@ const (
 // chaos is one round under way.
 type chaos struct {
 	t        *testing.T
-	house    *house // looks at the same store, serves nothing
-	database string // its address
+	service  *service // looks at the same store, serves nothing
+	database string   // its address
 	dice     *rand.Rand
 	servers  []*victim
 	workers  []*victim
-	wire     *mischief
+	proxy    *faultyProxy
 	skew     time.Duration
 }
 
@@ -90,7 +90,7 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 	}
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, engine), LeaseLife: chaosLapse, Log: logOf(t)}
 	c.database = config.Database
-	c.house = open(t, config)
+	c.service = open(t, config)
 	var addresses []string
 	for range servers {
 		address := freeAddress(t)
@@ -102,31 +102,31 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 			}
 		}})
 	}
-	c.wire = startMischief(t, addresses, seed)
+	c.proxy = startFaultyProxy(t, addresses, seed)
 	for range chaosWorkers {
-		told := workerConfig{Server: c.wire.url, Key: c.house.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true}
-		c.workers = append(c.workers, &victim{role: workerRole, config: func() any { return told }})
+		given := workerConfig{Server: c.proxy.url, Key: c.service.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true}
+		c.workers = append(c.workers, &victim{role: workerRole, config: func() any { return given }})
 	}
 	for _, v := range append(c.servers, c.workers...) {
 		v.start(t)
 	}
 
-	var callers []*errand
+	var callers []*chaosCaller
 	var done sync.WaitGroup
 	for i := range chaosCallers {
-		e := &errand{caller: c.house.caller(credit), dice: rand.New(rand.NewPCG(seed, uint64(100+i)))}
+		e := &chaosCaller{caller: c.service.caller(credit), dice: rand.New(rand.NewPCG(seed, uint64(100+i)))}
 		e.Client = newClient(t, "http://"+addresses[i%servers], e.agent.Secret)
 		callers = append(callers, e)
 		done.Go(e.run)
 	}
-	c.rage(&done)
+	c.injectFaults(&done)
 	c.calm()
 	done.Wait()
 	c.count(callers)
 }
 
-// rage does harm for a while.
-func (c *chaos) rage(done *sync.WaitGroup) {
+// injectFaults does harm for a while.
+func (c *chaos) injectFaults(done *sync.WaitGroup) {
 	all := make(chan struct{})
 	go func() { done.Wait(); close(all) }()
 	over := time.After(chaosLength)
@@ -166,7 +166,7 @@ func (c *chaos) harm() {
 	case 6:
 		c.skew = time.Duration(c.dice.Int64N(int64(20*time.Minute))) - 10*time.Minute
 		for _, s := range c.servers {
-			s.tell(c.skew.String())
+			s.send(c.skew.String())
 		}
 	case 7:
 		for _, v := range append(c.servers, c.workers...) {
@@ -177,7 +177,7 @@ func (c *chaos) harm() {
 
 // calm ends the harm: everybody runs from now on.
 func (c *chaos) calm() {
-	c.wire.stop()
+	c.proxy.stop()
 	for _, s := range c.servers {
 		s.config = immortal(s.config)
 		s.restart(c.t)
@@ -189,18 +189,18 @@ func (c *chaos) calm() {
 
 func immortal(config func() any) func() any {
 	return func() any {
-		told := config().(serverConfig)
-		told.KillAfter = 0
-		return told
+		given := config().(serverConfig)
+		given.KillAfter = 0
+		return given
 	}
 }
 
-// count checks what came of it. The audit comes when the house is closed.
-func (c *chaos) count(callers []*errand) {
+// count checks what came of it. The audit comes when the service is closed.
+func (c *chaos) count(callers []*chaosCaller) {
 	for _, e := range callers {
 		if e.err != nil {
 			c.t.Errorf("a caller: %v", e.err)
-			c.house.read(func(ctx context.Context, tx *db.Tx) error { return stuck(ctx, tx, c.skew, c.t.Output()) })
+			c.service.read(func(ctx context.Context, tx *db.Tx) error { return stuck(ctx, tx, c.skew, c.t.Output()) })
 		}
 		want := wallet.Balance{AvailableCents: credit}
 		for _, job := range e.ended {
@@ -220,7 +220,7 @@ func (c *chaos) count(callers []*errand) {
 			}
 		}
 		var balance wallet.Balance
-		c.house.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		c.service.read(func(ctx context.Context, tx *db.Tx) (err error) {
 			balance, err = wallet.Get(ctx, tx, e.workspace)
 			return err
 		})
@@ -230,15 +230,15 @@ func (c *chaos) count(callers []*errand) {
 	}
 }
 
-// errand is what one caller wants in a round.
-type errand struct {
+// chaosCaller is what one caller wants in a round.
+type chaosCaller struct {
 	caller
 	dice  *rand.Rand
 	ended []*client.Job
 	err   error
 }
 
-func (e *errand) run() {
+func (e *chaosCaller) run() {
 	for range 1 + e.dice.IntN(2) {
 		job, err := e.job(1 + e.dice.IntN(8))
 		if err != nil {
@@ -250,7 +250,7 @@ func (e *errand) run() {
 }
 
 // job has frames rendered; sometimes it starts twice, sometimes it cancels.
-func (e *errand) job(frames int) (*client.Job, error) {
+func (e *chaosCaller) job(frames int) (*client.Job, error) {
 	ctx, cancel := context.WithTimeout(e.t.Context(), chaosPatience)
 	defer cancel()
 	first := 1
@@ -282,7 +282,7 @@ func (e *errand) job(frames int) (*client.Job, error) {
 }
 
 // verifyZIP checks a completed job's ZIP against its receipt.
-func (e *errand) verifyZIP(job *client.Job) {
+func (e *chaosCaller) verifyZIP(job *client.Job) {
 	path := filepath.Join(e.t.TempDir(), "job.zip")
 	artifact, err := e.Download(patient(e.t), job.JobID, path, nil)
 	if err != nil {
@@ -346,6 +346,6 @@ func (v *victim) toggle() {
 	_ = v.p.Process.Signal(s) // it may have killed itself
 }
 
-func (v *victim) tell(line string) {
+func (v *victim) send(line string) {
 	_, _ = v.p.in.Write([]byte(line + "\n")) // likewise
 }

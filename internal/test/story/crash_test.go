@@ -66,24 +66,24 @@ const crashFrames = 3
 // commit n, and says whether that commit came.
 func crashRun(t *testing.T, database string, embedded bool, n int64) (killed bool) {
 	config := app.Config{Data: t.TempDir(), Database: database, Listen: freeAddress(t), LeaseLife: lapse, Log: logOf(t)}
-	h := open(t, config)
-	h.url = "http://" + config.Listen
-	c := h.caller(credit)
+	svc := open(t, config)
+	svc.url = "http://" + config.Listen
+	c := svc.caller(credit)
 	if !embedded {
-		h.worker(&painter{})
+		svc.worker(&painter{})
 	}
-	told := listener(t)
+	receiver := newWebhookReceiver(t)
 	stop := supervise(t, serverConfig{
-		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: told.pem,
+		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: receiver.pem,
 	})
-	job := c.startTold(crashFrames, told.address)
+	job := c.startWithWebhook(crashFrames, receiver.address)
 	job = c.await(job.JobID, client.StatusCompleted)
 	c.fetch(job, crashFrames)
-	told.once(job)
+	receiver.once(job)
 	killed = stop()
 
-	h.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+	svc.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		jobs, err := tx.JobIDs(ctx, "")
 		if len(jobs) != 1 {
 			t.Errorf("there are %d jobs, want one", len(jobs))
@@ -93,39 +93,39 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 	return killed
 }
 
-// ear is a webhook receiver in this process.
-type ear struct {
-	t       *testing.T
-	address string
-	pem     string // whom its certificate is by
-	heard   chan *client.WebhookEvent
+// webhookReceiver is an HTTPS server in this process that verifies what it gets.
+type webhookReceiver struct {
+	t        *testing.T
+	address  string
+	pem      string // whom its certificate is by
+	received chan *client.WebhookEvent
 }
 
-// earSecret signs what an ear hears.
-const earSecret = "a secret of the crash runs"
+// receiverSecret signs what a webhookReceiver gets.
+const receiverSecret = "a secret of the crash runs"
 
-func listener(t *testing.T) *ear {
+func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	t.Helper()
 	ca := newAuthority(t)
 	pair, err := tls.LoadX509KeyPair(ca.cert, ca.key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &ear{t: t, pem: string(ca.pem), heard: make(chan *client.WebhookEvent, 100)}
+	e := &webhookReceiver{t: t, pem: string(ca.pem), received: make(chan *client.WebhookEvent, 100)}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the server was killed in the middle of it
 		}
-		event, err := client.VerifyWebhook(earSecret, r.Header, body, time.Now())
+		event, err := client.VerifyWebhook(receiverSecret, r.Header, body, time.Now())
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		select {
-		case e.heard <- event:
+		case e.received <- event:
 		default: // waiting here would keep the server from closing, for good
-			t.Errorf("more calls than %d that nobody looked at", cap(e.heard))
+			t.Errorf("more calls than %d that nobody looked at", cap(e.received))
 		}
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
@@ -136,18 +136,18 @@ func listener(t *testing.T) *ear {
 	return e
 }
 
-// once wants a job's end to have been told, and each time as the same event.
-func (e *ear) once(job *client.Job) {
+// once checks that the job's end was sent, and each time as the same event.
+func (e *webhookReceiver) once(job *client.Job) {
 	e.t.Helper()
-	first := await.Next(e.t, e.heard, "somebody to be told of the job's end")
+	first := await.Next(e.t, e.received, "a webhook of the job's end")
 	if first.Type != client.EventCompleted || first.Job.JobID != job.JobID || first.Job.Status != job.Status {
-		e.t.Errorf("%s tells %+v", first.Type, first.Job)
+		e.t.Errorf("%s holds %+v", first.Type, first.Job)
 	}
 	for {
 		select {
-		case again := <-e.heard:
+		case again := <-e.received:
 			if again.ID != first.ID {
-				e.t.Errorf("it was told as %s and as %s", first.ID, again.ID)
+				e.t.Errorf("it was sent as %s and as %s", first.ID, again.ID)
 			}
 		default:
 			return
@@ -155,11 +155,11 @@ func (e *ear) once(job *client.Job) {
 	}
 }
 
-// startTold is start with a webhook.
-func (c caller) startTold(n int, address string) *client.Job {
+// startWithWebhook is start with a webhook.
+func (c caller) startWithWebhook(n int, address string) *client.Job {
 	c.t.Helper()
 	q := c.quote(n)
-	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address, WebhookSecret: earSecret})
+	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address, WebhookSecret: receiverSecret})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package story holds no code of the product: its tests tell what happens to a
+// Package story holds no code of the product: its tests show what happens to a
 // render from end to end, over the same wiring that `svc serve` starts.
 //
 // Most stories run on both databases with a scripted renderer, which paints
@@ -10,5 +10,5 @@
 // what it watches, never for time to pass.
 //
 // What one room does by itself is left to the tests beside that room. Start
-// reading at house in harness_test.go, then crash_test.go.
+// reading at service in harness_test.go, then crash_test.go.
 package story

@@ -16,10 +16,10 @@ import (
 func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const frames = 6
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(3)
-		h.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
 		job := c.start(frames)
 
 		type watched struct {
@@ -40,9 +40,9 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 		}()
 
 		seen, last := c.watch(job.JobID, "", 2)
-		h.stop()
+		svc.stop()
 		g.open() // frames are rendered while nobody serves
-		h.restart()
+		svc.restart()
 		rest, _ := c.watch(job.JobID, last, frames)
 		if len(seen) != 2 || len(rest) != frames-2 {
 			t.Errorf("saw frames %v before and %v behind the restart, want 2 and %d", seen, rest, frames-2)
@@ -56,7 +56,7 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 			t.Errorf("the watcher that stayed saw %v, %v, want each frame once", all, saw.err)
 		}
 		c.fetch(c.await(job.JobID, client.StatusCompleted), frames)
-		h.settledOnce(c, frames)
+		svc.settledOnce(c, frames)
 	})
 }
 

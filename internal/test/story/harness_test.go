@@ -67,14 +67,14 @@ var shared = apptest.Share(func(c *app.Config) {
 
 // sharedOn is the shared service on an engine. A story has a workspace of its own
 // there, and never stops the service.
-func sharedOn(t *testing.T, engine string) *house {
+func sharedOn(t *testing.T, engine string) *service {
 	t.Helper()
 	w := shared.On(t, engine)
-	return &house{t: t, config: w.App.Config, app: w.App, url: w.URL}
+	return &service{t: t, config: w.App.Config, app: w.App, url: w.URL}
 }
 
-// eachShared tells a story in the shared service on each engine.
-func eachShared(t *testing.T, story func(t *testing.T, h *house)) {
+// eachShared runs a story in the shared service on each engine.
+func eachShared(t *testing.T, story func(t *testing.T, svc *service)) {
 	t.Helper()
 	t.Parallel()
 	shared.Each(t, func(t *testing.T, w *apptest.World) { story(t, sharedOn(t, w.Engine)) })
@@ -111,7 +111,7 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// each tells a story on both databases. The configuration has a data folder and
+// each runs a story on both databases. The configuration has a data folder and
 // a database of its own and no worker.
 func each(t *testing.T, story func(t *testing.T, config app.Config)) {
 	t.Helper()
@@ -130,8 +130,8 @@ func eachEngine(t *testing.T, story func(t *testing.T, config app.Config)) {
 // logOf shows the log of a story that fails.
 func logOf(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
-// house is a service that runs in this process.
-type house struct {
+// service is a service that runs in this process.
+type service struct {
 	t      *testing.T
 	config app.Config
 	app    *app.App
@@ -139,103 +139,103 @@ type house struct {
 	end    func() // ends Serve and waits for it; nil while it does not run
 }
 
-// start opens a house and serves. When the story ends, the house is stopped and
+// start opens a service and serves. When the story ends, the service is stopped and
 // audited.
-func start(t *testing.T, config app.Config) *house {
+func start(t *testing.T, config app.Config) *service {
 	t.Helper()
-	h := open(t, config)
-	h.serve()
-	return h
+	svc := open(t, config)
+	svc.serve()
+	return svc
 }
 
 // with is the same service for a part of a story; what a part begins, such as a
 // worker, ends with it.
-func (h *house) with(t *testing.T) *house {
-	part := *h
+func (svc *service) with(t *testing.T) *service {
+	part := *svc
 	part.t = t
 	return &part
 }
 
-// open opens a house that does not serve.
-func open(t *testing.T, config app.Config) *house {
+// open opens a service that does not serve.
+func open(t *testing.T, config app.Config) *service {
 	t.Helper()
-	h := &house{t: t, config: config}
-	h.reopen()
+	svc := &service{t: t, config: config}
+	svc.reopen()
 	t.Cleanup(func() {
-		h.stop()
-		h.audit()
-		h.close()
+		svc.stop()
+		svc.audit()
+		svc.close()
 	})
-	return h
+	return svc
 }
 
-func (h *house) reopen() {
-	h.t.Helper()
-	opened, err := app.Open(context.Background(), h.config)
+func (svc *service) reopen() {
+	svc.t.Helper()
+	opened, err := app.Open(context.Background(), svc.config)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
-	h.app = opened
+	svc.app = opened
 }
 
-func (h *house) serve() {
-	h.t.Helper()
-	h.app.Config.Listen = h.config.Listen
-	h.url, h.end = apptest.Serve(h.t, h.app)
-	h.config.Listen = strings.TrimPrefix(h.url, "http://")
+func (svc *service) serve() {
+	svc.t.Helper()
+	svc.app.Config.Listen = svc.config.Listen
+	svc.url, svc.end = apptest.Serve(svc.t, svc.app)
+	svc.config.Listen = strings.TrimPrefix(svc.url, "http://")
 }
 
 // stop ends serving; the stores stay open.
-func (h *house) stop() {
-	if h.end != nil {
-		h.end()
-		h.end = nil
+func (svc *service) stop() {
+	if svc.end != nil {
+		svc.end()
+		svc.end = nil
 	}
 }
 
-func (h *house) close() {
-	if err := h.app.Close(); err != nil {
-		h.t.Errorf("close the house: %v", err)
+func (svc *service) close() {
+	if err := svc.app.Close(); err != nil {
+		svc.t.Errorf("close the service: %v", err)
 	}
 }
 
 // restart serves again, at the same address, from nothing but what is stored.
-func (h *house) restart() {
-	h.t.Helper()
-	h.stop()
-	h.close()
-	h.reopen()
-	h.serve()
+func (svc *service) restart() {
+	svc.t.Helper()
+	svc.stop()
+	svc.close()
+	svc.reopen()
+	svc.serve()
 }
 
 // audit checks every promise over the whole store.
-func (h *house) audit() {
-	h.t.Helper()
-	apptest.Audit(h.t, h.app)
+func (svc *service) audit() {
+	svc.t.Helper()
+	apptest.Audit(svc.t, svc.app)
 }
 
 // write runs do in a transaction of the store.
-func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {
-	h.t.Helper()
+func (svc *service) write(do func(ctx context.Context, tx *db.Tx) error) {
+	svc.t.Helper()
 	ctx := context.Background()
-	if err := h.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
-		h.t.Fatal(err)
+	if err := svc.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		svc.t.Fatal(err)
 	}
 }
 
 // read is write for what only looks.
-func (h *house) read(do func(ctx context.Context, tx *db.Tx) error) {
-	h.t.Helper()
+func (svc *service) read(do func(ctx context.Context, tx *db.Tx) error) {
+	svc.t.Helper()
 	ctx := context.Background()
-	if err := h.app.DB.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
-		h.t.Fatal(err)
+	if err := svc.app.DB.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		svc.t.Fatal(err)
 	}
 }
 
 // nodeKey makes a worker's key.
-func (h *house) nodeKey() (key identity.NewKey) {
-	h.t.Helper()
-	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+func (svc *service) nodeKey() (key identity.NewKey) {
+	svc.t.Helper()
+	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
 		key, err = identity.CreateNodeKey(ctx, tx, "story")
 		return err
 	})
@@ -243,10 +243,10 @@ func (h *house) nodeKey() (key identity.NewKey) {
 }
 
 // worker runs a worker in this process until the story ends, or stop is called.
-func (h *house) worker(r worker.Renderer, options ...func(*worker.Config)) (stop func()) {
-	h.t.Helper()
+func (svc *service) worker(r worker.Renderer, options ...func(*worker.Config)) (stop func()) {
+	svc.t.Helper()
 	config := worker.Config{
-		Farm: farmapi.NewClient(h.url, h.nodeKey().Secret), Renderer: r, WorkDir: h.t.TempDir(), Name: "story", Log: logOf(h.t), Jitter: rand.Float64,
+		Farm: farmapi.NewClient(svc.url, svc.nodeKey().Secret), Renderer: r, WorkDir: svc.t.TempDir(), Name: "story", Log: logOf(svc.t), Jitter: rand.Float64,
 	}
 	for _, option := range options {
 		option(&config)
@@ -261,40 +261,39 @@ func (h *house) worker(r worker.Renderer, options ...func(*worker.Config)) (stop
 		}
 		running = false
 		cancel()
-		if err := await.Next(h.t, ended, "the worker's end"); err != nil {
-			h.t.Errorf("the worker ended with %v", err)
+		if err := await.Next(svc.t, ended, "the worker's end"); err != nil {
+			svc.t.Errorf("the worker ended with %v", err)
 		}
 	}
-	h.t.Cleanup(stop)
+	svc.t.Cleanup(stop)
 	return stop
 }
 
-// hand is a worker of the story's own: it says to the workers' door what the
-// story wants said.
-type hand struct {
+// manualWorker calls the workers' door step by step, as the story wants.
+type manualWorker struct {
 	*farmapi.Client
 	id string
 }
 
-func (h *house) hand() hand {
-	h.t.Helper()
-	client := farmapi.NewClient(h.url, h.nodeKey().Secret)
-	reply, err := client.Register(h.t.Context(), farmapi.RegisterRequest{
-		Name: "hand", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep",
+func (svc *service) manualWorker() manualWorker {
+	svc.t.Helper()
+	client := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
+	reply, err := client.Register(svc.t.Context(), farmapi.RegisterRequest{
+		Name: "manual", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep",
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
-	return hand{client, reply.WorkerID}
+	return manualWorker{client, reply.WorkerID}
 }
 
 // lease asks for one frame, without waiting for it.
-func (w hand) lease(ctx context.Context) (farmapi.LeaseReply, error) {
+func (w manualWorker) lease(ctx context.Context) (farmapi.LeaseReply, error) {
 	return w.Lease(ctx, farmapi.LeaseRequest{WorkerID: w.id, Max: 1})
 }
 
 // release gives everything of a reply back.
-func (w hand) release(got farmapi.LeaseReply) farmapi.ReleaseRequest {
+func (w manualWorker) release(got farmapi.LeaseReply) farmapi.ReleaseRequest {
 	r := farmapi.ReleaseRequest{WorkerID: w.id}
 	for _, l := range got.Leases {
 		r.Leases = append(r.Leases, farmapi.Held{LeaseID: l.LeaseID, Attempt: l.Attempt})
@@ -303,9 +302,9 @@ func (w hand) release(got farmapi.LeaseReply) farmapi.ReleaseRequest {
 }
 
 // frames reads the accepted frames of a job.
-func (h *house) frames(jobID string) (frames []query.Frame) {
-	h.t.Helper()
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+func (svc *service) frames(jobID string) (frames []query.Frame) {
+	svc.t.Helper()
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		rows, err := tx.FramesOf(ctx, jobID)
 		for _, r := range rows {
 			f, missing := tx.FrameGet(ctx, query.FrameGetParams{JobID: jobID, Frame: r.Frame})
@@ -318,11 +317,11 @@ func (h *house) frames(jobID string) (frames []query.Frame) {
 
 // wantMoney checks a workspace's balance, in cents, and what its ledger has seen
 // happen, such as "credit", "reserve", "capture", oldest first.
-func (h *house) wantMoney(workspaceID string, available int64, kinds ...wallet.Kind) {
-	h.t.Helper()
+func (svc *service) wantMoney(workspaceID string, available int64, kinds ...wallet.Kind) {
+	svc.t.Helper()
 	var balance wallet.Balance
 	var got []wallet.Kind
-	h.read(func(ctx context.Context, tx *db.Tx) (err error) {
+	svc.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
 			return err
 		}
@@ -333,9 +332,9 @@ func (h *house) wantMoney(workspaceID string, available int64, kinds ...wallet.K
 		return err
 	})
 	if want := (wallet.Balance{AvailableCents: available}); balance != want {
-		h.t.Errorf("the wallet has %+v, want %+v", balance, want)
+		svc.t.Errorf("the wallet has %+v, want %+v", balance, want)
 	}
 	if !slices.Equal(got, kinds) {
-		h.t.Errorf("the ledger says %v, want %v", got, kinds)
+		svc.t.Errorf("the ledger says %v, want %v", got, kinds)
 	}
 }

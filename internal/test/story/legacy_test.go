@@ -21,37 +21,37 @@ import (
 func TestAnUploadNobodySubmitsGivesItsMoneyBack(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		pass := moved(&config)
-		h := start(t, config)
-		c := h.caller(credit)
-		jobID := h.uploadRender(c)
-		h.stop()
+		svc := start(t, config)
+		c := svc.caller(credit)
+		jobID := svc.uploadRender(c)
+		svc.stop()
 		pass(contract.SubmitWindow + time.Second)
-		h.serve()
-		h.await(jobID, "cancelled", "submit_expired")
-		h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+		svc.serve()
+		svc.await(jobID, "cancelled", "submit_expired")
+		svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 	})
 }
 
 // uploadRender makes a render of one frame by the older flow.
-func (h *house) uploadRender(c caller) (jobID string) {
-	h.t.Helper()
+func (svc *service) uploadRender(c caller) (jobID string) {
+	svc.t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	part, err := w.CreateFormFile("file", demo.Filename)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	_, _ = part.Write(demo.Scene())
 	_ = w.Close()
-	r, err := http.NewRequestWithContext(patient(h.t), http.MethodPost, h.url+"/v1/renders", &form)
+	r, err := http.NewRequestWithContext(patient(svc.t), http.MethodPost, svc.url+"/v1/renders", &form)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	r.Header.Set("Authorization", "Bearer "+c.account.Secret)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	var job struct {
@@ -59,34 +59,34 @@ func (h *house) uploadRender(c caller) (jobID string) {
 		Status string `json:"status"`
 	}
 	if err := json.NewDecoder(res.Body).Decode(&job); err != nil || job.Status != "awaiting_submit" {
-		h.t.Fatalf("upload: %d %+v %v", res.StatusCode, job, err)
+		svc.t.Fatalf("upload: %d %+v %v", res.StatusCode, job, err)
 	}
 	return job.JobID
 }
 
 // await waits until a job has a status, and checks why it was cancelled.
-func (h *house) await(jobID, status, reason string) {
-	h.t.Helper()
-	wake, stop := h.app.DB.Listen("job:" + jobID)
+func (svc *service) await(jobID, status, reason string) {
+	svc.t.Helper()
+	wake, stop := svc.app.DB.Listen("job:" + jobID)
 	defer stop()
-	ctx := patient(h.t)
+	ctx := patient(svc.t)
 	for {
 		var seen, why string
-		h.read(func(ctx context.Context, tx *db.Tx) error {
+		svc.read(func(ctx context.Context, tx *db.Tx) error {
 			job, err := tx.JobGet(ctx, jobID)
 			seen, why = job.Status, job.CancelReason
 			return err
 		})
 		if seen == status {
 			if why != reason {
-				h.t.Errorf("the job is %s by %q, want %q", seen, why, reason)
+				svc.t.Errorf("the job is %s by %q, want %q", seen, why, reason)
 			}
 			return
 		}
 		select {
 		case <-wake:
 		case <-ctx.Done():
-			h.t.Fatalf("the job is %s, want %s", seen, status)
+			svc.t.Fatalf("the job is %s, want %s", seen, status)
 		}
 	}
 }

@@ -17,13 +17,13 @@ import (
 func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LogOrigin = "renders.example.com/log"
-		h := start(t, config)
-		c := h.caller(credit)
-		h.worker(&painter{})
+		svc := start(t, config)
+		c := svc.caller(credit)
+		svc.worker(&painter{})
 		for range 3 {
 			c.await(c.start(1).JobID, client.StatusCompleted)
 		}
-		h.stop()
+		svc.stop()
 		raw := rawDatabase(t, config.Database)
 		const leaf = "a receipt is its leaf in the log"
 		for _, story := range []struct {
@@ -48,7 +48,7 @@ func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			execute(t, raw, story.do)
-			found, err := h.app.Audit(context.Background())
+			found, err := svc.app.Audit(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 	})
 }
 
-// rawDatabase opens a house's database beside it.
+// rawDatabase opens a service's database beside it.
 func rawDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	driver := "sqlite"

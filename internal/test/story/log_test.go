@@ -34,11 +34,11 @@ func logJobs() int64 { return int64(long.Scale(300, 10_000)) }
 func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t), LeaseLife: time.Second, LogOrigin: "renders.example.com/log"}
-	h := open(t, config)
-	packaged(t, h, logJobs())
+	svc := open(t, config)
+	packaged(t, svc, logJobs())
 
 	left := func() (n int64) {
-		h.read(func(ctx context.Context, tx *db.Tx) error {
+		svc.read(func(ctx context.Context, tx *db.Tx) error {
 			head, err := receiptlog.Head(ctx, tx)
 			n = logJobs() - head.Size
 			return err
@@ -46,7 +46,7 @@ func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 		return n
 	}
 	// A completion has its artifact expire one day: that is announced.
-	done, stop := h.app.DB.Listen(lease.Topic(lease.ExpireQueue))
+	done, stop := svc.app.DB.Listen(lease.Topic(lease.ExpireQueue))
 	defer stop()
 	var stops []func() bool
 	for _, kill := range []int64{logJobs() * 3 / 10, logJobs() / 2} {
@@ -67,18 +67,18 @@ func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 			t.Errorf("server %d was never killed", i)
 		}
 	}
-	wantOneLog(t, h)
+	wantOneLog(t, svc)
 }
 
 // wantOneLog counts the leaves and checks the proofs of the first 500 receipts;
 // that every receipt is its own leaf is the audit's to say.
-func wantOneLog(t *testing.T, h *house) {
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+func wantOneLog(t *testing.T, svc *service) {
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		head, err := receiptlog.Head(ctx, tx)
 		if err != nil || head.Size != logJobs() {
 			t.Errorf("the log has %d leaves: %v", head.Size, err)
 		}
-		key, err := h.app.Keys.Current(ctx, tx)
+		key, err := svc.app.Keys.Current(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -114,13 +114,13 @@ func wantOneLog(t *testing.T, h *house) {
 
 // packaged writes n paid jobs of one frame whose frames are all in, as if they
 // had just been rendered, and the leases to pack them.
-func packaged(t *testing.T, h *house, n int64) {
+func packaged(t *testing.T, svc *service, n int64) {
 	t.Helper()
 	ctx := t.Context()
 	picture := []byte("what a worker handed in")
 	sum := sha256.Sum256(picture)
 	const key = "uploads/shared"
-	w, err := h.app.Blobs.Create(ctx, key)
+	w, err := svc.app.Blobs.Create(ctx, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func packaged(t *testing.T, h *house, n int64) {
 		t.Fatal(err)
 	}
 	var workspace string
-	h.write(func(ctx context.Context, tx *db.Tx) error {
+	svc.write(func(ctx context.Context, tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "many@example.com")
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func packaged(t *testing.T, h *house, n int64) {
 		workspace = p.WorkspaceID
 		return wallet.Credit(ctx, tx, workspace, "many", n)
 	})
-	conn, err := pgx.Connect(ctx, h.config.Database)
+	conn, err := pgx.Connect(ctx, svc.config.Database)
 	if err != nil {
 		t.Fatal(err)
 	}

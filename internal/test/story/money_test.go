@@ -21,8 +21,8 @@ import (
 func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const callers = 50
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		q := c.quote(3)
 		jobs := make([]*client.Job, callers)
 		errs := make([]error, callers)
@@ -47,16 +47,16 @@ func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold(t *testing.T) {
 		if jobs[0].ReservedCents != 3 {
 			t.Errorf("%d cents are reserved, want 3", jobs[0].ReservedCents)
 		}
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		c.fetch(c.await(jobs[0].JobID, client.StatusCompleted), 3)
-		h.settledOnce(c, 3)
+		svc.settledOnce(c, 3)
 	})
 }
 
 func TestTooLittleMoneyHoldsNothing(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(2)
+		svc := start(t, config)
+		c := svc.caller(2)
 		_, err := c.take(c.quote(3))
 		refusal := wantRefusal(t, err, 402, "insufficient_funds")
 		var detail struct {
@@ -66,8 +66,8 @@ func TestTooLittleMoneyHoldsNothing(t *testing.T) {
 		if err := json.Unmarshal(refusal.Detail, &detail); err != nil || detail.Required != 3 || detail.Available != 2 {
 			t.Errorf("the detail is %s, want 3 required and 2 available (%v)", refusal.Detail, err)
 		}
-		h.wantMoney(c.workspace, 2, wallet.Credited)
-		if got, err := h.hand().lease(t.Context()); err != nil || len(got.Leases) != 0 {
+		svc.wantMoney(c.workspace, 2, wallet.Credited)
+		if got, err := svc.manualWorker().lease(t.Context()); err != nil || len(got.Leases) != 0 {
 			t.Errorf("leased %+v, %v of a job that was not started", got.Leases, err)
 		}
 	})
@@ -77,9 +77,9 @@ func TestTooLittleMoneyHoldsNothing(t *testing.T) {
 func TestCancelAndClaimHaveOneWinner(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const rounds = 40
-		h := start(t, config)
-		c := h.caller(credit)
-		w := h.hand()
+		svc := start(t, config)
+		c := svc.caller(credit)
+		w := svc.manualWorker()
 		upload := c.quote(1)
 		kinds := []wallet.Kind{wallet.Credited}
 		claims := 0
@@ -116,12 +116,12 @@ func TestCancelAndClaimHaveOneWinner(t *testing.T) {
 			kinds = append(kinds, wallet.Reserved, wallet.Released)
 		}
 		t.Logf("the worker won %d of %d rounds", claims, rounds)
-		h.wantMoney(c.workspace, credit, kinds...)
+		svc.wantMoney(c.workspace, credit, kinds...)
 	})
 }
 
 // failFinally reports a leased frame as one that nobody can render.
-func (w hand) failFinally(t *testing.T, got farmapi.LeaseReply) error {
+func (w manualWorker) failFinally(t *testing.T, got farmapi.LeaseReply) error {
 	return w.Fail(t.Context(), farmapi.FailRequest{
 		WorkerID: w.id, LeaseID: got.Leases[0].LeaseID, Attempt: got.Leases[0].Attempt, Code: blender.OutOfMemory, Message: "no memory", Final: true,
 	})
@@ -141,11 +141,11 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 		"no denoiser":     {opening: noDenoiser, frames: 1, tries: 1},
 	}
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+		svc := start(t, config)
 		for name, story := range stories {
 			t.Run(name, func(t *testing.T) {
-				h := h.with(t)
-				c := h.caller(credit)
+				svc := svc.with(t)
+				c := svc.caller(credit)
 				var tries atomic.Int64
 				p := &painter{before: func(_ context.Context, frame int) error {
 					if frame != 2 || story.rendering == nil {
@@ -157,7 +157,7 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 				if story.opening != nil {
 					p.opens = func() error { tries.Add(1); return story.opening }
 				}
-				h.worker(p)
+				svc.worker(p)
 				job := c.await(c.start(story.frames).JobID, client.StatusFailed)
 				want := story.rendering
 				if want == nil {
@@ -171,7 +171,7 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 				}
 				_, err := c.Artifact(patient(t), job.JobID)
 				wantRefusal(t, err, 409, "render_not_completed")
-				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+				svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 			})
 		}
 	})
@@ -194,10 +194,10 @@ func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		clock := &hurried{}
 		config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(2)
-		h.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
 		job := c.start(2)
 		c.awaitFrames(job.JobID, 1)
 		spoil(t, filepath.Join(config.Data, "blobs", "frames", job.JobID))
@@ -207,7 +207,7 @@ func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
 		if failed.Failure == nil || failed.Failure.Code != "packaging_failed" {
 			t.Errorf("the job failed with %+v, want packaging_failed", failed.Failure)
 		}
-		h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+		svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 	})
 }
 
@@ -230,20 +230,20 @@ func spoil(t *testing.T, folder string) {
 
 func TestAServiceThatTakesNoJobsFinishesWhatRuns(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		job, priced := c.start(2), c.quote(3)
-		h.stop()
-		h.app.Config.Refuse = true
-		h.serve()
-		once, err := client.New(h.url, c.agent.Secret, client.WithAttempts(1)) // the answer says to come again in a minute
+		svc.stop()
+		svc.app.Config.Refuse = true
+		svc.serve()
+		once, err := client.New(svc.url, c.agent.Secret, client.WithAttempts(1)) // the answer says to come again in a minute
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = once.Start(patient(t), priced.UploadID, priced.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 		wantRefusal(t, err, 503, "not_accepting_jobs")
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
-		h.settledOnce(c, 2)
+		svc.settledOnce(c, 2)
 	})
 }

@@ -37,10 +37,10 @@ func TestAStoreOfAnOlderServiceGoesOn(t *testing.T) {
 		Listen: freeAddress(t), Data: t.TempDir(), Log: logOf(t), AllowSynthetic: true, Skew: func() time.Duration { return behind },
 	}
 	unpack(t, "testdata/store/svc-11.tar.zst", config.Data)
-	h := open(t, config)
-	h.audit()
-	h.serve()
-	c, jobs := h.owner()
+	svc := open(t, config)
+	svc.audit()
+	svc.serve()
+	c, jobs := svc.owner()
 	wantJob := func(filename string) *client.Job {
 		t.Helper()
 		for _, id := range jobs {
@@ -59,7 +59,7 @@ func TestAStoreOfAnOlderServiceGoesOn(t *testing.T) {
 	if old.Status != client.StatusCompleted {
 		t.Errorf("the job that was completed is %s", old.Status)
 	}
-	h.worker(synthetic.Renderer{})
+	svc.worker(synthetic.Renderer{})
 	fresh := c.await(wantJob("the same %22again%22.blend").JobID, client.StatusCompleted)
 	var members [2][]string
 	for i, job := range []*client.Job{old, fresh} {
@@ -68,7 +68,7 @@ func TestAStoreOfAnOlderServiceGoesOn(t *testing.T) {
 	if !slices.Equal(members[0], members[1]) {
 		t.Errorf("a receipt had the members\n%q, now\n%q", members[0], members[1])
 	}
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		if keys, err := tx.ContentKeys(ctx); err != nil || len(keys) != 1 {
 			t.Errorf("three uploads of the same bytes are kept as %v, %v", keys, err)
 		}
@@ -114,11 +114,11 @@ func unpack(t *testing.T, archive, folder string) {
 	}
 }
 
-// owner gives the one workspace of a store a new key, and tells its jobs.
-func (h *house) owner() (c caller, jobs []string) {
-	h.t.Helper()
-	c.t = h.t
-	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+// owner gives the one workspace of a store a new key, and returns its jobs.
+func (svc *service) owner() (c caller, jobs []string) {
+	svc.t.Helper()
+	c.t = svc.t
+	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
 		rows, err := tx.JobIDs(ctx, "")
 		for _, row := range rows {
 			jobs = append(jobs, row.JobID)
@@ -134,11 +134,11 @@ func (h *house) owner() (c caller, jobs []string) {
 		c.agent, err = identity.CreateAgentKey(ctx, tx, c.workspace, "story", nil)
 		return err
 	})
-	c.Client = newClient(h.t, h.url, c.agent.Secret)
+	c.Client = newClient(svc.t, svc.url, c.agent.Secret)
 	return c, jobs
 }
 
-// membersOfVerified checks a job's receipt against its ZIP and tells the receipt's
+// membersOfVerified checks a job's receipt against its ZIP and returns the receipt's
 // members, at every depth.
 func (c caller) membersOfVerified(job *client.Job) []string {
 	c.t.Helper()

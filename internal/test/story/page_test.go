@@ -72,11 +72,11 @@ func screenshot(ctx context.Context, t *testing.T) {
 
 func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	t.Parallel()
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: logOf(t)})
-	c := h.caller(credit)
-	h.completed(c)
-	h.completed(c)
-	job := h.completed(c)
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: logOf(t)})
+	c := svc.caller(credit)
+	svc.completed(c)
+	svc.completed(c)
+	job := svc.completed(c)
 	p := c.proven(job)
 	path := "/proof/" + p.proof.ReceiptID
 	ctx := browse(t)
@@ -85,7 +85,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	if _, err := c.Download(patient(t), job.JobID, zip, nil); err != nil {
 		t.Fatal(err)
 	}
-	state, words := verdict(ctx, t, h.url+path)
+	state, words := verdict(ctx, t, svc.url+path)
 	if state != "verified" || !strings.Contains(words, "number 2 of that log") {
 		t.Errorf("the page says %s: %s", state, words)
 	}
@@ -114,7 +114,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 		"index":         {`"log_index":2,"inclusion_proof"`, `"log_index":1,"inclusion_proof"`, "another leaf"},
 	} {
 		liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			page := get(t, http.MethodGet, h.url+r.URL.Path, http.Header{"Accept": {"text/html"}})
+			page := get(t, http.MethodGet, svc.url+r.URL.Path, http.Header{"Accept": {"text/html"}})
 			w.Header().Set("Content-Type", page.header.Get("Content-Type"))
 			w.Header().Set("Content-Security-Policy", page.header.Get("Content-Security-Policy"))
 			if !bytes.Contains(page.body, []byte(change.old)) && strings.HasPrefix(r.URL.Path, "/proof/") {

@@ -32,30 +32,30 @@ func (p *painter) frames() []int {
 	return slices.Sorted(slices.Values(p.painted))
 }
 
-// progressKey is where before finds the function that is told the progress.
+// progressKey is where before finds the function that takes the progress.
 type progressKey struct{}
 
 // Start implements worker.Renderer.
 func (p *painter) Start(_ context.Context, options blender.Options) (worker.Session, error) {
-	return &easel{painter: p, folder: options.Out}, nil
+	return &painterSession{painter: p, folder: options.Out}, nil
 }
 
-// easel is one process of a painter.
-type easel struct {
+// painterSession is one process of a painter.
+type painterSession struct {
 	*painter
 	folder string
 }
 
-func (e *easel) Info() blender.Info {
+func (e *painterSession) Info() blender.Info {
 	return blender.Info{
 		Version: contract.BlenderVersion, BuildHash: "story", Denoiser: true,
 		Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Story GPU"}},
 	}
 }
 
-func (e *easel) Close() error { return nil }
+func (e *painterSession) Close() error { return nil }
 
-func (e *easel) Open(context.Context, blender.Input) (blender.Opened, error) {
+func (e *painterSession) Open(context.Context, blender.Input) (blender.Opened, error) {
 	if e.opens != nil {
 		if err := e.opens(); err != nil {
 			return blender.Opened{}, err
@@ -64,11 +64,11 @@ func (e *easel) Open(context.Context, blender.Input) (blender.Opened, error) {
 	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}, nil
 }
 
-func (e *easel) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *painterSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.Render(ctx, frame, progress)
 }
 
-func (e *easel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *painterSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	if e.before != nil {
 		if err := e.before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {
 			return blender.Frame{}, err

@@ -103,23 +103,23 @@ type planter struct {
 
 func (p *planter) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
 	s, err := p.painter.Start(ctx, options)
-	return &plantedEasel{s, p}, err
+	return &plantedSession{s, p}, err
 }
 
-type plantedEasel struct {
+type plantedSession struct {
 	worker.Session
 	*planter
 }
 
-func (e *plantedEasel) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *plantedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.spoil(e.Session.Render(ctx, frame, progress))
 }
 
-func (e *plantedEasel) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *plantedSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.spoil(e.Session.RenderFresh(ctx, frame, progress))
 }
 
-func (e *plantedEasel) spoil(f blender.Frame, err error) (blender.Frame, error) {
+func (e *plantedSession) spoil(f blender.Frame, err error) (blender.Frame, error) {
 	if err != nil || !e.chosen(f.Number) {
 		return f, err
 	}
@@ -128,11 +128,11 @@ func (e *plantedEasel) spoil(f blender.Frame, err error) (blender.Frame, error) 
 
 func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+		svc := start(t, config)
 		for name, plant := range plants() {
 			t.Run(name, func(t *testing.T) {
-				h := h.with(t)
-				c := h.caller(credit)
+				svc := svc.with(t)
+				c := svc.caller(credit)
 				// The good worker is there, but holds back until the other has spoilt its
 				// first frame.
 				g := gateAt(1)
@@ -145,26 +145,26 @@ func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
 					}
 					return first
 				}}
-				h.worker(good)
+				svc.worker(good)
 				job := c.start(5)
 				if _, err := g.await(patient(t)); err != nil {
 					t.Fatal(err)
 				}
-				h.worker(bad)
+				svc.worker(bad)
 				c.fetch(c.await(job.JobID, client.StatusCompleted), 5) // every picture is a painter's
-				if failed := h.failedTries(job.JobID); failed != 1 {
+				if failed := svc.failedTries(job.JobID); failed != 1 {
 					t.Errorf("the log tells of %d failed tries, want the planted one", failed)
 				}
-				h.settledOnce(c, 5)
+				svc.settledOnce(c, 5)
 			})
 		}
 	})
 }
 
 // failedTries counts the tries of a job that failed.
-func (h *house) failedTries(jobID string) (n int) {
-	h.t.Helper()
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+func (svc *service) failedTries(jobID string) (n int) {
+	svc.t.Helper()
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		tries, err := tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: 100})
 		n = len(tries)
 		return err
@@ -178,37 +178,37 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 		"no numbers": "frame_check_failed", "CPU": "gpu_unavailable", "out of GPU memory": "out_of_memory",
 	}
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
+		svc := start(t, config)
 		for name, code := range codes {
 			t.Run(name, func(t *testing.T) {
-				h := h.with(t)
-				c := h.caller(credit)
-				h.worker(&planter{plant: plants()[name], chosen: func(frame int) bool { return frame == 2 }})
+				svc := svc.with(t)
+				c := svc.caller(credit)
+				svc.worker(&planter{plant: plants()[name], chosen: func(frame int) bool { return frame == 2 }})
 				job := c.await(c.start(3).JobID, client.StatusFailed)
 				if job.Failure == nil || job.Failure.Code != code {
 					t.Errorf("the job failed with %+v, want %s", job.Failure, code)
 				}
-				h.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+				svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 			})
 		}
 	})
 }
 
 // A picture of one colour may be what the scene shows. Where nobody else can tell,
-// it is delivered, and said wherever frames are listed.
+// it is delivered, and the finding stands wherever frames are listed.
 func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndSaid(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		p := &planter{plant: plants()["black"], chosen: func(frame int) bool { return frame == 2 }}
-		h.worker(p)
+		svc.worker(p)
 		job := c.await(c.start(3).JobID, client.StatusCompleted)
 		receipt, err := c.Receipt(patient(t), job.JobID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for where, text := range map[string]string{
-			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": h.frames(job.JobID)[1].Finding,
+			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": svc.frames(job.JobID)[1].Finding,
 		} {
 			if !strings.Contains(text, framecheck.FindingUniform) {
 				t.Errorf("%s does not say that a frame is of one colour:\n%s", where, text)
@@ -217,7 +217,7 @@ func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndSaid(t *testing.T) {
 		if got := len(p.frames()); got != 4 {
 			t.Errorf("%d frames were painted, want the black one twice", got)
 		}
-		h.settledOnce(c, 3)
+		svc.settledOnce(c, 3)
 	})
 }
 
@@ -237,10 +237,10 @@ func TestTheServiceChecksFramesByItself(t *testing.T) {
 	}
 	each(t, func(t *testing.T, config app.Config) {
 		pass := moved(&config)
-		h := start(t, config)
-		honest := h.hand()
+		svc := start(t, config)
+		honest := svc.manualWorker()
 		for name, lie := range lies {
-			c, liar := h.caller(credit), h.hand()
+			c, liar := svc.caller(credit), svc.manualWorker()
 			job := c.start(1)
 			got, err := liar.lease(t.Context())
 			if err != nil || len(got.Leases) != 1 {
@@ -261,7 +261,7 @@ func TestTheServiceChecksFramesByItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
-			h.settledOnce(c, 1)
+			svc.settledOnce(c, 1)
 		}
 	})
 }

@@ -27,7 +27,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// How this binary is told that it is a server or a worker of a story.
+// The environment variables that make this binary a server or a worker, and their values.
 const (
 	roleVariable   = "SVC_STORY_ROLE"
 	configVariable = "SVC_STORY_CONFIG"
@@ -35,7 +35,7 @@ const (
 	workerRole     = "worker"
 )
 
-// serverConfig is what a server process is told.
+// serverConfig configures a server process.
 type serverConfig struct {
 	Listen, Data, Database string
 	LeaseLife              time.Duration
@@ -50,14 +50,14 @@ type serverConfig struct {
 // serverMain serves until SIGTERM. It prints the address, and the frames that
 // are held.
 func serverMain() int {
-	var told serverConfig
-	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &told); err != nil {
+	var given serverConfig
+	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &given); err != nil {
 		return exitWith(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	var commits, skew atomic.Int64
-	skew.Store(int64(told.Skew))
+	skew.Store(int64(given.Skew))
 	go func() {
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 			if d, err := time.ParseDuration(lines.Text()); err == nil {
@@ -66,29 +66,29 @@ func serverMain() int {
 		}
 	}()
 	config := app.Config{
-		Listen: told.Listen, Data: told.Data, Database: told.Database, LeaseLife: told.LeaseLife, AllowSynthetic: told.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Listen: given.Listen, Data: given.Data, Database: given.Database, LeaseLife: given.LeaseLife, AllowSynthetic: given.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Announce: func(address string) { fmt.Println("listens", address) },
 		Skew:     func() time.Duration { return time.Duration(skew.Load()) },
 		AfterCommit: func() {
-			if commits.Add(1) == told.KillAfter {
+			if commits.Add(1) == given.KillAfter {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {} // nothing more happens in this process
 			}
 		},
 	}
-	if told.WebhookCA != "" {
+	if given.WebhookCA != "" {
 		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM([]byte(told.WebhookCA))
+		roots.AppendCertsFromPEM([]byte(given.WebhookCA))
 		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
 	}
-	if !told.NoWorker {
-		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: announced(told.HoldFrom)}}
+	if !given.NoWorker {
+		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: announced(given.HoldFrom)}}
 	}
-	house, err := app.Open(ctx, config)
+	opened, err := app.Open(ctx, config)
 	if err != nil {
 		return exitWith(err)
 	}
-	return exitWith(errors.Join(house.Serve(ctx), house.Close()))
+	return exitWith(errors.Join(opened.Serve(ctx), opened.Close()))
 }
 
 // announced prints the frames from one number on and holds them.
@@ -113,7 +113,7 @@ func exitWith(err error) int {
 	return 0
 }
 
-// workerConfig is what a worker process is told.
+// workerConfig configures a worker process.
 type workerConfig struct {
 	Server, Key, WorkDir string
 	HoldFrom             int
@@ -123,24 +123,24 @@ type workerConfig struct {
 // workerMain works until SIGTERM. It prints the frames that it holds until a
 // line comes in, and what becomes of its deliveries.
 func workerMain() int {
-	var told workerConfig
-	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &told); err != nil {
+	var given workerConfig
+	if err := json.Unmarshal([]byte(os.Getenv(configVariable)), &given); err != nil {
 		return exitWith(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	g := gateAt(told.HoldFrom)
+	g := gateAt(given.HoldFrom)
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		g.open()
 	}()
 	hold := func(ctx context.Context, frame int) error {
-		if frame >= told.HoldFrom {
+		if frame >= given.HoldFrom {
 			fmt.Println("holds", frame)
 		}
 		return g.pass(ctx, frame)
 	}
-	tell := func(what string, err error) {
+	report := func(what string, err error) {
 		code := "ok"
 		if refusal, ok := errors.AsType[*farmapi.Error](err); ok {
 			code = refusal.Code
@@ -150,34 +150,34 @@ func workerMain() int {
 		fmt.Println(what, code)
 	}
 	var renderer worker.Renderer = &painter{before: hold}
-	if told.Synthetic {
+	if given.Synthetic {
 		renderer = synthetic.Renderer{
 			FrameTime: 30 * time.Millisecond, Jitter: 0.9, Faults: map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01},
 		}
 	}
 	return exitWith(worker.New(worker.Config{
-		Farm: overheard{farmapi.NewClient(told.Server, told.Key), tell}, Renderer: renderer, WorkDir: told.WorkDir, Name: "process",
+		Farm: observedFarm{farmapi.NewClient(given.Server, given.Key), report}, Renderer: renderer, WorkDir: given.WorkDir, Name: "process",
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Jitter: func() float64 { return 0 },
 	}).Run(ctx))
 }
 
-// overheard is a farm of which a story hears what becomes of deliveries, and of
-// leases that are lost.
-type overheard struct {
+// observedFarm reports what the workers' door answers to each delivery, and to the
+// heartbeats that lose a lease.
+type observedFarm struct {
 	*farmapi.Client
-	hear func(what string, err error)
+	report func(what string, err error)
 }
 
-func (o overheard) Deliver(ctx context.Context, result farmapi.FrameResult, picture io.Reader) error {
+func (o observedFarm) Deliver(ctx context.Context, result farmapi.FrameResult, picture io.Reader) error {
 	err := o.Client.Deliver(ctx, result, picture)
-	o.hear("delivered", err)
+	o.report("delivered", err)
 	return err
 }
 
-func (o overheard) Heartbeat(ctx context.Context, r farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error) {
+func (o observedFarm) Heartbeat(ctx context.Context, r farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error) {
 	reply, err := o.Client.Heartbeat(ctx, r)
 	if len(reply.Lost) > 0 {
-		o.hear("lost", err)
+		o.report("lost", err)
 	}
 	return reply, err
 }

@@ -44,16 +44,16 @@ func (c caller) proven(job *client.Job) (p proven) {
 func TestEveryCompletedJobIsProvenByTheLogOverRotatedKeys(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LogOrigin = "renders.example.com/log"
-		h := start(t, config)
-		c := h.caller(credit)
-		first := h.completed(c)
+		svc := start(t, config)
+		c := svc.caller(credit)
+		first := svc.completed(c)
 		before := c.proven(first)
-		next, err := h.app.Keys.Make(rand.Reader)
+		next, err := svc.app.Keys.Make(rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.write(func(ctx context.Context, tx *db.Tx) error { return h.app.Keys.Rotate(ctx, tx, next, time.Hour) })
-		second := h.completed(c)
+		svc.write(func(ctx context.Context, tx *db.Tx) error { return svc.app.Keys.Rotate(ctx, tx, next, time.Hour) })
+		second := svc.completed(c)
 		for i, job := range []*client.Job{first, second} {
 			p := c.proven(job)
 			checks, err := client.VerifyLog(p.receipt, p.proof, p.keys, nil)
@@ -77,14 +77,14 @@ func TestEveryCompletedJobIsProvenByTheLogOverRotatedKeys(t *testing.T) {
 
 func TestTheLogIsServedForCachesAndStrangers(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
-		p := c.proven(h.completed(c))
+		svc := start(t, config)
+		c := svc.caller(credit)
+		p := c.proven(svc.completed(c))
 		entry, err := receipt.EntryOf(p.receipt.Envelope)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkpoint := get(t, http.MethodGet, h.url+"/log/checkpoint", nil)
+		checkpoint := get(t, http.MethodGet, svc.url+"/log/checkpoint", nil)
 		if string(checkpoint.body) != p.proof.Checkpoint || checkpoint.header.Get("Cache-Control") != "no-cache" || checkpoint.header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("checkpoint %q, %v", checkpoint.body, checkpoint.header)
 		}
@@ -93,22 +93,22 @@ func TestTheLogIsServedForCachesAndStrangers(t *testing.T) {
 			"entries/000.p/1": append([]byte{0, 32}, entry[:]...),
 			"0/000.p/1":       hash[:],
 		} {
-			tile := get(t, http.MethodGet, h.url+"/log/tile/"+path, nil)
+			tile := get(t, http.MethodGet, svc.url+"/log/tile/"+path, nil)
 			if !bytes.Equal(tile.body, want) || !strings.Contains(tile.header.Get("Cache-Control"), "immutable") || tile.header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("tile %s: %x, %v", path, tile.body, tile.header)
 			}
 		}
 		for _, none := range []string{"entries/000.p/2", "0/000", "1/000.p/1", "data/000.p/1", "x", "0/9999999"} {
-			get(t, http.MethodGet, h.url+"/log/tile/"+none, nil).want(t, http.StatusNotFound, "route_not_found")
+			get(t, http.MethodGet, svc.url+"/log/tile/"+none, nil).want(t, http.StatusNotFound, "route_not_found")
 		}
 	})
 }
 
 func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
-	eachShared(t, func(t *testing.T, h *house) {
-		c := h.caller(credit)
+	eachShared(t, func(t *testing.T, svc *service) {
+		c := svc.caller(credit)
 		p := c.proven(c.completed())
-		address := h.url + "/proof/" + p.proof.ReceiptID
+		address := svc.url + "/proof/" + p.proof.ReceiptID
 		var shown struct {
 			Envelope json.RawMessage `json:"envelope"`
 			receipt.Inclusion
@@ -135,9 +135,9 @@ func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
 		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("policy %q", policy)
 		}
-		get(t, http.MethodGet, h.url+"/proof/"+flipped(p.proof.ReceiptID), browser).want(t, http.StatusNotFound, "receipt_not_found")
+		get(t, http.MethodGet, svc.url+"/proof/"+flipped(p.proof.ReceiptID), browser).want(t, http.StatusNotFound, "receipt_not_found")
 		for _, show := range []bool{false, true} {
-			h.write(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.workspace, show) })
+			svc.write(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.workspace, show) })
 			status, code := http.StatusOK, "html"
 			if !show {
 				status, code = http.StatusNotFound, "receipt_not_found"
@@ -151,10 +151,10 @@ func TestAProofPageIsForAnybodyUntilItsOwnerSwitchesItOff(t *testing.T) {
 // nothing with svc, check what a caller keeps, and then each of it changed.
 func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 	t.Parallel()
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: logOf(t)})
-	c := h.caller(credit)
-	h.completed(c)
-	job := h.completed(c)
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: logOf(t)})
+	c := svc.caller(credit)
+	svc.completed(c)
+	job := svc.completed(c)
 	p := c.proven(job)
 	outside := func(change string, flip func([]byte) []byte) (string, error) {
 		folder := t.TempDir()
@@ -184,11 +184,11 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		told, err := exec.CommandContext(patient(t), "../../../scripts/verify-outside", folder).CombinedOutput()
-		return string(told), err
+		output, err := exec.CommandContext(patient(t), "../../../scripts/verify-outside", folder).CombinedOutput()
+		return string(output), err
 	}
-	if told, err := outside("", nil); err != nil || !strings.Contains(told, "verified by others") {
-		t.Fatalf("%v: %s", err, told)
+	if output, err := outside("", nil); err != nil || !strings.Contains(output, "verified by others") {
+		t.Fatalf("%v: %s", err, output)
 	}
 	replace := func(old, other string) func([]byte) []byte {
 		return func(content []byte) []byte {
@@ -217,8 +217,8 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 		"path":       {"proof.json", replace(p.proof.InclusionProof[0], stranger), "not in the log"},
 		"index":      {"proof.json", replace(`"log_index":1`, `"log_index":0`), "another leaf"},
 	} {
-		if told, err := outside(c.file, c.flip); err == nil || !strings.Contains(told, c.words) {
-			t.Errorf("changed %s: wanted %q, got %v: %s", name, c.words, err, told)
+		if output, err := outside(c.file, c.flip); err == nil || !strings.Contains(output, c.words) {
+			t.Errorf("changed %s: wanted %q, got %v: %s", name, c.words, err, output)
 		}
 	}
 }
@@ -226,27 +226,27 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
 	t.Parallel()
 	known := filepath.Join(t.TempDir(), "checkpoint")
-	walk := func(h *house) (told string, code int) {
+	walk := func(svc *service) (output string, code int) {
 		t.Helper()
-		command := exec.CommandContext(patient(t), apptest.Binary(t), "log", "verify", "--server", h.url, "--checkpoint", known)
-		output, err := command.CombinedOutput()
+		command := exec.CommandContext(patient(t), apptest.Binary(t), "log", "verify", "--server", svc.url, "--checkpoint", known)
+		text, err := command.CombinedOutput()
 		if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 			t.Fatal(err)
 		}
-		return string(output), command.ProcessState.ExitCode()
+		return string(text), command.ProcessState.ExitCode()
 	}
 	config := func() app.Config {
 		return app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), LogOrigin: "renders.example.com/log", Log: logOf(t)}
 	}
-	h := start(t, config())
-	c := h.caller(credit)
-	h.completed(c)
-	if told, code := walk(h); code != 0 || !strings.Contains(told, "size 1,") || !strings.Contains(told, "log verified") {
-		t.Errorf("first walk: %d %s", code, told)
+	svc := start(t, config())
+	c := svc.caller(credit)
+	svc.completed(c)
+	if output, code := walk(svc); code != 0 || !strings.Contains(output, "size 1,") || !strings.Contains(output, "log verified") {
+		t.Errorf("first walk: %d %s", code, output)
 	}
-	h.completed(c)
-	if told, code := walk(h); code != 0 || !strings.Contains(told, "still begins with the known checkpoint, size 1") {
-		t.Errorf("second walk: %d %s", code, told)
+	svc.completed(c)
+	if output, code := walk(svc); code != 0 || !strings.Contains(output, "still begins with the known checkpoint, size 1") {
+		t.Errorf("second walk: %d %s", code, output)
 	}
 	before, err := os.ReadFile(known)
 	if err != nil {
@@ -254,8 +254,8 @@ func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
 	}
 	other := start(t, config())
 	other.completed(other.caller(credit))
-	if told, code := walk(other); code != 5 || !strings.Contains(told, "the known checkpoint") {
-		t.Errorf("another log under the same name: %d %s", code, told)
+	if output, code := walk(other); code != 5 || !strings.Contains(output, "the known checkpoint") {
+		t.Errorf("another log under the same name: %d %s", code, output)
 	}
 	if after, err := os.ReadFile(known); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("a walk that failed changed what is known: %v", err)

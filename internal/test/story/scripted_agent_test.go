@@ -139,7 +139,7 @@ type artist struct {
 	blender string
 	path    string
 	budget  float64 // cents
-	said    []string
+	asked   []string
 }
 
 func (p *artist) file() []byte {
@@ -152,7 +152,7 @@ func (p *artist) file() []byte {
 }
 
 func (p *artist) mend(action string) bool {
-	p.said = append(p.said, action)
+	p.asked = append(p.asked, action)
 	if !strings.Contains(action, "render engine") || !strings.Contains(action, "Cycles") {
 		return false
 	}
@@ -176,9 +176,9 @@ func (p *artist) edit(code string) {
 func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) {
 	t.Parallel()
 	path := realBlender(t)
-	h := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
-	c := h.caller(credit)
-	h.worker(worker.Blender{Path: path}, onCPU)
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	c := svc.caller(credit)
+	svc.worker(worker.Blender{Path: path}, onCPU)
 	p := &artist{t: t, blender: path, path: filepath.Join(t.TempDir(), demo.Filename), budget: 2}
 	scene, err := quickScene()
 	if err == nil {
@@ -189,10 +189,10 @@ func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) 
 	}
 	p.edit("s.render.engine = 'BLENDER_EEVEE'")
 
-	a := newScripted(h.connect(c.agent.Secret), p)
+	a := newScripted(svc.connect(c.agent.Secret), p)
 	a.run()
-	if len(p.said) != 1 {
-		t.Errorf("the person was told %q", p.said)
+	if len(p.asked) != 1 {
+		t.Errorf("the person was asked for %q", p.asked)
 	}
 	want := []string{"svc_inspect", "svc_inspect", "svc_inspect", "svc_inspect", "svc_start", "svc_status", "svc_download", "svc_receipt"}
 	if got := slices.Compact(slices.Clone(a.calls)); !slices.Equal(got, slices.Compact(want)) {
@@ -203,16 +203,16 @@ func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) 
 	}
 	wantPictures(t, a.zip, 2, 96, 54)
 	a.verifyOffline(a.end, a.zip)
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
 // TestAnAgentStopsWhereItMayNotSpend has the same agent meet each bound: its
 // person's no, a price above the maximum, the key's limit, an empty wallet.
 func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
-	eachShared(t, func(t *testing.T, h *house) {
-		rich, poor := h.caller(credit), h.caller(3)
+	eachShared(t, func(t *testing.T, svc *service) {
+		rich, poor := svc.caller(credit), svc.caller(3)
 		var limited identity.NewKey
-		h.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
 			limit := int64(5)
 			limited, err = identity.CreateAgentKey(ctx, tx, rich.workspace, "limited", &limit)
 			return err
@@ -231,7 +231,7 @@ func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
 			"above its limit":    {limited.Secret, 100, "spend_limit_reached"},
 			"too little money":   {poor.agent.Secret, 100, "insufficient_funds"},
 		} {
-			a := newScripted(h.connect(story.key), &artist{t: t, path: scene, budget: story.budget})
+			a := newScripted(svc.connect(story.key), &artist{t: t, path: scene, budget: story.budget})
 			a.run()
 			if started := slices.Contains(a.calls, "svc_start"); started != (story.code != "") {
 				t.Errorf("%s: it called %v", name, a.calls)
@@ -241,7 +241,7 @@ func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
 			}
 		}
 		// Nor by calls of its own making.
-		s := h.connect(rich.agent.Secret)
+		s := svc.connect(rich.agent.Secret)
 		q := rich.quote(4)
 		for name, with := range map[string]map[string]any{
 			"without a quote": {"upload_id": q.UploadID}, "above the maximum": {"upload_id": q.UploadID, "quote_id": q.QuoteID, "max_price_cents": 3},
@@ -251,7 +251,7 @@ func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
 				t.Errorf("%s: it started %v", name, answer)
 			}
 		}
-		h.wantMoney(rich.workspace, credit, "credit")
-		h.wantMoney(poor.workspace, 3, "credit")
+		svc.wantMoney(rich.workspace, credit, "credit")
+		svc.wantMoney(poor.workspace, 3, "credit")
 	})
 }

@@ -18,26 +18,26 @@ const stopTime = 30 * time.Second
 // whose embedded worker renders a frame that does not end.
 func TestAServerThatIsToldToStopGivesARunningFrameBack(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := open(t, config)
-		h.url = "http://" + config.Listen
-		c := h.caller(credit)
+		svc := open(t, config)
+		svc.url = "http://" + config.Listen
+		c := svc.caller(credit)
 		server := launch(t, serverRole, serverConfig{Listen: config.Listen, Data: config.Data, Database: config.Database, HoldFrom: 2})
 		job := c.start(3)
 		if _, ok := server.await(patient(t), "holds"); !ok {
 			t.Fatal("the worker never came to frame 2")
 		}
 		c.awaitFrames(job.JobID, 1)
-		told := time.Now()
+		signalled := time.Now()
 		sendSignal(t, server, syscall.SIGTERM)
 		if err := server.end(); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		if took := time.Since(told); took > stopTime {
+		if took := time.Since(signalled); took > stopTime {
 			t.Errorf("the server took %s to stop", took)
 		}
 		// A lease lives for 20 seconds: what can be leased now was given back.
-		h.serve()
-		w := h.hand()
+		svc.serve()
+		w := svc.manualWorker()
 		got, err := w.lease(t.Context())
 		if err != nil || len(got.Leases) != 1 || got.Leases[0].Frame != 2 {
 			t.Fatalf("leased %+v, %v, want frame 2", got.Leases, err)
@@ -45,9 +45,9 @@ func TestAServerThatIsToldToStopGivesARunningFrameBack(t *testing.T) {
 		if err := w.Release(t.Context(), w.release(got)); err != nil {
 			t.Fatal(err)
 		}
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 3)
-		h.settledOnce(c, 3)
+		svc.settledOnce(c, 3)
 	})
 }
 
@@ -57,21 +57,21 @@ func TestAServerThatIsToldToStopFinishesAShortFrame(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		g := gateAt(2)
 		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: g.pass}}
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		job := c.start(2)
 		if _, err := g.await(patient(t)); err != nil {
 			t.Fatal(err)
 		}
 		stopped := make(chan struct{})
-		go func() { h.stop(); close(stopped) }()
+		go func() { svc.stop(); close(stopped) }()
 		g.open()
 		await.Next(t, stopped, "the server's end")
-		if frames := h.frames(job.JobID); len(frames) != 2 {
+		if frames := svc.frames(job.JobID); len(frames) != 2 {
 			t.Errorf("%d frames are accepted, want the running one too", len(frames))
 		}
-		h.serve()
+		svc.serve()
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
-		h.settledOnce(c, 2)
+		svc.settledOnce(c, 2)
 	})
 }

@@ -19,8 +19,8 @@ import (
 	"svc.example/internal/work/watch"
 )
 
-// said is an event as a stream brings it.
-type said struct {
+// streamEvent is an event as a stream brings it.
+type streamEvent struct {
 	id, kind string
 	preview  struct {
 		Frame       int    `json:"frame"`
@@ -35,7 +35,7 @@ type said struct {
 
 // listen reads a job's events behind the one with the id after, as any program
 // does that knows nothing but HTTP, until on says enough or the stream ends.
-func (c caller) listen(url, jobID, after string, on func(said) (enough bool)) {
+func (c caller) listen(url, jobID, after string, on func(streamEvent) (enough bool)) {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(patient(c.t), http.MethodGet, url+"/v1/renders/"+jobID+"/events", nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c caller) listen(url, jobID, after string, on func(said) (enough bool)) {
 		if err := text.Decode(&raw); err != nil {
 			return // the stream has ended
 		}
-		s := said{id: raw.ID, kind: raw.Kind}
+		s := streamEvent{id: raw.ID, kind: raw.Kind}
 		switch raw.Kind {
 		case "preview":
 			err = json.Unmarshal(raw.Data, &s.preview)
@@ -119,7 +119,7 @@ func (u *unframed) event(text string) {
 }
 
 // wantPreview checks that a preview is a small JPEG.
-func wantPreview(t *testing.T, s said) {
+func wantPreview(t *testing.T, s streamEvent) {
 	t.Helper()
 	picture, err := jpeg.Decode(bytes.NewReader(s.preview.Data))
 	if err != nil || s.preview.ContentType != "image/jpeg" || picture.Bounds().Dx() > 320 {
@@ -132,14 +132,14 @@ func wantPreview(t *testing.T, s said) {
 // frames are in, and sees the others, the last before the job's end.
 func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(3)
-		h.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
 		job := c.start(5)
 		var seen []int
 		var last string
-		note := func(s said) {
+		note := func(s streamEvent) {
 			if s.kind == "preview" {
 				wantPreview(t, s)
 				seen = append(seen, s.preview.Frame)
@@ -148,12 +148,12 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 				last = s.id
 			}
 		}
-		c.listen(h.url, job.JobID, "", func(s said) bool { note(s); return len(seen) == 2 })
-		h.stop()
+		c.listen(svc.url, job.JobID, "", func(s streamEvent) bool { note(s); return len(seen) == 2 })
+		svc.stop()
 		g.open()
-		h.restart()
+		svc.restart()
 		ended := ""
-		c.listen(h.url, job.JobID, last, func(s said) bool {
+		c.listen(svc.url, job.JobID, last, func(s streamEvent) bool {
 			note(s)
 			if ended != "" {
 				t.Errorf("%s came behind the end", s.kind)
@@ -167,13 +167,13 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 			t.Errorf("previews of %v came, and the end %q; want each once, then the end", seen, ended)
 		}
 		// Who comes back with the last id is told the end and no more.
-		c.listen(h.url, job.JobID, ended, func(s said) bool {
+		c.listen(svc.url, job.JobID, ended, func(s streamEvent) bool {
 			if s.kind != "job" {
 				t.Errorf("%s %s came again", s.kind, s.id)
 			}
 			return false
 		})
-		h.settledOnce(c, 5)
+		svc.settledOnce(c, 5)
 	})
 }
 
@@ -190,7 +190,7 @@ func TestAStreamGoesOnAtAnotherServer(t *testing.T) {
 	job := c.start(4)
 	var frames, previews int
 	var last string
-	count := func(s said) {
+	count := func(s streamEvent) {
 		switch s.kind {
 		case "frame":
 			frames++
@@ -199,9 +199,9 @@ func TestAStreamGoesOnAtAnotherServer(t *testing.T) {
 		}
 		last = s.id
 	}
-	c.listen(two.url, job.JobID, "", func(s said) bool { count(s); return frames == 2 && previews == 2 })
-	c.listen(one.url, job.JobID, last, func(s said) bool { count(s); g.open(); return frames == 3 })
-	c.listen(two.url, job.JobID, last, func(s said) bool { count(s); return false })
+	c.listen(two.url, job.JobID, "", func(s streamEvent) bool { count(s); return frames == 2 && previews == 2 })
+	c.listen(one.url, job.JobID, last, func(s streamEvent) bool { count(s); g.open(); return frames == 3 })
+	c.listen(two.url, job.JobID, last, func(s streamEvent) bool { count(s); return false })
 	if frames != 4 || previews != 4 {
 		t.Errorf("%d frames and %d previews came, want each once", frames, previews)
 	}
@@ -211,10 +211,10 @@ func TestAStreamGoesOnAtAnotherServer(t *testing.T) {
 func TestProgressInsideAFrameIsTold(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = lapse
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(2)
-		h.worker(&painter{before: func(ctx context.Context, frame int) error {
+		svc.worker(&painter{before: func(ctx context.Context, frame int) error {
 			if frame == 2 {
 				tell, _ := ctx.Value(progressKey{}).(func(float64))
 				tell(0.5)
@@ -222,7 +222,7 @@ func TestProgressInsideAFrameIsTold(t *testing.T) {
 			return g.pass(ctx, frame)
 		}})
 		job := c.start(2)
-		c.listen(h.url, job.JobID, "", func(s said) bool { return s.job.ProgressPercent == 75 })
+		c.listen(svc.url, job.JobID, "", func(s streamEvent) bool { return s.job.ProgressPercent == 75 })
 		half, err := c.Job(patient(t), job.JobID)
 		if err != nil || half.ETASeconds == nil || half.ETARange == nil || half.ETARange.LowSeconds > *half.ETASeconds || half.ETARange.HighSeconds < *half.ETASeconds {
 			t.Errorf("in the middle of the last frame: %+v, %v", half, err)
@@ -237,17 +237,17 @@ func TestProgressInsideAFrameIsTold(t *testing.T) {
 func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const crowd = 200
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(1)
-		h.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
 		job := c.start(3)
 		if _, err := g.await(patient(t)); err != nil {
 			t.Fatal(err)
 		}
-		reader := h.app.Watch(h.app.Jobs(h.app.Links(h.url)))
+		reader := svc.app.Watch(svc.app.Jobs(svc.app.Links(svc.url)))
 		var mu sync.Mutex
-		told := map[*watch.Event]int{} // frames, by how many have been told of them
+		received := map[*watch.Event]int{} // frames, by how many have received them
 		var there, all sync.WaitGroup
 		there.Add(crowd)
 		for range crowd {
@@ -260,7 +260,7 @@ func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 					defer mu.Unlock()
 					for _, e := range events {
 						if e.Kind != watch.JobEvent {
-							told[e.Event]++
+							received[e.Event]++
 						}
 					}
 					return nil
@@ -273,14 +273,14 @@ func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 		there.Wait()
 		g.open()
 		all.Wait()
-		if len(told) != 6 {
-			t.Errorf("%d different events for 3 frames and their previews", len(told))
+		if len(received) != 6 {
+			t.Errorf("%d different events for 3 frames and their previews", len(received))
 		}
-		for e, n := range told {
+		for e, n := range received {
 			if n != crowd {
 				t.Errorf("%s %d was told to %d of %d", e.Kind, e.Seq, n, crowd)
 			}
 		}
-		h.settledOnce(c, 3)
+		svc.settledOnce(c, 3)
 	})
 }

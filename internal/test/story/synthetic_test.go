@@ -22,10 +22,10 @@ import (
 func TestASyntheticWorkerIsLetInOnlyWhereTheServiceSaysSo(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.AllowSynthetic = true
-		h := start(t, config)
-		key := h.nodeKey().Secret
+		svc := start(t, config)
+		key := svc.nodeKey().Secret
 		register := func() (farmapi.RegisterReply, error) {
-			return farmapi.NewClient(h.url, key).Register(t.Context(), farmapi.RegisterRequest{
+			return farmapi.NewClient(svc.url, key).Register(t.Context(), farmapi.RegisterRequest{
 				Name: "x", Renderer: contract.SyntheticRenderer, BlenderVersion: "none", Device: "CPU", DeviceName: "x", Denoise: "keep",
 			})
 		}
@@ -33,20 +33,20 @@ func TestASyntheticWorkerIsLetInOnlyWhereTheServiceSaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("where it is allowed: %v", err)
 		}
-		h.config.AllowSynthetic = false
-		h.restart()
+		svc.config.AllowSynthetic = false
+		svc.restart()
 		if _, err := register(); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("where it is not allowed: %v", err)
 		}
 		// Nor does one that was let in before go on.
-		if _, err := farmapi.NewClient(h.url, key).Lease(t.Context(), farmapi.LeaseRequest{WorkerID: let.WorkerID, Max: 1}); !refusedWith(err, "synthetic_refused") {
+		if _, err := farmapi.NewClient(svc.url, key).Lease(t.Context(), farmapi.LeaseRequest{WorkerID: let.WorkerID, Max: 1}); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("one that was let in before: %v", err)
 		}
-		if _, err := farmapi.NewClient(h.url, key).Register(t.Context(), farmapi.RegisterRequest{Renderer: "other", Device: "CPU"}); !refusedWith(err, "invalid_request") {
+		if _, err := farmapi.NewClient(svc.url, key).Register(t.Context(), farmapi.RegisterRequest{Renderer: "other", Device: "CPU"}); !refusedWith(err, "invalid_request") {
 			t.Errorf("another renderer: %v", err)
 		}
 		refused := worker.New(worker.Config{
-			Farm: farmapi.NewClient(h.url, key), Renderer: synthetic.Renderer{}, WorkDir: t.TempDir(), Name: "x", Log: logOf(t),
+			Farm: farmapi.NewClient(svc.url, key), Renderer: synthetic.Renderer{}, WorkDir: t.TempDir(), Name: "x", Log: logOf(t),
 		})
 		if err := refused.Run(patient(t)); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("the worker ends with %v", err)
@@ -63,10 +63,10 @@ func TestASyntheticJobSaysSoEverywhere(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.AllowSynthetic = true
 		var log strings.Builder
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		job := c.start(3)
-		stop := h.worker(synthetic.Renderer{}, func(w *worker.Config) { w.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		stop := svc.worker(synthetic.Renderer{}, func(w *worker.Config) { w.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		done := c.await(job.JobID, client.StatusCompleted)
 		if done.Renderer != contract.SyntheticRenderer || done.Application != contract.SyntheticApplication || done.Version != "none" ||
 			done.Engine != "none" || done.RenderDevice != "CPU" || done.DeviceName != synthetic.DeviceName {
@@ -92,29 +92,29 @@ func TestASyntheticJobSaysSoEverywhere(t *testing.T) {
 		if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "synthetic") {
 			t.Errorf("the worker's log looks real:\n%s", log.String())
 		}
-		h.settledOnce(c, 3)
+		svc.settledOnce(c, 3)
 	})
 }
 
 func TestOneSyntheticFrameMakesTheJobSynthetic(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.AllowSynthetic = true
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		job := c.start(2)
 		// The first frame is painted, what comes then hangs until a real worker has it.
 		draws := []float64{0.9, 0.5, 0.1}
-		stop := h.worker(synthetic.Renderer{
+		stop := svc.worker(synthetic.Renderer{
 			Faults: map[synthetic.Fault]float64{synthetic.Hang: 0.2},
 			Random: func() float64 { next := draws[0]; draws = draws[min(1, len(draws)-1):]; return next },
 		}, func(w *worker.Config) { w.Grace = time.Millisecond })
 		c.awaitFrames(job.JobID, 1)
 		stop()
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		if done := c.await(job.JobID, client.StatusCompleted); done.Renderer != contract.SyntheticRenderer || done.Application != contract.SyntheticApplication {
 			t.Errorf("the job looks real: %+v", done)
 		}
-		h.settledOnce(c, 2)
+		svc.settledOnce(c, 2)
 	})
 }
 
@@ -154,10 +154,10 @@ func TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const workers, frames = 40, 100
 		config.AllowSynthetic = true
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		for range workers {
-			h.worker(synthetic.Renderer{FrameTime: 20 * time.Millisecond, Jitter: 0.5})
+			svc.worker(synthetic.Renderer{FrameTime: 20 * time.Millisecond, Jitter: 0.5})
 		}
 		job := c.start(frames)
 		seen := map[int]int{}
@@ -174,6 +174,6 @@ func TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice(t *testing.T) {
 				t.Errorf("frame %d was told %d times", frame, seen[frame])
 			}
 		}
-		h.settledOnce(c, frames)
+		svc.settledOnce(c, frames)
 	})
 }

@@ -23,14 +23,14 @@ const npmFolder = "../../../.tools/npm/node_modules"
 // databases: one will do.
 func TestATypeScriptClientMadeFromTheDocumentRendersAJob(t *testing.T) {
 	t.Parallel()
-	h := sharedOn(t, "sqlite")
-	c := h.caller(credit)
-	folder := h.typescript()
+	svc := sharedOn(t, "sqlite")
+	c := svc.caller(credit)
+	folder := svc.typescript()
 	scene := filepath.Join(folder, demo.Filename)
 	if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var said struct {
+	var output struct {
 		JobID        string   `json:"job_id"`
 		Status       string   `json:"status"`
 		PriceCents   int      `json:"price_cents"`
@@ -41,39 +41,39 @@ func TestATypeScriptClientMadeFromTheDocumentRendersAJob(t *testing.T) {
 		Frames       []int    `json:"frames"`
 		Refusals     []string `json:"refusals"`
 	}
-	text := node(t, folder, []string{"SVC_URL=" + h.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + scene}, "job.js")
-	if err := json.Unmarshal(text, &said); err != nil {
+	text := node(t, folder, []string{"SVC_URL=" + svc.url, "SVC_KEY=" + c.agent.Secret, "SVC_SCENE=" + scene}, "job.js")
+	if err := json.Unmarshal(text, &output); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if said.Status != "completed" || said.PriceCents != 2 || said.ChargedCents != 2 || said.FramesHeard != 2 || !slices.Equal(said.Frames, []int{1, 2}) {
-		t.Errorf("the program says %+v", said)
+	if output.Status != "completed" || output.PriceCents != 2 || output.ChargedCents != 2 || output.FramesHeard != 2 || !slices.Equal(output.Frames, []int{1, 2}) {
+		t.Errorf("the program says %+v", output)
 	}
-	if !slices.Equal(said.Refusals, []string{"legal_acceptance_required", "render_not_found"}) {
-		t.Errorf("it was refused with %v", said.Refusals)
+	if !slices.Equal(output.Refusals, []string{"legal_acceptance_required", "render_not_found"}) {
+		t.Errorf("it was refused with %v", output.Refusals)
 	}
-	for _, promised := range said.Promised {
-		if promised != said.Downloaded || len(promised) != 64 {
-			t.Errorf("it downloaded %s and was promised %s", said.Downloaded, promised)
+	for _, promised := range output.Promised {
+		if promised != output.Downloaded || len(promised) != 64 {
+			t.Errorf("it downloaded %s and was promised %s", output.Downloaded, promised)
 		}
 	}
-	if len(h.frames(said.JobID)) != 2 {
-		t.Errorf("the job %q is not kept", said.JobID)
+	if len(svc.frames(output.JobID)) != 2 {
+		t.Errorf("the job %q is not kept", output.JobID)
 	}
-	h.settledOnce(c, 2)
+	svc.settledOnce(c, 2)
 }
 
-// typescript compiles testdata/typescript against the document that the house
+// typescript compiles testdata/typescript against the document that the service
 // serves, and returns the folder.
-func (h *house) typescript() (folder string) {
-	h.t.Helper()
-	folder = besidePackages(h.t, os.DirFS("testdata/typescript"))
-	document := get(h.t, http.MethodGet, h.url+"/openapi.json", nil).body
+func (svc *service) typescript() (folder string) {
+	svc.t.Helper()
+	folder = besidePackages(svc.t, os.DirFS("testdata/typescript"))
+	document := get(svc.t, http.MethodGet, svc.url+"/openapi.json", nil).body
 	if err := os.WriteFile(filepath.Join(folder, "openapi.json"), document, 0o600); err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	// What has a default may be left out of a request.
-	node(h.t, folder, nil, "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--default-non-nullable=false", "-o", "schema.d.ts")
-	node(h.t, folder, nil, "node_modules/typescript/bin/tsc", "-p", ".")
+	node(svc.t, folder, nil, "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--default-non-nullable=false", "-o", "schema.d.ts")
+	node(svc.t, folder, nil, "node_modules/typescript/bin/tsc", "-p", ".")
 	return folder
 }
 
@@ -109,11 +109,11 @@ func node(t *testing.T, folder string, env []string, script string, arguments ..
 	t.Helper()
 	command := exec.CommandContext(patient(t), pinnedNode(t), append([]string{script}, arguments...)...)
 	command.Dir, command.Env = folder, append(os.Environ(), env...)
-	var said bytes.Buffer
-	command.Stderr = &said
+	var output bytes.Buffer
+	command.Stderr = &output
 	text, err := command.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", script, err, text, &said)
+		t.Fatalf("%s: %v\n%s%s", script, err, text, &output)
 	}
 	return text
 }

@@ -92,14 +92,14 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 		}, 400, "frame_range_too_large"},
 	}
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(0)
+		svc := start(t, config)
+		c := svc.caller(0)
 		for name, story := range stories {
-			status, code := c.send(h.url, story.upload())
+			status, code := c.send(svc.url, story.upload())
 			if status != story.status || code != story.code {
 				t.Errorf("%s: answered %d %s, want %d %s", name, status, code, story.status, story.code)
 			}
-			h.wantNoUpload()
+			svc.wantNoUpload()
 		}
 	})
 }
@@ -112,25 +112,25 @@ func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
 		return io.MultiReader(bytes.NewReader(scene), io.LimitReader(zeros{}, size-int64(len(scene))))
 	}
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(0)
+		svc := start(t, config)
+		c := svc.caller(0)
 		for name, declared := range map[string]int64{"declared": contract.MaxUploadBytes + 1, "not declared": -1} {
-			status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes + 1), declared: declared})
+			status, code := c.send(svc.url, upload{content: padded(contract.MaxUploadBytes + 1), declared: declared})
 			if status != 413 || code != "upload_too_large" {
 				t.Errorf("one byte more, %s: %d %s", name, status, code)
 			}
-			h.wantNoUpload()
+			svc.wantNoUpload()
 		}
-		status, code := c.send(h.url, upload{content: padded(contract.MaxUploadBytes), declared: contract.MaxUploadBytes})
+		status, code := c.send(svc.url, upload{content: padded(contract.MaxUploadBytes), declared: contract.MaxUploadBytes})
 		if status != 200 {
 			t.Fatalf("the largest: %d %s", status, code)
 		}
-		h.read(func(ctx context.Context, tx *db.Tx) error {
+		svc.read(func(ctx context.Context, tx *db.Tx) error {
 			keys, err := tx.ContentKeys(ctx)
 			if err != nil || len(keys) != 1 {
 				t.Fatalf("the uploads %v are kept, %v", keys, err)
 			}
-			kept, err := h.app.Blobs.Open(ctx, keys[0])
+			kept, err := svc.app.Blobs.Open(ctx, keys[0])
 			if err != nil {
 				return err
 			}
@@ -227,7 +227,7 @@ type unchunked struct{ io.Writer }
 
 func (unchunked) Close() error { return nil }
 
-// chunked writes a body whose length is not told beforehand.
+// chunked writes a body of unknown length.
 type chunked struct{ io.Writer }
 
 func (c chunked) Write(p []byte) (int, error) {
@@ -265,23 +265,23 @@ func readCode(t *testing.T, conn net.Conn) (status int, code string) {
 }
 
 // wantNoUpload checks that neither a file nor a row is kept.
-func (h *house) wantNoUpload() {
-	h.t.Helper()
+func (svc *service) wantNoUpload() {
+	svc.t.Helper()
 	for _, folder := range []string{"blobs", "incoming"} {
-		err := filepath.WalkDir(filepath.Join(h.config.Data, folder), func(path string, e fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(svc.config.Data, folder), func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
-				h.t.Errorf("%s is left", path)
+				svc.t.Errorf("%s is left", path)
 			}
 			return err
 		})
 		if err != nil {
-			h.t.Fatal(err)
+			svc.t.Fatal(err)
 		}
 	}
-	h.read(func(ctx context.Context, tx *db.Tx) error {
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
 		keys, err := tx.ContentKeys(ctx)
 		if len(keys) > 0 {
-			h.t.Errorf("the uploads %v are left", keys)
+			svc.t.Errorf("the uploads %v are left", keys)
 		}
 		return err
 	})

@@ -21,12 +21,12 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// A round of chaos that comes to no end explains itself.
+// A round of chaos that hangs describes itself.
 const (
 	// chaosMost is far more than a round takes in which every wait ends by itself.
 	chaosMost = 15 * time.Minute
-	// barkTime bounds each look at a store that may stand still too.
-	barkTime = 10 * time.Second
+	// lookTimeout bounds each look at a store that may stand still too.
+	lookTimeout = 10 * time.Second
 )
 
 // watch ends the tests when the round hangs, and says in a file what waits there.
@@ -35,7 +35,7 @@ func (c *chaos) watch(seed uint64) {
 	hangs := time.AfterFunc(chaosMost, func() {
 		file, err := os.Create(path)
 		if err == nil {
-			c.bark(file)
+			c.describe(file)
 			err = file.Close()
 		}
 		panic(fmt.Sprintf("the round of seed %d hangs; %s says what waits (%v)", seed, path, err))
@@ -43,18 +43,18 @@ func (c *chaos) watch(seed uint64) {
 	c.t.Cleanup(func() { hangs.Stop() }) // the first of all, so the last that is run
 }
 
-// bark writes what waits: of the database, of the jobs, of this process. What waits
+// describe writes what waits: of the database, of the jobs, of this process. What waits
 // in the others they print themselves, on their way out.
-func (c *chaos) bark(w io.Writer) {
+func (c *chaos) describe(w io.Writer) {
 	if strings.HasPrefix(c.database, "postgres") {
-		say(w, "the database", sessions(c.database, w))
+		section(w, "the database", sessions(c.database, w))
 	}
-	if c.house != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), barkTime)
+	if c.service != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 		defer cancel()
-		say(w, "the jobs", c.house.app.DB.Read(ctx, func(tx *db.Tx) error { return stuck(ctx, tx, c.skew, w) }))
+		section(w, "the jobs", c.service.app.DB.Read(ctx, func(tx *db.Tx) error { return stuck(ctx, tx, c.skew, w) }))
 	}
-	say(w, "this process", pprof.Lookup("goroutine").WriteTo(w, 2))
+	section(w, "this process", pprof.Lookup("goroutine").WriteTo(w, 2))
 	for _, v := range append(c.servers, c.workers...) {
 		_, _ = fmt.Fprintf(w, "%s %d, stopped: %t\n", v.role, v.p.Process.Pid, v.stopped)
 		_ = v.p.Process.Signal(syscall.SIGCONT)
@@ -62,13 +62,13 @@ func (c *chaos) bark(w io.Writer) {
 	}
 }
 
-func say(w io.Writer, what string, err error) {
+func section(w io.Writer, what string, err error) {
 	_, _ = fmt.Fprintf(w, "-- that was %s (%v)\n", what, err)
 }
 
 // sessions writes what PostgreSQL does in a database, and who waits for whom.
 func sessions(database string, w io.Writer) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), barkTime)
+	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
 	server, err := sql.Open("pgx", database)
 	if err != nil {
@@ -120,9 +120,9 @@ func stuck(ctx context.Context, tx *db.Tx, skew time.Duration, w io.Writer) erro
 func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t)}
-	h := start(t, config)
-	c := &chaos{t: t, house: h, database: config.Database}
-	job := h.caller(credit).start(2)
+	svc := start(t, config)
+	c := &chaos{t: t, service: svc, database: config.Database}
+	job := svc.caller(credit).start(2)
 	server, err := sql.Open("pgx", config.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -143,17 +143,17 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 		defer close(ended)
 		_, _ = server.ExecContext(ctx, wants)
 	}()
-	var said strings.Builder
-	for !strings.Contains(said.String(), "active waits for Lock") {
+	var output strings.Builder
+	for !strings.Contains(output.String(), "active waits for Lock") {
 		if ctx.Err() != nil {
-			t.Fatalf("nobody is said to wait:\n%.6000s", said.String())
+			t.Fatalf("nobody waits:\n%.6000s", output.String())
 		}
-		said.Reset()
-		c.bark(&said)
+		output.Reset()
+		c.describe(&output)
 	}
 	for _, want := range []string{"held by {", wants, job.JobID + " is queued", "{LeaseID:frame:" + job.JobID + ":1", "TestTheWatchdogSaysWhatWaits"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, said.String())
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, output.String())
 		}
 	}
 	cancel()

@@ -121,12 +121,12 @@ func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 	ca := newAuthority(t)
 	eachEngine(t, func(t *testing.T, config app.Config) {
 		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: ca.pool}
-		h := start(t, config)
+		svc := start(t, config)
 		for name, receiver := range receivers {
 			for kind, secret := range map[string]string{"whsec": "", "free text": "sechzehn Zeichen, und ümlaute"} {
 				t.Run(name+"/"+kind, func(t *testing.T) {
 					t.Parallel()
-					h.with(t).verifiedBy(ca, receiver(t), secret)
+					svc.with(t).verifiedBy(ca, receiver(t), secret)
 				})
 			}
 		}
@@ -147,18 +147,18 @@ func built(t *testing.T, text string) (binary string) {
 	folder := t.TempDir()
 	binary = filepath.Join(folder, "receiver")
 	compile := program(t, filepath.Join(folder, "main.go"), text, "go", "build", "-o", binary)
-	if said, err := compile.CombinedOutput(); err != nil {
-		t.Fatalf("the documented receiver does not compile: %v\n%s", err, said)
+	if output, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("the documented receiver does not compile: %v\n%s", err, output)
 	}
 	return binary
 }
 
 // verifiedBy cancels a job whose webhook goes to a receiver, and wants a line
 // from it that says so.
-func (h *house) verifiedBy(ca authority, receiver *exec.Cmd, secret string) {
-	t := h.t
+func (svc *service) verifiedBy(ca authority, receiver *exec.Cmd, secret string) {
+	t := svc.t
 	t.Helper()
-	c := h.caller(credit)
+	c := svc.caller(credit)
 	address := freeAddress(t)
 	q := c.quote(1)
 	job, err := c.Start(patient(t), q.UploadID, q.QuoteID, client.StartRequest{
@@ -199,7 +199,7 @@ func (h *house) verifiedBy(ca authority, receiver *exec.Cmd, secret string) {
 	}
 }
 
-// post sends an event that nobody told, signed with secret; "" signs nothing.
+// post sends a forged event, signed with secret; "" signs nothing.
 func (a authority) post(t *testing.T, address, secret string) (status int) {
 	t.Helper()
 	body := `{"type":"render.completed","timestamp":"2026-01-31T00:00:00Z","data":{"job_id":"JOB-forged"}}`

@@ -27,15 +27,15 @@ import (
 
 // settledOnce checks the money of a caller whose one job of so many frames has
 // completed.
-func (h *house) settledOnce(c caller, frames int64) {
-	h.t.Helper()
-	h.wantMoney(c.workspace, credit-frames, wallet.Credited, wallet.Reserved, wallet.Captured)
+func (svc *service) settledOnce(c caller, frames int64) {
+	svc.t.Helper()
+	svc.wantMoney(c.workspace, credit-frames, wallet.Credited, wallet.Reserved, wallet.Captured)
 }
 
 // workerProcess starts a worker that holds frames from one number on.
-func (h *house) workerProcess(holdFrom int) *process {
-	h.t.Helper()
-	return launch(h.t, workerRole, workerConfig{Server: h.url, Key: h.nodeKey().Secret, WorkDir: h.t.TempDir(), HoldFrom: holdFrom})
+func (svc *service) workerProcess(holdFrom int) *process {
+	svc.t.Helper()
+	return launch(svc.t, workerRole, workerConfig{Server: svc.url, Key: svc.nodeKey().Secret, WorkDir: svc.t.TempDir(), HoldFrom: holdFrom})
 }
 
 func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
@@ -43,9 +43,9 @@ func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
 		// Longer than any beat is late: frame 1 must not lapse. Then time is made to pass.
 		config.LeaseLife = 5 * time.Second
 		pass := moved(&config)
-		h := start(t, config)
-		c := h.caller(credit)
-		doomed := h.workerProcess(2)
+		svc := start(t, config)
+		c := svc.caller(credit)
+		doomed := svc.workerProcess(2)
 		job := c.start(4)
 		if _, ok := doomed.await(patient(t), "holds"); !ok {
 			t.Fatal("the worker never came to frame 2")
@@ -53,22 +53,22 @@ func TestAnotherWorkerFinishesWhatADeadOneBegan(t *testing.T) {
 		c.awaitFrames(job.JobID, 1)
 		doomed.kill()
 		pass(time.Minute)
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
-		frames := h.frames(job.JobID)
+		frames := svc.frames(job.JobID)
 		if frames[0].Attempt != 1 || frames[1].Attempt < 2 || frames[0].WorkerID == frames[1].WorkerID {
 			t.Errorf("frame 1 was attempt %d, frame 2 attempt %d of another worker: want 1 and more", frames[0].Attempt, frames[1].Attempt)
 		}
-		h.settledOnce(c, 4)
+		svc.settledOnce(c, 4)
 	})
 }
 
 // A worker that is stopped in order is not waited for.
 func TestAStoppedWorkerIsOfflineAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
-		stop := h.worker(&painter{})
+		svc := start(t, config)
+		c := svc.caller(credit)
+		stop := svc.worker(&painter{})
 		c.await(c.start(1).JobID, client.StatusCompleted)
 		stop()
 		waits := c.start(1)
@@ -81,28 +81,28 @@ func TestAStoppedWorkerIsOfflineAtOnce(t *testing.T) {
 func TestAWorkerThatWasFrozenComesTooLate(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = lapse
-		h := start(t, config)
-		c := h.caller(credit)
-		frozen := h.workerProcess(1)
+		svc := start(t, config)
+		c := svc.caller(credit)
+		frozen := svc.workerProcess(1)
 		job := c.start(2)
 		if _, ok := frozen.await(patient(t), "holds"); !ok {
 			t.Fatal("the worker never came to frame 1")
 		}
 		sendSignal(t, frozen, syscall.SIGSTOP)
-		h.worker(&painter{})
+		svc.worker(&painter{})
 		done := c.await(job.JobID, client.StatusCompleted)
-		winners := h.frames(job.JobID)
+		winners := svc.frames(job.JobID)
 
 		sendSignal(t, frozen, syscall.SIGCONT)
 		if _, err := frozen.in.Write([]byte("\n")); err != nil {
 			t.Fatal(err)
 		}
 		wantTooLate(t, frozen)
-		if after := h.frames(job.JobID); !slices.Equal(after, winners) {
+		if after := svc.frames(job.JobID); !slices.Equal(after, winners) {
 			t.Errorf("the frames were %+v and are %+v", winners, after)
 		}
 		c.fetch(done, 2)
-		h.settledOnce(c, 2)
+		svc.settledOnce(c, 2)
 	})
 }
 
@@ -139,16 +139,16 @@ func wantTooLate(t *testing.T, p *process) {
 func TestALateDeliveryIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = lapse
-		h := start(t, config)
-		c := h.caller(credit)
-		late := h.hand()
+		svc := start(t, config)
+		c := svc.caller(credit)
+		late := svc.manualWorker()
 		job := c.start(1)
 		got, err := late.lease(t.Context())
 		if err != nil || len(got.Leases) != 1 {
 			t.Fatalf("leased %+v, %v", got, err)
 		}
 		g := gateAt(1)
-		h.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
 		if _, err := g.await(patient(t)); err != nil { // the lease has lapsed and is another's
 			t.Fatal(err)
 		}
@@ -159,12 +159,12 @@ func TestALateDeliveryIsRefused(t *testing.T) {
 		g.open()
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
 		wantLeaseLost(t, late.deliver(t, got)) // nor when all is over
-		h.settledOnce(c, 1)
+		svc.settledOnce(c, 1)
 	})
 }
 
 // result is the painted picture of a leased frame, described.
-func (w hand) result(t *testing.T, got farmapi.LeaseReply) (farmapi.FrameResult, []byte) {
+func (w manualWorker) result(t *testing.T, got farmapi.LeaseReply) (farmapi.FrameResult, []byte) {
 	t.Helper()
 	l := got.Leases[0]
 	picture, err := paint(l.Frame)
@@ -184,7 +184,7 @@ func (w hand) result(t *testing.T, got farmapi.LeaseReply) (farmapi.FrameResult,
 }
 
 // deliver hands in the painted picture of a leased frame.
-func (w hand) deliver(t *testing.T, got farmapi.LeaseReply) error {
+func (w manualWorker) deliver(t *testing.T, got farmapi.LeaseReply) error {
 	t.Helper()
 	result, picture := w.result(t, got)
 	return w.Deliver(t.Context(), result, bytes.NewReader(picture))
@@ -204,8 +204,8 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"another job's frame":   func(r *farmapi.FrameResult) { r.Frame = 2 },
 	}
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c, w := h.caller(credit), h.hand()
+		svc := start(t, config)
+		c, w := svc.caller(credit), svc.manualWorker()
 		job := c.start(1)
 		got, err := w.lease(t.Context())
 		if err != nil || len(got.Leases) != 1 {
@@ -223,7 +223,7 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
-		h.settledOnce(c, 1)
+		svc.settledOnce(c, 1)
 	})
 }
 
@@ -237,8 +237,8 @@ func wantLeaseLost(t *testing.T, err error) {
 
 func TestTwoWorkersShareAJob(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		// Nobody finishes a first frame before the other has begun one.
 		var begun sync.WaitGroup
 		begun.Add(2)
@@ -256,27 +256,27 @@ func TestTwoWorkersShareAJob(t *testing.T) {
 					return context.Cause(ctx)
 				}
 			}
-			h.worker(p)
+			svc.worker(p)
 		}
 		job := c.start(8)
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 8)
 		if one, other := painters[0].frames(), painters[1].frames(); len(one) == 0 || len(other) == 0 || len(one)+len(other) != 8 {
 			t.Errorf("one worker painted %v, the other %v", one, other)
 		}
-		h.settledOnce(c, 8)
+		svc.settledOnce(c, 8)
 	})
 }
 
 func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		c := h.caller(credit)
+		svc := start(t, config)
+		c := svc.caller(credit)
 		g := gateAt(2)
 		p := &painter{before: g.pass}
 		undelivered := make(chan struct{})
 		failed := sync.OnceFunc(func() { close(undelivered) })
-		h.worker(p, func(w *worker.Config) {
-			w.Farm = overheard{w.Farm.(*farmapi.Client), func(what string, err error) {
+		svc.worker(p, func(w *worker.Config) {
+			w.Farm = observedFarm{w.Farm.(*farmapi.Client), func(what string, err error) {
 				if what == "delivered" && err != nil {
 					failed()
 				}
@@ -286,23 +286,23 @@ func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
 		if _, err := g.await(patient(t)); err != nil {
 			t.Fatal(err)
 		}
-		h.stop()
+		svc.stop()
 		g.open()
 		await.Next(t, undelivered, "the worker's try to deliver")
-		h.restart()
+		svc.restart()
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 4)
 		if got := p.frames(); !slices.Equal(got, []int{1, 2, 3, 4}) {
 			t.Errorf("painted %v, want each frame once", got)
 		}
-		h.settledOnce(c, 4)
+		svc.settledOnce(c, 4)
 	})
 }
 
 func TestAWorkerReadsTheFilesOfItsOwnJobsOnly(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		h := start(t, config)
-		h.caller(credit).start(1)
-		holder, other := h.hand(), h.hand()
+		svc := start(t, config)
+		svc.caller(credit).start(1)
+		holder, other := svc.manualWorker(), svc.manualWorker()
 		got, err := holder.lease(patient(t))
 		if err != nil || got.Job == nil {
 			t.Fatalf("leased %+v, %v", got, err)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// mischief stands between workers and servers. It loses calls and answers, sends
+// faultyProxy stands between workers and servers. It loses calls and answers, sends
 // calls twice, at once or late, and holds them up.
-type mischief struct {
+type faultyProxy struct {
 	url     string
 	servers []string // their addresses
 	calm    atomic.Bool
@@ -27,8 +27,8 @@ type mischief struct {
 	dice *rand.Rand
 }
 
-func startMischief(t *testing.T, servers []string, seed uint64) *mischief {
-	m := &mischief{servers: servers, dice: rand.New(rand.NewPCG(seed, 2))}
+func startFaultyProxy(t *testing.T, servers []string, seed uint64) *faultyProxy {
+	m := &faultyProxy{servers: servers, dice: rand.New(rand.NewPCG(seed, 2))}
 	m.ctx, m.end = context.WithCancel(context.Background())
 	proxy := httptest.NewServer(m)
 	m.url = proxy.URL
@@ -41,10 +41,10 @@ func startMischief(t *testing.T, servers []string, seed uint64) *mischief {
 	return m
 }
 
-// stop ends the mischief: calls go through as they are.
-func (m *mischief) stop() { m.calm.Store(true) }
+// stop ends the faults: calls go through as they are.
+func (m *faultyProxy) stop() { m.calm.Store(true) }
 
-func (m *mischief) roll(n int) int {
+func (m *faultyProxy) roll(n int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.dice.IntN(n)
@@ -60,7 +60,7 @@ const (
 	ways = 20
 )
 
-func (m *mischief) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *faultyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -92,11 +92,11 @@ func (m *mischief) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(w, answer.Body) // a broken answer is mischief too
+	_, _ = io.Copy(w, answer.Body) // a broken answer is a fault too
 }
 
 // pause waits up to so many milliseconds.
-func (m *mischief) pause(ctx context.Context, most int) {
+func (m *faultyProxy) pause(ctx context.Context, most int) {
 	timer := time.NewTimer(time.Duration(m.roll(most)) * time.Millisecond)
 	defer timer.Stop()
 	select {
@@ -106,7 +106,7 @@ func (m *mischief) pause(ctx context.Context, most int) {
 }
 
 // send passes a call on to any of the servers.
-func (m *mischief) send(ctx context.Context, r *http.Request, body []byte) (*http.Response, error) {
+func (m *faultyProxy) send(ctx context.Context, r *http.Request, body []byte) (*http.Response, error) {
 	call, err := http.NewRequestWithContext(ctx, r.Method, "http://"+m.servers[m.roll(len(m.servers))]+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (m *mischief) send(ctx context.Context, r *http.Request, body []byte) (*htt
 	return http.DefaultTransport.RoundTrip(call)
 }
 
-func (m *mischief) discard(answer *http.Response, err error) {
+func (m *faultyProxy) discard(answer *http.Response, err error) {
 	if err == nil {
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()

@@ -34,8 +34,8 @@ var writeGolden = flag.Bool("write-golden", false, "write testdata/*.golden")
 // credit is what a caller's wallet begins with, in cents.
 const credit = 100
 
-// house is one workspace in a running service.
-type house struct {
+// service is one workspace in a running service.
+type service struct {
 	t         *testing.T
 	app       *app.App
 	stop      func() // ends serving and waits for it; once; nil where the service is shared
@@ -60,120 +60,120 @@ var (
 func TestMain(m *testing.M) { os.Exit(apptest.Run(m, idleWorlds, renderingWorlds)) }
 
 // each runs test in a new workspace on each engine, where no job is rendered.
-func each(t *testing.T, test func(t *testing.T, h *house)) {
+func each(t *testing.T, test func(t *testing.T, svc *service)) {
 	t.Parallel()
 	idleWorlds.Each(t, func(t *testing.T, w *apptest.World) { test(t, join(t, w)) })
 }
 
 // eachRendering is each where jobs are rendered.
-func eachRendering(t *testing.T, test func(t *testing.T, h *house)) {
+func eachRendering(t *testing.T, test func(t *testing.T, svc *service)) {
 	t.Parallel()
 	renderingWorlds.Each(t, func(t *testing.T, w *apptest.World) { test(t, join(t, w)) })
 }
 
 // one is a new workspace where no job is rendered and the engine makes no difference.
-func one(t *testing.T) *house {
+func one(t *testing.T) *service {
 	t.Helper()
 	return join(t, idleWorlds.On(t, "sqlite"))
 }
 
 // join makes a workspace in a running service.
-func join(t *testing.T, w *apptest.World) *house {
+func join(t *testing.T, w *apptest.World) *service {
 	t.Helper()
 	made := w.Workspace(t, credit)
-	return &house{t: t, app: w.App, base: w.URL, workspace: made.ID, agent: made.Agent.Secret, account: made.Account.Secret}
+	return &service{t: t, app: w.App, base: w.URL, workspace: made.ID, agent: made.Agent.Secret, account: made.Account.Secret}
 }
 
 // start runs a service of the test's own, until the test ends, and then audits the
 // store.
-func start(t *testing.T, url string, with ...func(*app.Config)) *house {
+func start(t *testing.T, url string, with ...func(*app.Config)) *service {
 	t.Helper()
-	h := &house{t: t}
+	svc := &service{t: t}
 	cfg := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	for _, set := range with {
 		set(&cfg)
 	}
 	var err error
-	if h.app, err = app.Open(t.Context(), cfg); err != nil {
+	if svc.app, err = app.Open(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		h.stop()
-		apptest.Audit(t, h.app)
-		if err := h.app.Close(); err != nil {
+		svc.stop()
+		apptest.Audit(t, svc.app)
+		if err := svc.app.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	h.serve()
-	made := join(t, &apptest.World{App: h.app, URL: h.base})
-	h.workspace, h.agent, h.account = made.workspace, made.agent, made.account
-	return h
+	svc.serve()
+	made := join(t, &apptest.World{App: svc.app, URL: svc.base})
+	svc.workspace, svc.agent, svc.account = made.workspace, made.agent, made.account
+	return svc
 }
 
 // serve serves until stop.
-func (h *house) serve() {
-	h.t.Helper()
-	h.base, h.stop = apptest.Serve(h.t, h.app)
+func (svc *service) serve() {
+	svc.t.Helper()
+	svc.base, svc.stop = apptest.Serve(svc.t, svc.app)
 }
 
-func (h *house) write(do func(ctx context.Context, tx *db.Tx) error) {
-	h.t.Helper()
+func (svc *service) write(do func(ctx context.Context, tx *db.Tx) error) {
+	svc.t.Helper()
 	ctx := context.Background()
-	if err := h.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
-		h.t.Fatal(err)
+	if err := svc.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		svc.t.Fatal(err)
 	}
 }
 
 // key makes an agent key of the workspace; nil is no spend limit.
-func (h *house) key(limit *int64) string {
-	h.t.Helper()
+func (svc *service) key(limit *int64) string {
+	svc.t.Helper()
 	var key identity.NewKey
-	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		key, err = identity.CreateAgentKey(ctx, tx, h.workspace, "agent", limit)
+	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = identity.CreateAgentKey(ctx, tx, svc.workspace, "agent", limit)
 		return err
 	})
 	return key.Secret
 }
 
 // balance is what the workspace's wallet has.
-func (h *house) balance() (b wallet.Balance) {
-	h.t.Helper()
-	h.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		b, err = wallet.Get(ctx, tx, h.workspace)
+func (svc *service) balance() (b wallet.Balance) {
+	svc.t.Helper()
+	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		b, err = wallet.Get(ctx, tx, svc.workspace)
 		return err
 	})
 	return b
 }
 
 // upload puts a .blend into the workspace.
-func (h *house) upload(filename string, file []byte) intake.Inspection {
-	h.t.Helper()
-	in := &intake.Intake{DB: h.app.DB, Blobs: h.app.Blobs, Envelope: h.app.Config.Envelope}
-	r, err := in.Receive(h.t.Context(), h.workspace, filename, strings.NewReader(string(file)))
+func (svc *service) upload(filename string, file []byte) intake.Inspection {
+	svc.t.Helper()
+	in := &intake.Intake{DB: svc.app.DB, Blobs: svc.app.Blobs, Envelope: svc.app.Config.Envelope}
+	r, err := in.Receive(svc.t.Context(), svc.workspace, filename, strings.NewReader(string(file)))
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
-	i, err := r.Quote(h.t.Context(), quote.Asked{})
+	i, err := r.Quote(svc.t.Context(), quote.Asked{})
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	return i
 }
 
 // scene is an upload of the demo scene.
-func (h *house) scene() intake.Inspection { return h.upload(demo.Filename, demo.Scene()) }
+func (svc *service) scene() intake.Inspection { return svc.upload(demo.Filename, demo.Scene()) }
 
 // get fetches an address.
-func (h *house) get(address string) []byte {
-	h.t.Helper()
+func (svc *service) get(address string) []byte {
+	svc.t.Helper()
 	res, err := http.Get(address)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		h.t.Fatalf("%s: %d, %v", address, res.StatusCode, err)
+		svc.t.Fatalf("%s: %d, %v", address, res.StatusCode, err)
 	}
 	return body
 }
@@ -194,15 +194,15 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func (h *house) client(key string) *client {
-	h.t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(h.t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{key}}, DisableStandaloneSSE: true}, nil)
+func (svc *service) client(key string) *client {
+	svc.t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(svc.t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: svc.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{key}}, DisableStandaloneSSE: true}, nil)
 	if err != nil {
-		h.t.Fatal(err)
+		svc.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { _ = session.Close() })
-	return newClient(h.t, session)
+	svc.t.Cleanup(func() { _ = session.Close() })
+	return newClient(svc.t, session)
 }
 
 func newClient(t *testing.T, session *mcp.ClientSession) *client {
