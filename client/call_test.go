@@ -119,6 +119,32 @@ func TestStartAfterALostAnswerIsTheSameJob(t *testing.T) {
 	}
 }
 
+// TestASecretThatTheServiceMakesSurvivesALostAnswer repeats such a start under one
+// Idempotency-Key, also while the server says that it still works on it.
+func TestASecretThatTheServiceMakesSurvivesALostAnswer(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t)
+	const route = "POST /node/v1/uploads/{id}/start"
+	s.faults[route] = []fault{loseAnswer, refusal(409, "idempotency_in_progress", http.Header{"Retry-After": {"1"}}, nil)}
+	start := func(secret string) {
+		t.Helper()
+		r := client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: "https://example.com/", WebhookSecret: secret}
+		if _, err := c.Start(t.Context(), "UPL-1", "QTE-1", r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start("")
+	start("")
+	start("a secret of the caller")
+	var keys []string
+	for _, r := range s.to("/node/v1/uploads/UPL-1/start") {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+	}
+	if len(keys) != 5 || keys[0] == "" || keys[1] != keys[0] || keys[2] != keys[0] || keys[3] == "" || keys[3] == keys[0] || keys[4] != "" {
+		t.Errorf("the tries came with the keys %q", keys)
+	}
+}
+
 func TestBusyServerIsAskedAgainNoSoonerThanItSays(t *testing.T) {
 	t.Parallel()
 	s, c, w := setup(t)

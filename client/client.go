@@ -76,7 +76,8 @@ type call struct {
 	method string
 	path   string
 	body   func() (body, error)
-	once   bool // the body cannot be made a second time
+	once   bool   // the body cannot be made a second time
+	key    string // the Idempotency-Key of all tries; "" = none
 }
 
 // body is what a request sends; size -1 stands for unknown.
@@ -156,6 +157,9 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	req.Header.Set("Accept", "application/json")
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if x.key != "" {
+		req.Header.Set("Idempotency-Key", x.key)
 	}
 	if x.body == nil {
 		return req, nil

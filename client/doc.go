@@ -4,8 +4,9 @@
 // What always holds:
 //   - Only [Client.Start] spends, and starting one quote again gives the same
 //     job, so every call may be repeated after any failure.
-//   - Calls repeat themselves on lost connections, 429 and 5xx answers, waiting
-//     as long as the server asks. What they return has failed for good.
+//   - Calls repeat themselves on lost connections, 429 and 5xx answers, and while
+//     the server still works on an earlier try, waiting as long as the server
+//     asks. What they return has failed for good.
 //   - The key goes to the configured server only, never to a download link.
 //   - A downloaded file carries its final name only after its SHA-256 matched.
 //

@@ -2,19 +2,30 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/url"
 )
 
 // Start spends: it takes the quote, reserves its price and queues the job. The
-// same quote started again gives the same job and reserves nothing more.
+// same quote started again gives the same job and reserves nothing more. Only the
+// call that made the job gets the webhook secret that the service made, however
+// often it had to be repeated.
 func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartRequest) (*Job, error) {
 	request := struct {
 		QuoteID string `json:"quote_id"`
 		StartRequest
 	}{quoteID, r}
+	body, err := jsonBody(request)
+	if err != nil {
+		return nil, err
+	}
+	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(uploadID) + "/start", body: body}
+	if r.WebhookURL != "" && r.WebhookSecret == "" {
+		x.key = rand.Text() // the first answer alone tells the secret, and it can get lost
+	}
 	var job Job
-	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/start", request, &job); err != nil {
+	if err := c.do(ctx, x, &job); err != nil {
 		return nil, err
 	}
 	return &job, nil

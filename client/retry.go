@@ -54,14 +54,18 @@ func (r retry) pause(ctx context.Context, attempt int, err error) error {
 	return r.wait(ctx, d)
 }
 
+// inProgress is the code of a call that the server still works on, or did when it
+// was killed.
+const inProgress = "idempotency_in_progress"
+
 // passing tells failures that a repeated call can overcome: lost connections,
-// 429 and 5xx.
+// 429, 5xx and inProgress.
 func passing(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
-		return temporary(refusal.Status)
+		return temporary(refusal.Status) || refusal.Code == inProgress
 	}
 	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
 		return false
