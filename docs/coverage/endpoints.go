@@ -36,7 +36,8 @@ func idempotentUpload() []Rule {
 	const bad = "api.TestBadHeaderGroupsMeetTheirCode"
 	return []Rule{
 		shown("4.2", "The same key again gives the first answer, and no second billable job",
-			"api.TestTheSameUploadAgainIsTheSameRender", "api.TestAHundredEqualUploadsAreOne", "idempotency.TestReplaysFollowTheModel").lines("Idempotency-Key"),
+			"api.TestTheSameUploadAgainIsTheSameRender", "api.TestAHundredEqualUploadsAreOne", "api.TestNoEffectIsKeptWithoutItsAnswer",
+			"idempotency.TestReplaysFollowTheModel").lines("Idempotency-Key"),
 		shown("4.2", "The fingerprint is the SHA-256 of the seven lines; another is refused",
 			"api.TestTheFingerprintIsThatOfTheSevenLines", bad).lines("X-Svc-Request-Fingerprint"),
 		shown("4.2", "Each header has its form, and says what the upload is", bad, "api.TestEveryHeaderOfTheGroupHasItsForm").

@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -46,6 +47,7 @@ type Rooms struct {
 	Watch     *watch.Reader
 	Webhooks  *webhook.Hooks
 	Intake    *intake.Intake
+	Sealed    *seal.Keys // for secrets that a repeated svc_start tells again
 	Links     links.Links
 	// UploadStall is how long an upload may stand still; 0 means a minute.
 	UploadStall time.Duration

@@ -3,11 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -36,14 +39,44 @@ func (d *door) start(ctx context.Context, in startIn) (jobStatus, error) {
 	if err != nil {
 		return jobStatus{}, err
 	}
-	o, err := d.Jobs.Start(ctx, job.StartRequest{
-		Principal: callerOf(ctx).Principal, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
-		MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
+	var o job.Object
+	err = d.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		o, err = d.Jobs.Start(ctx, tx, job.StartRequest{
+			Principal: callerOf(ctx).Principal, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
+			MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
+		})
+		if err != nil || in.WebhookURL == nil {
+			return err
+		}
+		return d.tellSecretAgain(ctx, tx, &o, string(*in.WebhookURL))
 	})
 	if err != nil {
 		return jobStatus{}, err
 	}
 	return jobOf(o), nil
+}
+
+// secretPlace is what kept webhook secrets are sealed for.
+const secretPlace = "webhook secret told by svc_start"
+
+// tellSecretAgain keeps the webhook secret that a start tells, in the transaction of
+// the start, and has the same call tell it again: the answer can get lost, and an
+// agent sends no Idempotency-Key.
+func (d *door) tellSecretAgain(ctx context.Context, tx *db.Tx, o *job.Object, url string) error {
+	call := idempotency.Request{WorkspaceID: o.WorkspaceID, Route: string(startTool), Key: o.QuoteID, Fingerprint: url}
+	if o.WebhookSecret != "" {
+		return idempotency.Keep(ctx, tx, call, idempotency.Answer{Status: http.StatusOK, Body: []byte(d.Sealed.Seal([]byte(o.WebhookSecret), secretPlace))})
+	}
+	kept, err := idempotency.Kept(ctx, tx, call)
+	if err != nil || kept == nil {
+		return err
+	}
+	secret, err := d.Sealed.Open(string(kept.Body), secretPlace)
+	if err != nil {
+		return fmt.Errorf("open a kept webhook secret: %w", err)
+	}
+	o.WebhookSecret = string(secret)
+	return nil
 }
 
 // target checks where a job's end is to be told, in the time that an answer has.
@@ -90,7 +123,7 @@ type jobStatus struct {
 	Currency          string             `json:"currency"`
 	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
 	WebhookConfigured bool               `json:"webhook_configured"`
-	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown once, by the start that made the job. Give it to whoever runs the receiver."`
+	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown by the start that made the job, and for 24 hours by the same call again. Give it to whoever runs the receiver."`
 	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
 	Failure           *failure           `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	step

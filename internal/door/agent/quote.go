@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
 
@@ -26,7 +28,11 @@ func (d *door) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	if in.FrameStep != nil {
 		every = int(*in.FrameStep)
 	}
-	i, err := d.Intake.Requote(ctx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+	var i intake.Inspection
+	err := d.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		i, err = d.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+		return err
+	})
 	if err != nil {
 		return inspected{}, err
 	}

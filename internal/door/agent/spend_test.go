@@ -105,11 +105,17 @@ func TestAStartIsToldToAWebhook(t *testing.T) {
 		if b := svc.balance(); b.ReservedCents != 0 {
 			svc.t.Fatalf("a refused webhook spent %+v", b)
 		}
-		a := c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/hook"))
+		start := terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/hook")
+		a := c.call("svc_start", start)
 		a.want("webhook_configured", true)
-		if secret, _ := a.at("webhook_secret").(string); len(secret) < 16 {
+		secret, _ := a.at("webhook_secret").(string)
+		if len(secret) < 16 {
 			svc.t.Errorf("the secret is %q", secret)
 		}
+		// The answer may have been lost: the same call tells it again, no other one does.
+		c.call("svc_start", start).want("webhook_secret", secret)
+		c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID)).want("webhook_secret", nil)
+		c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/other")).want("webhook_secret", nil)
 		c.call("svc_status", map[string]any{"job_id": a.at("job_id")}).want("webhook_secret", nil)
 	})
 }

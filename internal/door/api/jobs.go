@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
@@ -101,7 +102,9 @@ func (s *server) jobRoutes(api huma.API, d jobDoor) {
 	cancel.Middlewares = append(cancel.Middlewares, s.once(byBody))
 	huma.Register(api, cancel,
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
-			o, err := s.Jobs.Cancel(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
+			o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
+				return s.Jobs.Cancel(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+			})
 			return &objectOutput{o}, err
 		})
 	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),

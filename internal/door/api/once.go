@@ -24,22 +24,25 @@ import (
 // replayedHeader tells that an answer is the stored one.
 const replayedHeader = "Idempotency-Replayed"
 
-// holdContext finds the hold of a request's Idempotency-Key in its context.
-type holdContext struct{}
-
-// heldOf is the hold of this request's key; nil when it has none.
-func heldOf(ctx context.Context) *idempotency.Hold {
-	h, _ := ctx.Value(holdContext{}).(*idempotency.Hold)
-	return h
+// keyedAnswer is the answer of a request that holds its Idempotency-Key: kept in the
+// transaction of the request's effect, then heard by the caller.
+type keyedAnswer struct {
+	hold   *idempotency.Hold
+	status int    // of every success of the operation
+	body   []byte // nil until keep
 }
+
+// keyedContext finds the keyedAnswer of a request in its context.
+type keyedContext struct{}
 
 // keyed says what an Idempotency-Key of a request stands for; the fingerprint is
 // "" when the request came without a key. What it has read of the body it puts
 // back.
 type keyed func(r *http.Request) (fingerprint string, err error)
 
-// once answers a repeated request with the first one's answer. It runs behind
-// the credential's check: keys belong to a workspace.
+// once answers a repeated request with the first one's answer, which the route's
+// handler keeps: see keep. It runs behind the credential's check: keys belong to a
+// workspace.
 func (s *server) once(of keyed) operation.Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
@@ -71,7 +74,7 @@ func (s *server) once(of keyed) operation.Middleware {
 		case answer != nil:
 			s.replay(ctx, answer)
 		default:
-			s.held(ctx, hold, next)
+			s.held(ctx, &keyedAnswer{hold: hold, status: ctx.Operation().DefaultStatus}, next)
 		}
 	}
 }
@@ -80,9 +83,39 @@ func (s *server) once(of keyed) operation.Middleware {
 // secret.
 const answerPlace = "idempotent answer"
 
-// finish keeps an answer under a request's key.
-func (s *server) finish(ctx context.Context, tx *db.Tx, hold *idempotency.Hold, status int, body []byte) error {
-	return hold.Finish(ctx, tx, idempotency.Answer{Status: status, Body: []byte(s.Sealed.Seal(body, answerPlace))})
+// keep keeps the answer of a request under its Idempotency-Key, if it has one, in the
+// transaction of the request's effect: of the two there is never one alone, wherever
+// the process is killed. Every route behind once calls it, or effect, or keepAlone.
+func (s *server) keep(ctx context.Context, tx *db.Tx, answer any) error {
+	k, _ := ctx.Value(keyedContext{}).(*keyedAnswer)
+	if k == nil {
+		return nil
+	}
+	var body bytes.Buffer
+	if err := operation.Marshal(&body, answer); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	k.body = body.Bytes()
+	return k.hold.Finish(ctx, tx, idempotency.Answer{Status: k.status, Body: []byte(s.Sealed.Seal(k.body, answerPlace))})
+}
+
+// effect runs work in one transaction and keeps its answer there.
+func effect[T any](ctx context.Context, s *server, work func(*db.Tx) (T, error)) (answer T, err error) {
+	err = s.DB.Write(ctx, func(tx *db.Tx) error {
+		if answer, err = work(tx); err != nil {
+			return err
+		}
+		return s.keep(ctx, tx, answer)
+	})
+	return answer, err
+}
+
+// keepAlone keeps the answer of a request that changes nothing.
+func (s *server) keepAlone(ctx context.Context, answer any) error {
+	if ctx.Value(keyedContext{}) == nil {
+		return nil
+	}
+	return s.DB.Write(ctx, func(tx *db.Tx) error { return s.keep(ctx, tx, answer) })
 }
 
 // replay gives a kept answer again.
@@ -96,26 +129,24 @@ func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 	write(ctx, answer.Status, body)
 }
 
-// held runs a request that has its key, and keeps what it answers before the
-// caller hears it.
-func (s *server) held(ctx huma.Context, hold *idempotency.Hold, next func(huma.Context)) {
+// held runs a request that has its key. A success is heard as it was kept, so a
+// repeated request hears the same bytes; a route that kept none has none.
+func (s *server) held(ctx huma.Context, k *keyedAnswer, next func(huma.Context)) {
 	defer func() {
-		if err := hold.Release(ctx.Context()); err != nil {
+		if err := k.hold.Release(ctx.Context()); err != nil {
 			s.Log.Error("an idempotency key stays held until it lapses", "error", err)
 		}
 	}()
-	seen := &recorded{humaContext: huma.WithValue(ctx, holdContext{}, hold)}
+	seen := &recorded{humaContext: huma.WithValue(ctx, keyedContext{}, k)}
 	next(seen)
-	if seen.status < 300 && !hold.Finished() {
-		err := s.DB.Write(ctx.Context(), func(tx *db.Tx) error {
-			return s.finish(ctx.Context(), tx, hold, seen.status, seen.body.Bytes())
-		})
-		if err != nil {
-			operation.Fail(ctx, err)
-			return
-		}
+	switch {
+	case seen.status >= http.StatusMultipleChoices:
+		write(ctx, seen.status, seen.body.Bytes())
+	case k.body == nil:
+		operation.Fail(ctx, fmt.Errorf("%s kept no answer for its Idempotency-Key", ctx.Operation().OperationID))
+	default:
+		write(ctx, k.status, k.body)
 	}
-	write(ctx, seen.status, seen.body.Bytes())
 }
 
 func write(ctx huma.Context, status int, body []byte) {

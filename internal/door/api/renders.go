@@ -1,10 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -87,7 +85,9 @@ func (s *server) renders(api huma.API) {
 	submit := op("submitRender", links.RendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
 	submit.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.once(byBody)}
 	huma.Register(api, submit, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
-		o, err := s.Jobs.Submit(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
+		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
+			return s.Jobs.Submit(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+		})
 		return &objectOutput{o}, err
 	})
 
@@ -109,7 +109,7 @@ func (s *server) renders(api huma.API) {
 	}
 }
 
-func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOutput, error) {
+func (s *server) preflight(ctx context.Context, in *preflightInput) (*preflightOutput, error) {
 	name, err := intake.CleanName(in.Body.Filename)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOut
 	b.OK, b.Eligible, b.Filename, b.Renderer, b.QuoteRequired = true, true, name, contract.RendererID, true
 	b.FrameStart, b.FrameEnd, b.FrameCount = f.Start, f.End, f.Count()
 	b.PriceCents, b.Currency, b.PricingVersion = f.Count()*contract.CentsPerFrame, contract.Currency, contract.PricingVersion
-	return out, nil
+	return out, s.keepAlone(ctx, out.Body)
 }
 
 // create makes a job of the older flow; upload, quote, reservation, job and the
@@ -131,14 +131,10 @@ func (s *server) preflight(_ context.Context, in *preflightInput) (*preflightOut
 func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
 	out = &objectOutput{}
 	var target webhook.Target
-	hold := func(tx *db.Tx, q quote.Quote) (err error) {
-		out.Body, err = s.Jobs.Hold(ctx, tx, job.StartRequest{
+	hold := func(tx *db.Tx, q quote.Quote) (job.Object, error) {
+		return s.Jobs.Hold(ctx, tx, job.StartRequest{
 			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
 		}, q)
-		if err != nil {
-			return err
-		}
-		return s.keepAnswer(ctx, tx, out.Body)
 	}
 	if isJSON(in.request) {
 		asked, err := uploadOf(in.request)
@@ -148,13 +144,14 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		if target, err = s.target(ctx, asked.WebhookFields); err != nil {
 			return nil, err
 		}
-		return out, s.DB.Write(ctx, func(tx *db.Tx) error {
+		out.Body, err = effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
 			q, err := s.Intake.OpenQuote(ctx, tx, operation.Caller(ctx).WorkspaceID, asked.UploadID)
 			if err != nil {
-				return err
+				return job.Object{}, err
 			}
 			return hold(tx, q)
 		})
+		return out, err
 	}
 	group, err := groupOf(in.request.Header)
 	if err != nil {
@@ -178,21 +175,16 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err := group.matches(f.received, frames); err != nil {
 		return nil, err
 	}
-	_, err = f.received.QuoteAnd(ctx, quote.Asked{Start: &frames.Start, End: &frames.End, Step: &frames.Step}, hold)
+	asked := quote.Asked{Start: &frames.Start, End: &frames.End, Step: &frames.Step}
+	_, err = f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error {
+		o, err := hold(tx, i.Quote)
+		if err != nil {
+			return err
+		}
+		out.Body = o
+		return s.keep(ctx, tx, o)
+	})
 	return out, err
-}
-
-// keepAnswer keeps a 200 for the request's Idempotency-Key, if it has one.
-func (s *server) keepAnswer(ctx context.Context, tx *db.Tx, answer any) error {
-	hold := heldOf(ctx)
-	if hold == nil {
-		return nil
-	}
-	var body bytes.Buffer
-	if err := operation.Marshal(&body, answer); err != nil {
-		return fmt.Errorf("write answer: %w", err)
-	}
-	return s.finish(ctx, tx, hold, http.StatusOK, body.Bytes())
 }
 
 // renderRequest is the JSON form of POST /renders.

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -26,8 +27,8 @@ type quoteBody struct {
 
 type quoteOutput struct{ Body quoteBody }
 
-func quoted(i intake.Inspection) *quoteOutput {
-	return &quoteOutput{Body: quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene}}
+func quoted(i intake.Inspection) quoteBody {
+	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene}
 }
 
 type requoteInput struct {
@@ -70,11 +71,11 @@ func (s *server) uploads(api huma.API) {
 		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
-		i, err := s.Intake.Requote(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
-		if err != nil {
-			return nil, err
-		}
-		return quoted(i), nil
+		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
+			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
+			return quoted(i), err
+		})
+		return &quoteOutput{b}, err
 	})
 	huma.Register(api, huma.Operation{
 		OperationID: "startUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/start", Tags: []string{"Job API"},
@@ -87,8 +88,10 @@ func (s *server) uploads(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := s.Jobs.Start(ctx, job.StartRequest{
-			Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
+		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
+			return s.Jobs.Start(ctx, tx, job.StartRequest{
+				Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
+			})
 		})
 		return &objectOutput{o}, err
 	})
@@ -109,11 +112,9 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sha256 != "" && f.received.SHA256() != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, f.received.SHA256())
 	}
-	i, err := f.received.Quote(ctx, quote.Asked{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]})
-	if err != nil {
-		return nil, err
-	}
-	return quoted(i), nil
+	asked := quote.Asked{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]}
+	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
+	return &quoteOutput{quoted(i)}, err
 }
 
 // fileForm describes a form with the part file and more parts.

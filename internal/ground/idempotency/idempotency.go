@@ -3,9 +3,9 @@
 //
 // What always holds: of equal requests at once one is worked on; a key that is
 // answered stays answered, word for word, for 24 hours; a request that is
-// refused or dies leaves its key free. Whoever writes the answer in the
-// transaction of the work itself (Hold.Finish) can never have one without the
-// other; a hold that was lost meanwhile fails that transaction.
+// refused or dies leaves its key free. An answer is written in the transaction of
+// the work that it tells of (Hold.Finish), so there is never one without the other;
+// a hold that was lost meanwhile fails that transaction.
 //
 // What makes two requests equal, the fingerprint, is left to the doors. Start
 // reading at Begin.
@@ -53,12 +53,11 @@ type Answer struct {
 
 // Hold is a key while its request is worked on. End it with Release.
 type Hold struct {
-	db       *db.DB
-	request  Request
-	holder   string
-	finished bool
-	stop     context.CancelFunc
-	kept     sync.WaitGroup
+	db      *db.DB
+	request Request
+	holder  string
+	stop    context.CancelFunc
+	kept    sync.WaitGroup
 }
 
 // errLost says that a hold lapsed and another request has the key.
@@ -144,22 +143,54 @@ func (h *Hold) prolong(ctx context.Context) error {
 // Finish keeps the answer, in the transaction of the work that it tells of. It
 // fails when the hold is lost; the work must not be kept then.
 func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
-	n, err := tx.IdempotencyFinish(ctx, query.IdempotencyFinishParams{
-		Status: int64(a.Status), Body: string(a.Body), ExpiresAt: tx.Now + AnswerLife.Microseconds(),
-		WorkspaceID: h.request.WorkspaceID, Route: h.request.Route, Key: h.request.Key, Holder: h.holder,
-	})
+	n, err := finish(ctx, tx, h.request, h.holder, a)
 	if err != nil {
-		return fmt.Errorf("keep idempotent answer: %w", err)
+		return err
 	}
 	if n == 0 {
 		return fault.New(fault.IdempotencyInProgress, "Another request with this Idempotency-Key has taken over.").After(time.Second).Wrap(errLost)
 	}
-	h.finished = true
 	return nil
 }
 
-// Finished reports whether Finish was called.
-func (h *Hold) Finished() bool { return h.finished }
+func finish(ctx context.Context, tx *db.Tx, r Request, holder string, a Answer) (n int64, err error) {
+	n, err = tx.IdempotencyFinish(ctx, query.IdempotencyFinishParams{
+		Status: int64(a.Status), Body: string(a.Body), ExpiresAt: tx.Now + AnswerLife.Microseconds(),
+		WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Holder: holder,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("keep idempotent answer: %w", err)
+	}
+	return n, nil
+}
+
+// Keep keeps the answer of a request that needs no hold, since rows of its own keep
+// equal ones apart, in the transaction of its work. An answer that the key had before
+// stays.
+func Keep(ctx context.Context, tx *db.Tx, r Request, a Answer) error {
+	holder := id.New("HLD-")
+	_, err := tx.IdempotencyHold(ctx, query.IdempotencyHoldParams{
+		WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Fingerprint: r.Fingerprint, Holder: holder, LapsesAt: tx.Now, Now: tx.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("hold idempotency key: %w", err)
+	}
+	_, err = finish(ctx, tx, r, holder, a)
+	return err
+}
+
+// Kept is the answer that a request's key has; nil when it has none, or that of
+// another request.
+func Kept(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
+	row, err := tx.IdempotencyGet(ctx, query.IdempotencyGetParams{WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key})
+	if err != nil && !db.IsNotFound(err) {
+		return nil, fmt.Errorf("read idempotency key: %w", err)
+	}
+	if err != nil || row.Status == 0 || row.Fingerprint != r.Fingerprint || row.ExpiresAt <= tx.Now {
+		return nil, nil
+	}
+	return &Answer{Status: int(row.Status), Body: []byte(row.Body)}, nil
+}
 
 // Release frees a key that has no answer; behind a kept answer it does nothing.
 func (h *Hold) Release(ctx context.Context) error {

@@ -132,6 +132,41 @@ func TestAHoldThatADeadProcessLeftIsForgottenToo(t *testing.T) {
 	})
 }
 
+func TestAnAnswerKeptWithoutAHoldIsForTheSameRequestForADay(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		ctx := t.Context()
+		keep := func(text string) {
+			t.Helper()
+			err := b.Write(ctx, func(tx *db.Tx) error {
+				return idempotency.Keep(ctx, tx, request("a"), idempotency.Answer{Status: 200, Body: []byte(text)})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(fingerprint, text string) {
+			t.Helper()
+			var got *idempotency.Answer
+			err := b.Write(ctx, func(tx *db.Tx) (err error) {
+				got, err = idempotency.Kept(ctx, tx, request(fingerprint))
+				return err
+			})
+			if err != nil || (got != nil) != (text != "") || (got != nil && (got.Status != 200 || string(got.Body) != text)) {
+				t.Errorf("kept for %s is %v, %v, want %q", fingerprint, got, err, text)
+			}
+		}
+		want("a", "")
+		keep("first")
+		keep("second")
+		want("a", "first")
+		want("b", "")
+		b.later.Store(int64(idempotency.AnswerLife + time.Minute))
+		want("a", "")
+		keep("third")
+		want("a", "third")
+	})
+}
+
 // TestReplaysFollowTheModel plays any sequence of requests beside a map.
 func TestReplaysFollowTheModel(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {

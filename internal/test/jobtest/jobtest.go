@@ -141,11 +141,12 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 			PriceCents: int64(n), PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
 		})
 	})
-	o, err := w.Jobs.Start(context.Background(), job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o.JobID
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		o, err := w.Jobs.Start(ctx, tx, job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
+		jobID = o.JobID
+		return err
+	})
+	return jobID
 }
 
 // Worker registers one.

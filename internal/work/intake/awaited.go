@@ -124,7 +124,7 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 	if err != nil {
 		return Inspection{}, err
 	}
-	i, err := in.accept(ctx, row, filename, body, func(*db.Tx, quote.Quote) error { return nil })
+	i, err := in.accept(ctx, row, filename, body, nil)
 	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
 		err = errors.Join(err, in.recordRefusal(ctx, uploadID, err, nil))
 	}
@@ -136,12 +136,12 @@ func linkUsed() error {
 }
 
 // accept receives the file of an awaited upload and quotes the scene's own range.
-func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
+func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, Inspection) error) (Inspection, error) {
 	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, filename, body)
 	if err != nil {
 		return Inspection{}, err
 	}
-	i, err := r.QuoteAnd(ctx, quote.Asked{}, and)
+	i, err := r.Quote(ctx, quote.Asked{}, and)
 	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
 		// An upload link has no parameters, so the caller cannot choose another
 		// range.

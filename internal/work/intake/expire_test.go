@@ -64,7 +64,7 @@ func (h service) receive() (intake.Inspection, error) {
 		return intake.Inspection{}, err
 	}
 	frame := 1
-	return received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame})
+	return received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame}, nil)
 }
 
 // upload is receive where nothing can fail.

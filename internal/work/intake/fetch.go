@@ -16,7 +16,6 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/outbound"
-	"svc.example/internal/work/quote"
 )
 
 // FetchQueue is the lease queue of files to fetch. The subject is the upload's id.
@@ -84,7 +83,7 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	if res.StatusCode != http.StatusOK {
 		return notFetched("The address answered with status %d.", res.StatusCode)
 	}
-	_, err = in.accept(ctx, row, sourceName(r.URL, res.Header), bodyErrors{res.Body}, func(tx *db.Tx, _ quote.Quote) error {
+	_, err = in.accept(ctx, row, sourceName(r.URL, res.Header), bodyErrors{res.Body}, func(tx *db.Tx, _ Inspection) error {
 		return lease.Finish(ctx, tx, ref)
 	})
 	return err

@@ -128,15 +128,10 @@ func (r *Received) Size() int64 { return r.size }
 // Abort discards the file. After Quote it does nothing.
 func (r *Received) Abort() { r.blob.Abort() }
 
-// Quote makes the upload durable and locks a price for the requested frames. On an
-// error nothing is kept. Errors: those of quote.Asked.Resolve.
-func (r *Received) Quote(ctx context.Context, asked quote.Asked) (Inspection, error) {
-	return r.QuoteAnd(ctx, asked, func(*db.Tx, quote.Quote) error { return nil })
-}
-
-// QuoteAnd is Quote with a further step in the same transaction. When that step
-// fails, nothing is kept.
-func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db.Tx, quote.Quote) error) (Inspection, error) {
+// Quote makes the upload durable and locks a price for the requested frames. The
+// step and, unless nil, runs in the same transaction. On an error nothing is kept.
+// Errors: those of quote.Asked.Resolve and of and.
+func (r *Received) Quote(ctx context.Context, asked quote.Asked, and func(*db.Tx, Inspection) error) (Inspection, error) {
 	defer r.Abort()
 	if _, _, err := asked.Resolve(r.scene.Frames()); err != nil {
 		return Inspection{}, err // before the cost of an fsync
@@ -176,7 +171,10 @@ func (r *Received) QuoteAnd(ctx context.Context, asked quote.Asked, and func(*db
 		if err := lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
 			return err
 		}
-		return and(tx, out.Quote)
+		if and == nil {
+			return nil
+		}
+		return and(tx, out)
 	})
 	if (err != nil || !kept) && !errors.Is(err, db.ErrUnknown) {
 		// No row names the blob. If this fails, the sweep finds it.
@@ -255,26 +253,22 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
-// Requote locks a price for other frames of an upload. Errors: upload_not_found, and
-// those of quote.Asked.Resolve.
-func (in *Intake) Requote(ctx context.Context, workspaceID, uploadID string, asked quote.Asked) (out Inspection, err error) {
-	err = in.DB.Write(ctx, func(tx *db.Tx) error {
-		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
-		if err != nil {
-			return err
-		}
-		if upload.RemovedAt != 0 {
-			return fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
-		}
-		kept, err := readScene(upload.Scene)
-		if err != nil {
-			return err
-		}
-		out = Inspection{UploadID: uploadID, Scene: kept}
-		out.Quote, err = in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), asked)
-		return err
-	})
-	return out, err
+// Requote locks a price for other frames of an upload, in the caller's transaction.
+// Errors: upload_not_found and those of quote.Asked.Resolve.
+func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, asked quote.Asked) (Inspection, error) {
+	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+	if err != nil {
+		return Inspection{}, err
+	}
+	if upload.RemovedAt != 0 {
+		return Inspection{}, fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+	}
+	kept, err := readScene(upload.Scene)
+	if err != nil {
+		return Inspection{}, err
+	}
+	q, err := in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), asked)
+	return Inspection{UploadID: uploadID, Scene: kept, Quote: q}, err
 }
 
 // Expire removes an upload that no job uses any more. It handles a lease of

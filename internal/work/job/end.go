@@ -14,32 +14,24 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Cancel ends a job that no worker has claimed and gives its money back.
-// Cancelling a cancelled job again returns it as it is. Errors:
-// render_not_found, render_not_cancellable.
-func (j *Jobs) Cancel(ctx context.Context, workspaceID, jobID string) (Object, error) {
-	var out Object
-	err := j.DB.Write(ctx, func(tx *db.Tx) error {
-		job, err := Lock(ctx, tx, jobID)
-		if err != nil {
-			return err
+// Cancel ends a job that no worker has claimed and gives its money back, in the
+// caller's transaction. Cancelling a cancelled job again returns it as it is.
+// Errors: render_not_found, render_not_cancellable.
+func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
+	job, err := lockOf(ctx, tx, workspaceID, jobID)
+	if err != nil {
+		return Object{}, err
+	}
+	status := Status(job.Status)
+	if status != Cancelled {
+		if !status.Cancellable() {
+			return Object{}, fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
 		}
-		if job.WorkspaceID != workspaceID {
-			return notFound(jobID)
+		if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
+			return Object{}, err
 		}
-		status := Status(job.Status)
-		if status != Cancelled {
-			if !status.Cancellable() {
-				return fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
-			}
-			if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
-				return err
-			}
-		}
-		out, err = j.Object(ctx, tx, jobID)
-		return err
-	})
-	return out, err
+	}
+	return j.Object(ctx, tx, jobID)
 }
 
 // cancelRequested is the cancel_reason of a job that its owner cancelled.

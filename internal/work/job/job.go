@@ -105,6 +105,15 @@ func Lock(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	return job, nil
 }
 
+// lockOf is Lock for a job of a workspace; another workspace's is render_not_found.
+func lockOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
+	job, err := Lock(ctx, tx, jobID)
+	if err == nil && job.WorkspaceID != workspaceID {
+		return Record{}, notFound(jobID)
+	}
+	return job, err
+}
+
 // FindCompleted reads a completed job of a workspace. Errors: render_not_found,
 // render_not_completed.
 func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {

@@ -27,9 +27,10 @@ func TestQueuePositionCountsWhoIsAhead(t *testing.T) {
 		}
 		want(first, 1)
 		want(third, 3)
-		if _, err := w.Jobs.Cancel(ctx, workspaceID, first); err != nil {
-			t.Fatal(err)
-		}
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := w.Jobs.Cancel(ctx, tx, workspaceID, first)
+			return err
+		})
 		want(first, 0)
 		want(second, 1)
 		want(third, 2)

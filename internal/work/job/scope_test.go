@@ -15,7 +15,7 @@ func TestAPrincipalWithoutTheScopeToSpendStartsNothing(t *testing.T) {
 	t.Parallel()
 	jobs := &job.Jobs{} // has no database that it could ask
 	r := job.StartRequest{Principal: identity.Principal{WorkspaceID: "WSP-1", Scopes: identity.Scopes{identity.ScopeRead}}}
-	if _, err := jobs.Start(t.Context(), r); !fault.Is(err, fault.InsufficientScope) {
+	if _, err := jobs.Start(t.Context(), nil, r); !fault.Is(err, fault.InsufficientScope) {
 		t.Errorf("start: %v", err)
 	}
 	if _, err := jobs.Hold(t.Context(), nil, r, quote.Quote{}); !fault.Is(err, fault.InsufficientScope) {

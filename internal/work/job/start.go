@@ -50,32 +50,29 @@ type StartRequest struct {
 	Webhook webhook.Target
 }
 
-// Start takes a locked quote and reserves its price, in one transaction: the
-// spend boundary. Starting a quote again returns the job it has become; nothing
-// is reserved twice. Errors: upload_not_found, quote_not_found, quote_expired,
-// quote_not_qualified, price_above_max, insufficient_funds, spend_limit_reached,
-// not_accepting_jobs, insufficient_scope.
-func (j *Jobs) Start(ctx context.Context, r StartRequest) (Object, error) {
-	var out Object
+// Start takes a locked quote and reserves its price: the spend boundary. It runs in
+// the caller's transaction, where the caller keeps what it answers: a webhook secret
+// is in the Object only when this call made the job. Starting a quote again returns
+// the job it has become; nothing is reserved twice. Errors: upload_not_found,
+// quote_not_found, quote_expired, quote_not_qualified, price_above_max,
+// insufficient_funds, spend_limit_reached, not_accepting_jobs, insufficient_scope.
+func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, error) {
 	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
-		return out, err
+		return Object{}, err
 	}
-	err := j.DB.Write(ctx, func(tx *db.Tx) error {
-		q, err := quote.Take(ctx, tx, r.Principal.WorkspaceID, r.UploadID, r.QuoteID)
-		if err != nil {
-			return err
+	q, err := quote.Take(ctx, tx, r.Principal.WorkspaceID, r.UploadID, r.QuoteID)
+	if err != nil {
+		return Object{}, err
+	}
+	jobID, secret := q.JobID, ""
+	if jobID == "" {
+		if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
+			return Object{}, err
 		}
-		jobID, secret := q.JobID, ""
-		if jobID == "" {
-			if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
-				return err
-			}
-		}
-		out, err = j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
-		out.WebhookSecret = secret
-		return err
-	})
-	return out, err
+	}
+	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
+	o.WebhookSecret = secret
+	return o, err
 }
 
 // begin makes a job, reserves its price and arms its webhook, whose secret it

@@ -32,25 +32,18 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 	return o, err
 }
 
-// Submit sends a job that Hold made to the workers. A job that was submitted
-// before comes back as it is, unless it has ended without a result. Errors:
-// render_not_found, render_not_submittable, not_accepting_jobs.
-func (j *Jobs) Submit(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
-	err = j.DB.Write(ctx, func(tx *db.Tx) error {
-		job, err := Lock(ctx, tx, jobID)
-		if err != nil {
-			return err
-		}
-		if job.WorkspaceID != workspaceID {
-			return notFound(jobID)
-		}
-		if err := j.submit(ctx, tx, job); err != nil {
-			return err
-		}
-		out, err = j.Object(ctx, tx, jobID)
-		return err
-	})
-	return out, err
+// Submit sends a job that Hold made to the workers, in the caller's transaction. A
+// job that was submitted before comes back as it is, unless it has ended without a
+// result. Errors: render_not_found, render_not_submittable, not_accepting_jobs.
+func (j *Jobs) Submit(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
+	job, err := lockOf(ctx, tx, workspaceID, jobID)
+	if err != nil {
+		return Object{}, err
+	}
+	if err := j.submit(ctx, tx, job); err != nil {
+		return Object{}, err
+	}
+	return j.Object(ctx, tx, jobID)
 }
 
 func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
