@@ -76,10 +76,10 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 	stop := supervise(t, serverConfig{
 		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: receiver.pem,
 	})
-	job := c.startWithWebhook(crashFrames, receiver.address)
+	job, secret := c.startWithWebhook(crashFrames, receiver.address)
 	job = c.await(job.JobID, client.StatusCompleted)
 	c.fetch(job, crashFrames)
-	receiver.once(job)
+	receiver.once(job, secret)
 	killed = stop()
 
 	svc.wantMoney(c.workspace, credit-crashFrames, wallet.Credited, wallet.Reserved, wallet.Captured)
@@ -93,16 +93,21 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 	return killed
 }
 
-// webhookReceiver is an HTTPS server in this process that verifies what it gets.
+// webhookReceiver is an HTTPS server in this process that keeps what it gets.
 type webhookReceiver struct {
 	t        *testing.T
 	address  string
 	pem      string // whom its certificate is by
-	received chan *client.WebhookEvent
+	received chan delivery
 }
 
-// receiverSecret signs what a webhookReceiver gets.
-const receiverSecret = "a secret of the crash runs"
+// delivery is what a webhookReceiver got. It can come before the caller knows the
+// secret, so it is verified later, at the time when it came.
+type delivery struct {
+	header http.Header
+	body   []byte
+	at     time.Time
+}
 
 func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	t.Helper()
@@ -111,19 +116,14 @@ func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &webhookReceiver{t: t, pem: string(ca.pem), received: make(chan *client.WebhookEvent, 100)}
+	e := &webhookReceiver{t: t, pem: string(ca.pem), received: make(chan delivery, 100)}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the server was killed in the middle of it
 		}
-		event, err := client.VerifyWebhook(receiverSecret, r.Header, body, time.Now())
-		if err != nil {
-			t.Error(err)
-			return
-		}
 		select {
-		case e.received <- event:
+		case e.received <- delivery{r.Header, body, time.Now()}:
 		default: // waiting here would keep the server from closing, for good
 			t.Errorf("more calls than %d that nobody looked at", cap(e.received))
 		}
@@ -136,17 +136,18 @@ func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	return e
 }
 
-// once checks that the job's end was sent, and each time as the same event.
-func (e *webhookReceiver) once(job *client.Job) {
+// once checks that the job's end was sent, each time as the same event, signed with
+// the secret.
+func (e *webhookReceiver) once(job *client.Job, secret string) {
 	e.t.Helper()
-	first := await.Next(e.t, e.received, "a webhook of the job's end")
+	first := e.verified(await.Next(e.t, e.received, "a webhook of the job's end"), secret)
 	if first.Type != client.EventCompleted || first.Job.JobID != job.JobID || first.Job.Status != job.Status {
 		e.t.Errorf("%s holds %+v", first.Type, first.Job)
 	}
 	for {
 		select {
-		case again := <-e.received:
-			if again.ID != first.ID {
+		case d := <-e.received:
+			if again := e.verified(d, secret); again.ID != first.ID {
 				e.t.Errorf("it was sent as %s and as %s", first.ID, again.ID)
 			}
 		default:
@@ -155,15 +156,29 @@ func (e *webhookReceiver) once(job *client.Job) {
 	}
 }
 
-// startWithWebhook is start with a webhook.
-func (c caller) startWithWebhook(n int, address string) *client.Job {
+func (e *webhookReceiver) verified(d delivery, secret string) *client.WebhookEvent {
+	e.t.Helper()
+	event, err := client.VerifyWebhook(secret, d.header, d.body, d.at)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return event
+}
+
+// startWithWebhook is start with a webhook whose secret the service makes. Only the first
+// answer tells it; the client repeats a start whose answer is lost under the same
+// Idempotency-Key.
+func (c caller) startWithWebhook(n int, address string) (job *client.Job, secret string) {
 	c.t.Helper()
 	q := c.quote(n)
-	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address, WebhookSecret: receiverSecret})
+	job, err := c.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return job
+	if job.WebhookSecret == "" {
+		c.t.Fatalf("the service made a secret for %s and the answer that told it is lost for good", job.JobID)
+	}
+	return job, job.WebhookSecret
 }
 
 // supervise starts a server, and again when it was killed, as an operator's service
