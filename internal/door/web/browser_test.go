@@ -227,6 +227,8 @@ func violations(ctx context.Context, t *testing.T, coloursAlone bool) []string {
 	look[any](ctx, t, string(axe)+";undefined")
 	options, least := `{resultTypes: ["violations"]}`, 10
 	if coloursAlone {
+		// The articles of the API reference have the same colours, and are many.
+		look[any](ctx, t, `[...document.querySelectorAll("article")].slice(5).forEach(a => a.remove());undefined`)
 		options, least = `{resultTypes: ["violations"], runOnly: ["cat.color"]}`, 1
 	}
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](
