@@ -75,7 +75,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			}
 			waiting, cancel := front.Waiting(r.Context())
 			defer cancel()
-			err := s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Tell: stream.tell, Idle: stream.idle})
+			err := s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Send: stream.send, Idle: stream.idle})
 			switch {
 			case errors.Is(context.Cause(waiting), front.ErrStopping):
 				_ = stream.comeBack() // a failed write means that nobody watches
@@ -107,8 +107,8 @@ func (e *eventStream) begin() {
 	e.w.WriteHeader(http.StatusOK)
 }
 
-// tell writes events, all at once.
-func (e *eventStream) tell(events []watch.Told) error {
+// send writes events, all at once.
+func (e *eventStream) send(events []watch.Delivery) error {
 	text := &bytes.Buffer{}
 	for _, ev := range events {
 		fmt.Fprintf(text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(ev.After), ev.Kind, ev.Data)

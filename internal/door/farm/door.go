@@ -146,7 +146,7 @@ func (s *Server) admit(renderer string) error {
 
 // known reads the worker of a report and notes that it was heard.
 func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (dispatch.Worker, error) {
-	worker, err := s.Workers.Heard(ctx, node.KeyID, workerID)
+	worker, err := s.Workers.Touch(ctx, node.KeyID, workerID)
 	if err != nil {
 		return worker, err
 	}

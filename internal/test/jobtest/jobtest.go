@@ -1,5 +1,11 @@
-// Package jobtest gives tests jobs over a real database whose clock the test moves.
-// There is no Blender in it: the test says what workers say. Start reading at Each.
+// Package jobtest gives tests a world of jobs over a real database, with a clock that the
+// test moves.
+//
+// What always holds: a test runs on SQLite and on PostgreSQL; at its end the turns equal
+// the waiting leases. There is no Blender: the test plays the workers.
+//
+// HTTP, money beyond a first credit, and packing are left to the tests of those packages.
+// Start reading at Each.
 package jobtest
 
 import (
@@ -42,7 +48,7 @@ type World struct {
 	made       int
 }
 
-// TB is what a test and a rapid check have in common.
+// TB is the part that testing.T and rapid.T share.
 type TB interface {
 	Helper()
 	Fatal(...any)
@@ -62,17 +68,17 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 			DB: d, Jobs: jobs, Workers: workers, T: t, skew: &skew, statements: &statements, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
 			Frames: &frames.Frames{DB: d, Jobs: jobs, Workers: workers, LeaseLife: 20 * time.Second, Log: log},
 		}
-		t.Cleanup(func() { w.WantTrueTurns() })
+		t.Cleanup(func() { w.CheckTurns() })
 		test(t, w)
 	})
 }
 
-// Statements is how many statements the database was given so far; SQLite does not
-// tell, and it is 0 there.
+// Statements is the number of statements sent to the database so far. On SQLite it is 0:
+// that driver has no hook for it.
 func (w *World) Statements() int64 { return w.statements.Load() }
 
-// Pass moves the clock on.
-func (w *World) Pass(d time.Duration) { w.skew.Add(int64(d)) }
+// Advance moves the clock on.
+func (w *World) Advance(d time.Duration) { w.skew.Add(int64(d)) }
 
 // Write runs a transaction that writes.
 func (w *World) Write(t TB, do func(ctx context.Context, tx *db.Tx) error) {
@@ -92,8 +98,8 @@ func (w *World) Read(t TB, do func(ctx context.Context, tx *db.Tx) error) {
 	}
 }
 
-// WantTrueTurns checks that the counters of turns say what waits.
-func (w *World) WantTrueTurns() {
+// CheckTurns checks that the counters of turns say what waits.
+func (w *World) CheckTurns() {
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
 		return dispatch.Audit(ctx, tx, func(rule, subject, format string, args ...any) {
 			w.T.Errorf("%s: %s: %s", rule, subject, fmt.Sprintf(format, args...))
@@ -165,7 +171,7 @@ func (w *World) Worker(t TB) (workerID string) {
 	return workerID
 }
 
-// Seen has workers heard now.
+// Seen records a report of each worker now, so that they count as online.
 func (w *World) Seen(workers ...string) {
 	w.T.Helper()
 	w.Write(w.T, func(ctx context.Context, tx *db.Tx) error {
@@ -188,8 +194,8 @@ func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
 	return work
 }
 
-// Take claims one frame, which must be there.
-func (w *World) Take(worker string) lease.Lease {
+// ClaimOne claims one frame, which must be there.
+func (w *World) ClaimOne(worker string) lease.Lease {
 	w.T.Helper()
 	work := w.Claim(w.T, worker, "", 1)
 	if len(work.Leases) != 1 {
@@ -198,8 +204,8 @@ func (w *World) Take(worker string) lease.Lease {
 	return work.Leases[0]
 }
 
-// WantNothing claims a frame, which must not be there.
-func (w *World) WantNothing(worker string) {
+// WantNoFrame claims a frame, which must not be there.
+func (w *World) WantNoFrame(worker string) {
 	w.T.Helper()
 	if work := w.Claim(w.T, worker, "", 1); len(work.Leases) != 0 {
 		w.T.Fatalf("a worker that should get nothing got frame %d of %s", work.Leases[0].Item, work.Job.JobID)
@@ -232,7 +238,7 @@ func (w *World) Fail(l lease.Lease, code fault.Code) {
 	if err := w.Frames.Fail(w.T.Context(), l.Ref(), framecheck.Failure{Code: code, Message: "it failed", Log: "last words"}); err != nil {
 		w.T.Fatal(err)
 	}
-	w.Pass(2 * time.Second) // the pause before the next try
+	w.Advance(2 * time.Second) // the pause before the next try
 }
 
 // Status is a job's state, and why it failed.

@@ -254,7 +254,7 @@ func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
 			all.Go(func() {
 				first := sync.OnceFunc(there.Done)
 				defer first() // one that sees nothing is not waited for
-				err := reader.Watch(patient(t), c.workspace, job.JobID, watch.Watcher{Previews: true, Idle: func() error { return nil }, Tell: func(events []watch.Told) error {
+				err := reader.Watch(patient(t), c.workspace, job.JobID, watch.Watcher{Previews: true, Idle: func() error { return nil }, Send: func(events []watch.Delivery) error {
 					first()
 					mu.Lock()
 					defer mu.Unlock()

@@ -1,12 +1,12 @@
 // Package artifact packs a job's frames into the ZIP that its caller downloads, opens
-// it, and removes it when its time is over.
+// the ZIP, and removes it after its retention.
 //
-// What always holds: a frame goes into the ZIP with the hash with which it was
-// accepted; a ZIP that no job names is removed; what a job still needs is not.
+// What always holds: the ZIP contains each frame with the hash with which it was
+// accepted; a ZIP that no job names is removed; a file that a job still needs is not.
 //
-// The package owns no table: completing a job with its artifact, and noting that it
-// was removed, is left to job. Start reading at Artifacts.Package, then download.go
-// and expire.go; open.go and log.go say what is inside, for those who show it.
+// The package owns no table. It leaves to job to complete a job with its artifact and to
+// record the removal. Start reading at Artifacts.Package, then download.go and expire.go;
+// open.go and log.go read the contents for watch.
 package artifact
 
 import (
@@ -28,15 +28,16 @@ type Artifacts struct {
 	Jobs  Jobs
 }
 
-// Jobs is what becomes of a job by its artifact.
+// Jobs is the part of job.Jobs that this package needs.
 type Jobs interface {
 	// Complete completes the job whose lease of job.PackageQueue is l.
 	Complete(ctx context.Context, l lease.Lease, a job.Artifact) error
-	// FailPackaging fails the job whose frames cannot be packed.
+	// FailPackaging fails the job whose frames cannot be packed, and releases its money.
 	FailPackaging(ctx context.Context, l lease.Lease) error
 	// Object is a job as callers see it.
 	Object(ctx context.Context, tx *db.Tx, jobID string) (job.Object, error)
 }
 
-// Frame is what is known of an accepted frame, without what Blender said.
+// Frame is the row of an accepted frame without its log: a page of frames must not read
+// the logs, which may be 16 KiB each.
 type Frame = query.FramesOfRow

@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Download tells where and how a completed job's ZIP is fetched.
+// Download describes a completed job's ZIP and where to fetch it.
 type Download struct {
 	URL         string    `json:"url" doc:"Answers GET and HEAD with Range; authorises itself until expires_at."`
 	Filename    string    `json:"filename"`
@@ -44,7 +44,7 @@ func (a *Artifacts) Download(ctx context.Context, workspaceID, jobID string) (o 
 	return o, d, err
 }
 
-// ZIP is an artifact as the download route needs it.
+// ZIP contains what the download route needs of an artifact.
 type ZIP struct {
 	Key       string
 	Filename  string
@@ -52,7 +52,8 @@ type ZIP struct {
 	Completed time.Time
 }
 
-// Find finds the ZIP behind a signed link. Errors: unauthenticated,
+// Find finds the ZIP of a signed link. It checks the signature first, so that a caller
+// without a valid link learns nothing about the job. Errors: unauthenticated,
 // render_not_found, artifact_expired.
 func (a *Artifacts) Find(ctx context.Context, jobID, expires, signature string) (z ZIP, err error) {
 	err = a.DB.Read(ctx, func(tx *db.Tx) error {

@@ -11,8 +11,9 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// ClearFrames removes the frame files of a job that has ended. It is the work
-// of a lease of lease.ExpireQueue and kind job.ExpireFrames.
+// ClearFrames removes the frame files of a job that has ended: the ZIP contains them, or
+// the job has none. It is the work of a lease of lease.ExpireQueue and kind
+// job.ExpireFrames. Repeating it is safe.
 func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string) error {
 	err := a.Blobs.List(ctx, "frames/"+jobID+"/", func(key string, _ time.Time) error {
 		return a.Blobs.Delete(ctx, key)
@@ -23,7 +24,7 @@ func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string
 	return a.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
-// Expire removes a ZIP whose time is over. It is the work of a lease of
+// Expire removes a ZIP after its retention. It is the work of a lease of
 // lease.ExpireQueue and kind job.ExpireArtifact.
 func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) error {
 	var key string
@@ -36,16 +37,17 @@ func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) err
 	if err != nil {
 		return err
 	}
-	// After the row: a blob without a row is found by the sweep.
+	// The row comes first: Sweep finds a blob without a row, but a row without its blob
+	// would be a broken promise.
 	return a.Blobs.Delete(ctx, key)
 }
 
-// strayAge is how old a blob must be to count as left behind: far longer than
-// between storing bytes and writing the row that names them.
-const strayAge = 24 * time.Hour
+// orphanAge is the age from which a blob without a row is an orphan: far longer than the
+// time between storing bytes and writing the row that names them.
+const orphanAge = 24 * time.Hour
 
-// Sweep removes blobs that no row names: what a crash left between storing
-// bytes and writing their row. It returns how many it removed.
+// Sweep removes blobs that no row names, which a crash between storing bytes and writing
+// their row leaves. It returns their number.
 func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 	wanted := map[string]bool{}
 	live := map[string]bool{}
@@ -77,7 +79,7 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 	}
 	err = a.Blobs.List(ctx, "", func(key string, modified time.Time) error {
 		parts := strings.Split(key, "/")
-		if wanted[key] || now.Sub(modified) < strayAge || (parts[0] == "frames" && len(parts) > 1 && live[parts[1]]) {
+		if wanted[key] || now.Sub(modified) < orphanAge || (parts[0] == "frames" && len(parts) > 1 && live[parts[1]]) {
 			return nil
 		}
 		removed++

@@ -12,17 +12,17 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// LogBatch is how many frames' logs, of 16 KiB at most, are in memory at once.
+// LogBatch is the number of frames' logs, of at most 16 KiB each, in memory at once.
 const LogBatch = 100
 
-// loggedAttempts bounds the failed attempts that a job's log shows: the first ones
-// tell why it failed.
-const loggedAttempts = 200
+// maxLoggedAttempts bounds the failed attempts in a job's log: the first ones show why it
+// failed.
+const maxLoggedAttempts = 200
 
-// FrameLog is what Blender said of an accepted frame.
+// FrameLog is an accepted frame with Blender's output.
 type FrameLog = query.FrameLogsOfRow
 
-// WriteFrameLogs writes what Blender said of frames.
+// WriteFrameLogs writes the logs of frames, each with a heading of its facts.
 func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 	for _, f := range frames {
 		by := contract.Application + " " + f.BlenderVersion
@@ -42,12 +42,12 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 	return nil
 }
 
-// WriteFailedAttempts writes what a job's log says of attempts that failed. Workers
-// are not named: their names are the operator's.
+// WriteFailedAttempts writes the failed attempts of a job. It leaves out workers' names:
+// those are the operator's, and the log is the caller's.
 func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Writer) error {
 	var attempts []query.FailedTry
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
-		attempts, err = tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: loggedAttempts})
+		attempts, err = tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: maxLoggedAttempts})
 		return err
 	})
 	if err != nil {
@@ -65,10 +65,10 @@ func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Write
 	return nil
 }
 
-// writeLog writes a job's log as it stands in the ZIP: by the numbers of frames, a
-// batch in memory at a time, and behind them the attempts that failed.
+// writeLog writes the log of the ZIP: frames by their numbers, then failed attempts. It
+// reads one batch at a time, since all logs of a large job are 160 MB.
 func (a *Artifacts) writeLog(ctx context.Context, jobID string, w io.Writer) error {
-	after := int64(-1 << 62)
+	after := int64(-1 << 62) // frame numbers may be negative
 	for {
 		var rows []query.FrameLogsOfRow
 		err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {

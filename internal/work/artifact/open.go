@@ -13,8 +13,9 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// OpenFrame finds a frame's bytes: its own file while the job runs, the ZIP
-// behind that. Errors: frame_not_found, artifact_expired.
+// OpenFrame opens a frame's bytes: its own file while that exists, else the entry in the
+// ZIP. Trying the file first makes the change from one to the other invisible. Errors:
+// frame_not_found, artifact_expired.
 func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
 	own, err := blobs.Open(ctx, f.BlobKey)
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
@@ -38,13 +39,13 @@ func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
 	}
-	return zipped{entry, artifact}, nil
+	return zipEntry{entry, artifact}, nil
 }
 
-// zipped is a ZIP's entry that closes its ZIP.
-type zipped struct {
+// zipEntry is an entry whose Close closes the whole ZIP.
+type zipEntry struct {
 	io.Reader
 	artifact io.Closer
 }
 
-func (z zipped) Close() error { return z.artifact.Close() }
+func (z zipEntry) Close() error { return z.artifact.Close() }

@@ -22,20 +22,19 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// mostPackings is how often packing is tried before the job fails.
-const mostPackings = 5
+// maxPackings is the number of failed packings that fails the job.
+const maxPackings = 5
 
-// Queue says how packing is treated. Packing that fails too often fails its job: it
-// becomes no dead letter.
+// Queue defines how the lease engine treats packing. Packing never becomes a dead letter:
+// after maxPackings failures it fails its job, which releases the money.
 func Queue() lease.Queue {
 	return lease.Queue{Name: job.PackageQueue, LongestPause: time.Minute, LongestDelay: 2 * time.Minute}
 }
 
-// Package packs the frames of the job that l is about and completes the job. It
-// is the work of a lease of job.PackageQueue. After mostPackings failures the job
-// fails with packaging_failed.
+// Package packs the frames of l's job and completes the job. It is the work of a lease of
+// job.PackageQueue. After maxPackings failures the job fails with packaging_failed.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
-	if l.Failures >= mostPackings {
+	if l.Failures >= maxPackings {
 		return a.Jobs.FailPackaging(ctx, l)
 	}
 	var record job.Record
@@ -59,7 +58,8 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	}
 	err = a.Jobs.Complete(ctx, l, summarize(key, file, frames))
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
-		// Not a promise to anyone yet; the sweep finds it if this fails.
+		// No row names the blob yet. If this fails too, Sweep removes it. After ErrUnknown
+		// the commit may have happened, so the blob stays.
 		_ = a.Blobs.Delete(context.WithoutCancel(ctx), key)
 	}
 	return err
@@ -68,7 +68,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 // pack streams the frames into a ZIP blob. Entries are stored: deflating
 // pictures gains nothing.
 func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []Frame) (file receipt.File, err error) {
-	// A try that died between commit and completion may have left one.
+	// A process that died between Commit and Complete leaves a blob with this key.
 	if err := a.Blobs.Delete(ctx, key); err != nil {
 		return file, err
 	}
@@ -77,7 +77,7 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 		return file, err
 	}
 	defer w.Abort()
-	out := &hashed{w: w, sum: sha256.New()}
+	out := &hashWriter{w: w, sum: sha256.New()}
 	z := zip.NewWriter(out)
 	for _, f := range frames {
 		if err := a.packFrame(ctx, z, f); err != nil {
@@ -109,6 +109,8 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 	return file, w.Commit()
 }
 
+// packFrame copies one frame into the ZIP and compares its hash on the way: a file that
+// changed on disk after its acceptance must not be delivered.
 func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error {
 	r, err := a.Blobs.Open(ctx, f.BlobKey)
 	if err != nil {
@@ -140,14 +142,15 @@ func create(z *zip.Writer, name string, modified time.Time) (io.Writer, error) {
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: modified})
 }
 
-// hashed counts and hashes what is written.
-type hashed struct {
+// hashWriter counts and hashes the bytes on their way to w, so that the ZIP is not read
+// again for its hash.
+type hashWriter struct {
 	w    blob.Writer
 	sum  hash.Hash
 	size int64
 }
 
-func (h *hashed) Write(p []byte) (int, error) {
+func (h *hashWriter) Write(p []byte) (int, error) {
 	n, err := h.w.Write(p)
 	h.sum.Write(p[:n]) // never fails
 	h.size += int64(n)

@@ -9,11 +9,11 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// summarize says what a ZIP of these frames is, for its job to be completed with.
+// summarize collects what Complete stores and signs about a ZIP of these frames.
 func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
-		DeviceName: several(frames, func(f Frame) string { return f.DeviceName }),
+		DeviceName: joinDistinct(frames, func(f Frame) string { return f.DeviceName }),
 		Switched: distinct(frames, func(f Frame) []string {
 			return strings.FieldsFunc(f.Switched, func(r rune) bool { return r == ',' })
 		}),
@@ -26,6 +26,7 @@ func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 	return a
 }
 
+// manifestOf makes the manifest that lies in the ZIP beside the frames.
 func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 	m := receipt.Manifest{
 		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount),
@@ -41,12 +42,13 @@ func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 	return m
 }
 
-// rendererOf names what really rendered the frames; several workers may differ.
+// rendererOf names what rendered the frames. Workers may run different versions, so each
+// distinct value is listed; one synthetic frame makes the whole job synthetic.
 func rendererOf(frames []Frame) receipt.Renderer {
 	r := receipt.Renderer{
 		ID: contract.RendererID, Application: contract.Application, Engine: contract.Engine,
-		Version:   several(frames, func(f Frame) string { return f.BlenderVersion }),
-		BuildHash: several(frames, func(f Frame) string { return f.BuildHash }),
+		Version:   joinDistinct(frames, func(f Frame) string { return f.BlenderVersion }),
+		BuildHash: joinDistinct(frames, func(f Frame) string { return f.BuildHash }),
 	}
 	if slices.ContainsFunc(frames, func(f Frame) bool { return f.Renderer == contract.SyntheticRenderer }) {
 		r.ID, r.Application, r.Engine = contract.SyntheticRenderer, contract.SyntheticApplication, contract.SyntheticEngine
@@ -54,8 +56,9 @@ func rendererOf(frames []Frame) receipt.Renderer {
 	return r
 }
 
-// several joins the different values that frames have.
-func several(frames []Frame, of func(Frame) string) string {
+// joinDistinct joins the distinct values of frames, sorted, so that the receipt does not
+// depend on the order of delivery.
+func joinDistinct(frames []Frame, of func(Frame) string) string {
 	return strings.Join(distinct(frames, func(f Frame) []string { return []string{of(f)} }), ", ")
 }
 
@@ -72,8 +75,8 @@ func distinct(frames []Frame, of func(Frame) []string) []string {
 	return out
 }
 
-// deviceOf is GPU only when every frame was rendered on one: a CPU frame is
-// never called anything else.
+// deviceOf is GPU only if every frame was rendered on one: a receipt must never claim a
+// GPU for a frame of a CPU.
 func deviceOf(frames []Frame) string {
 	for _, f := range frames {
 		if f.Device != contract.RenderDevice {

@@ -67,7 +67,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		}
 		worker, workspace := w.Worker(t), w.Workspace(t)
 		jobID := w.Job(t, workspace, 2)
-		w.Deliver(t, w.Take(worker), time.Second)
+		w.Deliver(t, w.ClaimOne(worker), time.Second)
 		frame, input := "frames/"+jobID+"/1", "uploads/"+workspace
 		put(input)
 		put(frame)
@@ -79,7 +79,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		}
 		want("without", frame, input)
 		for range 3 {
-			w.Fail(w.Take(worker), "blender_crashed")
+			w.Fail(w.ClaimOne(worker), "blender_crashed")
 		}
 		w.WantStatus(jobID, job.Failed, "blender_crashed")
 		want("once the job has failed")

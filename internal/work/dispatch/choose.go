@@ -11,24 +11,27 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// stay is how much more than the next a job may have had before the worker that has
-// its file open leaves it. It bounds what changing files costs: one opening in each
-// such time of a worker. And it bounds how much longer another waits for that.
-const stay = 15 * time.Second
+// fileAffinity is how much more time than the next job a job may receive before the
+// worker that has its file open changes to the next one. Opening a file is expensive: a
+// worker opens at most one file in this time, and no job waits longer than this for it.
+const fileAffinity = 15 * time.Second
 
-// Choice is what a worker is to take.
+// Choice is the work that Next chose for a worker.
 type Choice struct {
 	JobID string // "" for nothing
-	// LeaseID is one frame, which the worker has failed before; "" for any frame of
-	// the job that it has not failed.
+	// LeaseID is one frame that failed on this worker before; "" for any frame of the
+	// job that did not.
 	LeaseID string
 	Open    bool // the worker has the job's file open
 }
 
-// Next chooses what holder renders next: a job whose turn it is, or prefer, whose
-// file holder has open, where that has not had much more than its share; else a frame
-// that holder has failed before and nobody else is there to do. It writes nothing.
+// Next chooses what holder renders next: the job with the next turn, or prefer, whose
+// file holder has open, while that has not exceeded its share by fileAffinity. If no
+// job has a frame for holder, it chooses a frame that failed on holder before and that
+// no other online worker can take. A suspended worker gets nothing. It writes nothing,
+// so it may run in a read transaction.
 func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error) {
+	// Idle workers poll all the time: one indexed read ends most calls here.
 	waits, err := tx.TurnAnyWaiting(ctx)
 	if err != nil {
 		return Choice{}, fmt.Errorf("look for work: %w", err)
@@ -47,13 +50,13 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 	if err != nil || jobID != "" {
 		return Choice{JobID: jobID, Open: jobID == prefer}, err
 	}
-	return leftOver(ctx, tx, holder)
+	return nextFailedBefore(ctx, tx, holder)
 }
 
-// Take leases the frames of a choice to holder, limit at most, the first ones first:
-// a frame that failed comes again before the job goes on, so that a file that no
-// worker can render is found out by its first frames. RecordClaim follows.
-func Take(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
+// ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
+// numbers first. A failed frame so returns before the job continues, and the first
+// frames reveal a file that no worker can render. The caller calls RecordClaim next.
+func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
 	}
@@ -64,8 +67,9 @@ func Take(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, li
 	return lease.ClaimIDs(ctx, tx, ids, holder, life)
 }
 
-// leftOver finds what holder has failed before and nobody else is there to do.
-func leftOver(ctx context.Context, tx *db.Tx, holder string) (Choice, error) {
+// nextFailedBefore finds a frame, else a job, that failed on holder before and that no
+// other online worker can take. Without it a single worker would never retry anything.
+func nextFailedBefore(ctx context.Context, tx *db.Tx, holder string) (Choice, error) {
 	since := onlineSince(tx)
 	frame, err := tx.FrameLeft(ctx, query.FrameLeftParams{Holder: holder, Now: tx.Now, Since: since})
 	if err == nil {
@@ -81,10 +85,10 @@ func leftOver(ctx context.Context, tx *db.Tx, holder string) (Choice, error) {
 	return Choice{JobID: jobID}, nil
 }
 
-// nextJob is prefer, as long as that has not had much more than its share, else the
-// job whose turn it is; "" when no job has a frame for holder.
+// nextJob is prefer while that has not exceeded its share by fileAffinity, else the job
+// with the next turn; "" when no job has a frame for holder.
 func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID string, err error) {
-	first, served, err := firstOpen(ctx, tx, holder)
+	first, served, err := leastServed(ctx, tx, holder)
 	if err != nil || prefer == "" || first == "" || prefer == first {
 		return first, err
 	}
@@ -95,23 +99,24 @@ func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID strin
 	if err != nil {
 		return "", fmt.Errorf("read the turn of %s: %w", prefer, err)
 	}
-	if max(open.WorkspaceServedUs-served, open.AheadUs) > stay.Microseconds() {
+	// Both shares count: that of the workspace among workspaces, that of the job in it.
+	if max(open.WorkspaceServedUs-served, open.AheadUs) > fileAffinity.Microseconds() {
 		return first, nil
 	}
-	has, err := isOpen(ctx, tx, holder, prefer)
+	has, err := hasFrameFor(ctx, tx, holder, prefer)
 	if err != nil || !has {
 		return first, err
 	}
 	return prefer, nil
 }
 
-// firstOpen is whose turn it is: of the workspace that was served least among
-// those with a frame for holder, the job that was served least; and how much the
-// workspace was served.
-func firstOpen(ctx context.Context, tx *db.Tx, holder string) (jobID string, served int64, err error) {
-	err = eachTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (found bool, err error) {
-		err = eachTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (bool, error) {
-			if found, err = isOpen(ctx, tx, holder, job.Party); found {
+// leastServed is the job with the next turn: the least served job of the least served
+// workspace, among those with a frame for holder. served is what the workspace
+// received, in microseconds.
+func leastServed(ctx context.Context, tx *db.Tx, holder string) (jobID string, served int64, err error) {
+	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (found bool, err error) {
+		err = eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (bool, error) {
+			if found, err = hasFrameFor(ctx, tx, holder, job.Party); found {
 				jobID, served = job.Party, workspace.ServedUs
 			}
 			return found, err
@@ -121,12 +126,12 @@ func firstOpen(ctx context.Context, tx *db.Tx, holder string) (jobID string, ser
 	return jobID, served, err
 }
 
-// turnBatch is how many turns are read at once: the first is nearly always the one.
+// turnBatch is the number of turns per read: nearly always the first one has a frame.
 const turnBatch = 8
 
-// eachTurn shows those of within that have frames waiting, the least served first,
-// until look says that it has found what it wants.
-func eachTurn(ctx context.Context, tx *db.Tx, within string, look func(query.TurnsOfRow) (found bool, err error)) error {
+// eachWaitingTurn visits the turns of within ("" for workspaces, else one's jobs) that
+// have waiting frames, the least served first, until visit returns found.
+func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(query.TurnsOfRow) (found bool, err error)) error {
 	last := query.TurnsOfRow{ServedUs: math.MinInt64}
 	for {
 		turns, err := tx.TurnsOf(ctx, query.TurnsOfParams{Within: within, ServedUs: last.ServedUs, Party: last.Party, Max: turnBatch})
@@ -134,7 +139,7 @@ func eachTurn(ctx context.Context, tx *db.Tx, within string, look func(query.Tur
 			return fmt.Errorf("read the turns: %w", err)
 		}
 		for _, turn := range turns {
-			if found, err := look(turn); found || err != nil {
+			if found, err := visit(turn); found || err != nil {
 				return err
 			}
 			last = turn
@@ -145,8 +150,9 @@ func eachTurn(ctx context.Context, tx *db.Tx, within string, look func(query.Tur
 	}
 }
 
-// isOpen tells whether a job has a frame for holder.
-func isOpen(ctx context.Context, tx *db.Tx, holder, jobID string) (bool, error) {
+// hasFrameFor reports whether a job has a waiting frame that did not fail on holder. A
+// job may have waiting frames and none for this worker.
+func hasFrameFor(ctx context.Context, tx *db.Tx, holder, jobID string) (bool, error) {
 	n, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
 	if err != nil {
 		return false, fmt.Errorf("look for frames of %s: %w", jobID, err)

@@ -1,29 +1,30 @@
 // Package dispatch decides which worker gets which frame.
 //
-// Workers' time is shared equally among the workspaces that have frames waiting, and
-// a workspace's share equally among its jobs. Each has a turn row that adds up the
-// time it had; the least served is next (docs/adr/0017).
+// Workspaces with waiting frames share the workers' time equally, and the jobs of a
+// workspace share its part equally. Each workspace and each job has a turn row, its
+// place in the round robin, which adds up the time it received; the least served one
+// is next (docs/adr/0017).
 //
 // What always holds: turn.waiting is the number of the job's leases that wait, a
-// workspace's the sum over its jobs; a job has a turn as long as it is queued or
-// rendering; a frame that a worker has failed goes to others as long as any are
-// there. In a transaction turn rows come behind a job's and its leases, a job's
-// before its workspace's, and workers' rows come last, so that two transactions never
-// wait for each other in a circle.
+// workspace's the sum over its jobs; a job has a turn while it is queued or rendering; a
+// frame that failed on a worker goes to other workers while any are online. A
+// transaction locks turn rows after the job's row and its leases, a job's turn before
+// its workspace's, and workers' rows last, so that transactions never deadlock.
 //
 // The package owns the tables turn, worker and failed_try. It changes no job's state
-// and moves no money: that is left to job. Leases are moved by lease; what a failed
-// attempt means is said by framecheck. Start reading at Next in choose.go; queue.go
-// keeps the turns, standing.go says which workers are trusted.
+// and moves no money: that is left to job. It leaves leases to lease, and the meaning
+// of a failed attempt to framecheck. Start reading at Next in choose.go; queue.go
+// maintains the turns, standing.go decides which workers are suspended.
 package dispatch
 
 import "time"
 
-// FrameQueue is the queue of the lease engine whose pieces are frames: the subject
-// is the job's id, the item the frame's number.
+// FrameQueue is the lease engine's queue of frames: the subject is the job's id, the
+// item the frame's number.
 const FrameQueue = "frame"
 
-// Job is what dispatch knows of a job, as its row says.
+// Job is the part of a job's row that dispatch needs. It is a type of its own because
+// the job package imports this one.
 type Job struct {
 	JobID           string
 	WorkspaceID     string
@@ -32,6 +33,6 @@ type Job struct {
 	RenderUs        int64 // microseconds of its accepted frames
 }
 
-// WorkerOnline is how recently a worker must have been heard to count as
-// online: longer than a long poll.
+// WorkerOnline is how recently a worker must have reported to count as online: longer
+// than a long poll, so that a worker that waits for frames stays online.
 const WorkerOnline = 90 * time.Second

@@ -2,6 +2,6 @@ package dispatch
 
 // For the tests beside this package.
 const (
-	Stay         = stay
-	UnknownFrame = unknownFrame
+	FileAffinity     = fileAffinity
+	AssumedFrameTime = assumedFrameTime
 )

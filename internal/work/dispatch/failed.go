@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/work/framecheck"
 )
 
-// RecordFailure keeps a failed attempt: it decides who gets the frame next, and the
-// job's log shows it.
+// RecordFailure stores a failed attempt. It decides which worker gets the frame next,
+// and the job's log shows it.
 func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
 	lacks := int64(0)
 	if f.Lacks() {
@@ -21,27 +21,28 @@ func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, 
 	}
 	err := tx.FailedTryCreate(ctx, query.FailedTryCreateParams{
 		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
-		Code: string(f.Code), Message: f.Message, Log: lastLines(f.Log), Lacks: lacks, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
+		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Lacks: lacks, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
 	})
 	if err != nil {
-		return fmt.Errorf("keep a failed attempt: %w", err)
+		return fmt.Errorf("store a failed attempt: %w", err)
 	}
 	return nil
 }
 
-// keptLog bounds what is kept of the output of a failed attempt, in bytes.
-const keptLog = 4 << 10
+// maxFailedLog bounds the stored output of a failed attempt, in bytes: a job may have
+// thousands of them.
+const maxFailedLog = 4 << 10
 
-// lastLines keeps the end of a log, from a line's start.
-func lastLines(log string) string {
-	if len(log) <= keptLog {
+// endOfLog is the end of a log, from the start of a line: errors come last.
+func endOfLog(log string) string {
+	if len(log) <= maxFailedLog {
 		return log
 	}
-	log = log[len(log)-keptLog:]
+	log = log[len(log)-maxFailedLog:]
 	return log[strings.IndexByte(log, '\n')+1:]
 }
 
-// FailedAttempts lists the attempts of a frame that failed, the first one first.
+// FailedAttempts lists the failed attempts of a frame, the first one first.
 func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framecheck.Attempt, error) {
 	rows, err := tx.FailedTriesOfFrame(ctx, leaseID)
 	if err != nil {
@@ -56,8 +57,8 @@ func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framechec
 	return attempts, nil
 }
 
-// HistoryOf is what is known of a frame whose attempt ref has just failed with f, and
-// of its job. RecordFailure comes before.
+// HistoryOf collects the facts by which framecheck decides whether a failure ends the
+// job. Call RecordFailure first: the attempt that just failed counts too.
 func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int64, f framecheck.Failure) (h framecheck.History, err error) {
 	attempts, err := FailedAttempts(ctx, tx, ref.ID)
 	if err != nil {
@@ -68,11 +69,11 @@ func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int
 	if err != nil {
 		return h, fmt.Errorf("count failed attempts: %w", err)
 	}
-	h.Alike, h.Holders, h.Begun = int(alike.Tries), int(alike.Holders), job.FramesCompleted > 0
+	h.SameCode, h.SameCodeWorkers, h.AnyAccepted = int(alike.Tries), int(alike.Holders), job.FramesCompleted > 0
 	others, err := tx.OthersFor(ctx, query.OthersForParams{Since: onlineSince(tx), Now: tx.Now, Holder: ref.Holder, Subject: job.JobID, Item: frame})
 	if err != nil {
 		return h, fmt.Errorf("look for other workers: %w", err)
 	}
-	h.Others = others > 0
+	h.OtherWorkers = others > 0
 	return h, nil
 }

@@ -104,7 +104,7 @@ func (s *sim) busy() bool {
 // worker may go on with the file that it has open, and what is with the workers at
 // a guess.
 func (s *sim) tolerance(longest time.Duration) time.Duration {
-	return dispatch.Stay + time.Duration(2*len(s.workers))*max(longest, dispatch.UnknownFrame)
+	return dispatch.FileAffinity + time.Duration(2*len(s.workers))*max(longest, dispatch.AssumedFrameTime)
 }
 
 // rivalry is what a round of the simulation is made of.
@@ -181,7 +181,7 @@ func TestAOneFrameJobDoesNotWaitForALongOne(t *testing.T) {
 	}
 }
 
-// A workspace that comes back has saved nothing up, and one that had the workers
+// A workspace that comes back has saved nothing up, and one that served the workers
 // for itself owes nothing.
 func TestNobodySavesUpAndNobodyOwes(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
@@ -216,7 +216,7 @@ func TestAWorkerStaysWithTheFileThatItHasOpen(t *testing.T) {
 				changes, open = changes+1, s.workers[0].open
 			}
 		}
-		if most := int(s.now/dispatch.Stay) + 3; changes > most { // the first frames are counted at a guess
+		if most := int(s.now/dispatch.FileAffinity) + 3; changes > most { // the first frames are counted at a guess
 			t.Errorf("in %s the worker opened %d files, want %d at most", s.now, changes, most)
 		}
 	})

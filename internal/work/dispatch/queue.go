@@ -11,13 +11,16 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// unknownFrame is what a frame of a job counts of which none is rendered yet.
-const unknownFrame = 10 * time.Second
+// assumedFrameTime is the render time of a claimed frame while no frame of its job is
+// accepted. Without an assumption a new job would claim every worker at no cost.
+const assumedFrameTime = 10 * time.Second
 
-// Span is a row of frames: First, First+Step, and so on.
+// Span is a sequence of Count frames: First, First+Step, and so on.
 type Span struct{ First, Step, Count int64 }
 
-// Enqueue hands all frames of a job to the workers.
+// Enqueue puts all frames of a job on the queue and gives the job a turn. Turns start
+// at the time that the least served rival has received, not at zero: a newcomer is
+// next soon, and cannot claim the time that others received before it came.
 func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 	if err := lease.AddSpan(ctx, tx, FrameQueue, job.JobID, frames.First, frames.Step, frames.Count); err != nil {
 		return err
@@ -37,32 +40,35 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 	return nil
 }
 
-// RecordClaim notes that n waiting frames of a job are with a worker now, and counts
-// the time that the job has had by now. It returns how many still wait.
+// RecordClaim records that a worker claimed n waiting frames of a job, and charges the
+// job for its claimed frames at once: several workers that claim at the same moment
+// then see different turns. It returns the number of frames that still wait.
 func RecordClaim(ctx context.Context, tx *db.Tx, job Job, n int64) (waiting int64, err error) {
 	turn, err := tx.TurnLock(ctx, job.JobID)
 	if err != nil {
 		return 0, fmt.Errorf("read the turn of %s: %w", job.JobID, err)
 	}
 	waiting = turn.Waiting - n
-	had := timeHad(job, job.FrameCount-job.FramesCompleted-waiting) - turn.CountedUs
-	return waiting, moveTurns(ctx, tx, job, -n, had)
+	served := servedTime(job, job.FrameCount-job.FramesCompleted-waiting) - turn.CountedUs
+	return waiting, adjustTurns(ctx, tx, job, -n, served)
 }
 
-// RecordFirstFrame counts the time of a job whose first frame is in: what its frames
-// take is no guess any longer.
+// RecordFirstFrame charges a job anew when its first frame is accepted: from then on the
+// measured time replaces assumedFrameTime.
 func RecordFirstFrame(ctx context.Context, tx *db.Tx, job Job) error {
 	_, err := RecordClaim(ctx, tx, job, 0)
 	return err
 }
 
-// RecordRelease notes that a frame of a job waits again.
+// RecordRelease records that a claimed frame of a job waits again. The job's time is
+// corrected with the next claim.
 func RecordRelease(ctx context.Context, tx *db.Tx, job Job) error {
-	return moveTurns(ctx, tx, job, 1, 0)
+	return adjustTurns(ctx, tx, job, 1, 0)
 }
 
-// Dequeue ends a job's turns and drops the frames that it still has. job is as it is
-// at its end. A job that never came to the workers is no error.
+// Dequeue deletes a job's turn and drops its remaining frames. job is its state at the
+// end, so that the workspace is charged for exactly the accepted frames. A job that was
+// never enqueued is no error: it may be cancelled before its submit.
 func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
 	if err := lease.Drop(ctx, tx, FrameQueue, job.JobID); err != nil {
 		return err
@@ -74,7 +80,7 @@ func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
 	if err != nil {
 		return fmt.Errorf("read the turn of %s: %w", job.JobID, err)
 	}
-	if err := moveTurns(ctx, tx, job, -turn.Waiting, job.RenderUs-turn.CountedUs); err != nil {
+	if err := adjustTurns(ctx, tx, job, -turn.Waiting, job.RenderUs-turn.CountedUs); err != nil {
 		return err
 	}
 	if err := tx.TurnDelete(ctx, job.JobID); err != nil {
@@ -83,9 +89,11 @@ func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
 	return nil
 }
 
-func moveTurns(ctx context.Context, tx *db.Tx, job Job, waiting, had int64) error {
+// adjustTurns adds to the turns of a job and of its workspace, in this order (see the
+// package comment). Both times are microseconds.
+func adjustTurns(ctx context.Context, tx *db.Tx, job Job, waiting, served int64) error {
 	for _, move := range []query.TurnMoveParams{
-		{Party: job.JobID, Waiting: waiting, ServedUs: had, CountedUs: had}, {Party: job.WorkspaceID, Waiting: waiting, ServedUs: had},
+		{Party: job.JobID, Waiting: waiting, ServedUs: served, CountedUs: served}, {Party: job.WorkspaceID, Waiting: waiting, ServedUs: served},
 	} {
 		n, err := tx.TurnMove(ctx, move)
 		if err == nil && n != 1 {
@@ -98,10 +106,10 @@ func moveTurns(ctx context.Context, tx *db.Tx, job Job, waiting, had int64) erro
 	return nil
 }
 
-// timeHad is the workers' time that a job has had, in microseconds: its rendered
-// frames, and held ones at the mean of those.
-func timeHad(job Job, held int64) int64 {
-	mean := unknownFrame.Microseconds()
+// servedTime is the workers' time that a job has received, in microseconds: its accepted
+// frames, and its claimed ones at the mean of those.
+func servedTime(job Job, held int64) int64 {
+	mean := assumedFrameTime.Microseconds()
 	if job.FramesCompleted > 0 {
 		mean = job.RenderUs / job.FramesCompleted
 	}

@@ -9,56 +9,56 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// standing is how far a worker is trusted with frames. An attempt speaks against the
-// worker only when it is shown to be the worker's fault: another rendered the
-// same frame, or the worker says that its GPU is gone. So no broken scene sets a
-// worker aside.
+// standing is how far a worker is trusted with frames. A failed attempt counts against
+// the worker only when it is proven to be the worker's fault: another worker rendered
+// the same frame, or the worker reports that its GPU is gone. So a broken scene never
+// suspends a worker. In the database and on the wire a suspension is called "aside".
 type standing struct {
-	strikes int64 // a fault adds strikeWorth, a good frame takes one away
-	asides  int64 // how often it was set aside since it last stood clean
-	until   int64 // set aside until then, microseconds since 1970
+	faults      int64 // a fault adds faultWeight, a good frame subtracts one
+	suspensions int64 // since faults were last zero
+	until       int64 // the end of the suspension, microseconds since 1970
 }
 
 const (
-	strikeWorth = 4                // good frames that make up for one fault
-	strikesMost = 3 * strikeWorth  // then the worker is set aside
-	firstAside  = 30 * time.Second // doubles each time
-	lastAside   = 15 * time.Minute
+	faultWeight       = 4                // good frames that make up for one fault
+	suspendAt         = 3 * faultWeight  // from here on the worker is suspended
+	firstSuspension   = 30 * time.Second // doubles each time
+	longestSuspension = 15 * time.Minute
 )
 
-// struck takes in a fault. A worker that comes back from being set aside is on
-// probation: the next fault sets it aside again, for longer.
-func (s standing) struck(now int64) standing {
+// withFault counts a fault. A worker that returns from a suspension is on probation:
+// the next fault suspends it again, for twice the time.
+func (s standing) withFault(now int64) standing {
 	if s.until > now {
-		return s // of what it began before
+		return s // it claimed that frame before the suspension
 	}
-	s.strikes += strikeWorth
-	if s.strikes < strikesMost {
+	s.faults += faultWeight
+	if s.faults < suspendAt {
 		return s
 	}
-	pause := lastAside
-	if s.asides < 6 {
-		pause = min(firstAside<<s.asides, lastAside)
+	pause := longestSuspension
+	if s.suspensions < 6 {
+		pause = min(firstSuspension<<s.suspensions, longestSuspension)
 	}
-	return standing{strikes: strikesMost - strikeWorth, asides: s.asides + 1, until: now + pause.Microseconds()}
+	return standing{faults: suspendAt - faultWeight, suspensions: s.suspensions + 1, until: now + pause.Microseconds()}
 }
 
-// cleared takes in a good frame; enough of them make up for everything.
-func (s standing) cleared() standing {
-	s.strikes = max(s.strikes-1, 0)
-	if s.strikes == 0 {
-		s.asides = 0
+// withGoodFrame counts a good frame. Enough of them clear the history as well.
+func (s standing) withGoodFrame() standing {
+	s.faults = max(s.faults-1, 0)
+	if s.faults == 0 {
+		s.suspensions = 0
 	}
 	return s
 }
 
-// rememberWorker is how long a worker's standing outlives it.
-const rememberWorker = time.Hour
+// standingLife is how long a standing is kept for a worker's next registration.
+const standingLife = time.Hour
 
-// restoreStanding gives a worker that has just registered the standing of the one
-// that had its key and name before: to be started again makes up for nothing.
+// restoreStanding gives a newly registered worker the standing of the last one with its
+// key and name. Otherwise a restart would end every suspension.
 func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
-	before, err := tx.WorkerBefore(ctx, query.WorkerBeforeParams{Since: tx.Now - rememberWorker.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
+	before, err := tx.WorkerBefore(ctx, query.WorkerBeforeParams{Since: tx.Now - standingLife.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
 	if db.IsNotFound(err) {
 		return nil
 	}
@@ -69,30 +69,30 @@ func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name strin
 	return err
 }
 
-// RecordFault counts a fault against a worker, which may set it aside.
+// RecordFault counts a fault against a worker, which may suspend it.
 func (w *Workers) RecordFault(ctx context.Context, tx *db.Tx, workerID string) error {
-	s, err := changeStanding(ctx, tx, workerID, func(s standing) standing { return s.struck(tx.Now) })
+	s, err := changeStanding(ctx, tx, workerID, func(s standing) standing { return s.withFault(tx.Now) })
 	if err == nil && s.until > tx.Now {
-		w.Log.Warn("a worker that keeps failing is set aside", "worker_id", workerID, "until", db.Time(s.until), "times", s.asides)
+		w.Log.Warn("worker suspended: it keeps failing", "worker_id", workerID, "until", db.Time(s.until), "times", s.suspensions)
 	}
 	return err
 }
 
-// RecordGoodFrame notes a good frame of a worker.
+// RecordGoodFrame counts a good frame of a worker.
 func (w *Workers) RecordGoodFrame(ctx context.Context, tx *db.Tx, workerID string) error {
 	row, err := tx.WorkerGet(ctx, workerID)
 	if err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("read worker: %w", err)
 	}
 	if row.Strikes == 0 {
-		return nil // nothing to make up for: no row is locked for nearly every frame
+		return nil // nearly every frame: it locks no row
 	}
-	_, err = changeStanding(ctx, tx, workerID, standing.cleared)
+	_, err = changeStanding(ctx, tx, workerID, standing.withGoodFrame)
 	return err
 }
 
-// changeStanding locks a worker's row and changes how it stands. A worker that is not
-// known stands clean.
+// changeStanding locks a worker's row and changes its standing. An unknown worker, such
+// as one whose row was removed, has the zero standing.
 func changeStanding(ctx context.Context, tx *db.Tx, workerID string, change func(standing) standing) (standing, error) {
 	row, err := tx.WorkerLock(ctx, workerID)
 	if db.IsNotFound(err) {
@@ -106,7 +106,7 @@ func changeStanding(ctx context.Context, tx *db.Tx, workerID string, change func
 	if after == before {
 		return after, nil
 	}
-	_, err = tx.WorkerStands(ctx, query.WorkerStandsParams{Strikes: after.strikes, Asides: after.asides, AsideUntil: after.until, WorkerID: workerID})
+	_, err = tx.WorkerStands(ctx, query.WorkerStandsParams{Strikes: after.faults, Asides: after.suspensions, AsideUntil: after.until, WorkerID: workerID})
 	if err != nil {
 		return after, fmt.Errorf("change a worker's standing: %w", err)
 	}

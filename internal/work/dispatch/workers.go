@@ -12,13 +12,14 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Workers keeps the rows of workers.
+// Workers registers workers and records their reports.
 type Workers struct {
 	DB  *db.DB
 	Log *slog.Logger
 }
 
-// Worker is a worker as it described itself when it registered.
+// Worker is the description that a worker registered with. Nothing in it is verified:
+// the frame check compares each picture with it.
 type Worker struct {
 	WorkerID       string // given by Register
 	KeyID          string // the node key that it registered with
@@ -28,12 +29,12 @@ type Worker struct {
 	BuildHash      string
 	Device         string // "GPU" or "CPU"
 	DeviceName     string
-	Denoise        string // the denoiser that it has
-	Sandbox        string // what is in force around its Blender
+	Denoise        string // the denoiser that it uses
+	Sandbox        string // the active layers around its Blender
 }
 
-// Register adds a worker and returns its id. A worker of the same key and name that
-// was there within the last hour hands on its standing.
+// Register adds a worker and returns its id. It inherits the standing of a worker with
+// the same key and name that reported within standingLife.
 func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
 	workerID = id.New(id.Node)
 	err = w.DB.Write(ctx, func(tx *db.Tx) error {
@@ -52,13 +53,14 @@ func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string,
 	return workerID, nil
 }
 
-// seenEvery is how often it is written that a worker was heard: it is heard much more
-// often than others need to know.
-const seenEvery = 10 * time.Second
+// seenInterval is how often a report updates the row: workers report every two seconds,
+// and a write for each would cost more than the report.
+const seenInterval = 10 * time.Second
 
-// Heard reads the worker of a report and notes that it was heard.
-// Error: worker_not_registered, also where the worker is of another key.
-func (w *Workers) Heard(ctx context.Context, keyID, workerID string) (Worker, error) {
+// Touch reads the worker that sent a report and records the time of the report, at
+// most every seenInterval. Error: worker_not_registered, also for a worker of another
+// key.
+func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, error) {
 	var row query.Worker
 	var stale bool
 	err := w.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -69,7 +71,7 @@ func (w *Workers) Heard(ctx context.Context, keyID, workerID string) (Worker, er
 		if err != nil {
 			return fmt.Errorf("read worker: %w", err)
 		}
-		stale = tx.Now-row.SeenAt > seenEvery.Microseconds()
+		stale = tx.Now-row.SeenAt > seenInterval.Microseconds()
 		return nil
 	})
 	if err == nil && stale {
@@ -83,19 +85,19 @@ func (w *Workers) Heard(ctx context.Context, keyID, workerID string) (Worker, er
 	}, err
 }
 
-// MarkOffline notes that a worker has stopped: it counts as offline at once, not only
-// when it was not heard for WorkerOnline.
+// MarkOffline records that a worker has stopped. It counts as offline at once, so frames
+// that failed on the others do not wait WorkerOnline for it.
 func (w *Workers) MarkOffline(ctx context.Context, workerID string) error {
 	err := w.DB.Write(ctx, func(tx *db.Tx) error {
 		return tx.WorkerLeaves(ctx, query.WorkerLeavesParams{SeenAt: onlineSince(tx) - 1, WorkerID: workerID})
 	})
 	if err != nil {
-		return fmt.Errorf("note that a worker left: %w", err)
+		return fmt.Errorf("mark a worker offline: %w", err)
 	}
 	return nil
 }
 
-// AnyOnline tells whether a worker is there that is not set aside.
+// AnyOnline reports whether any worker is online and not suspended.
 func AnyOnline(ctx context.Context, tx *db.Tx) (bool, error) {
 	n, err := tx.WorkersOnline(ctx, query.WorkersOnlineParams{Since: onlineSince(tx), Now: tx.Now})
 	if err != nil {
@@ -104,17 +106,17 @@ func AnyOnline(ctx context.Context, tx *db.Tx) (bool, error) {
 	return n > 0, nil
 }
 
-// onlineSince is when a worker must have been heard to be online, in microseconds
-// since 1970.
+// onlineSince is the earliest last report of an online worker, in microseconds since
+// 1970.
 func onlineSince(tx *db.Tx) int64 { return tx.Now - WorkerOnline.Microseconds() }
 
-// WorkerState says what a worker is up to.
+// WorkerState is what a worker is doing, as the operator sees it.
 type WorkerState string
 
 // States of a worker.
 const (
-	WorkerOffline   WorkerState = "offline"   // not heard for WorkerOnline
-	WorkerSetAside  WorkerState = "set_aside" // it failed what others rendered; it gets no frames for a while
+	WorkerOffline   WorkerState = "offline"   // no report for WorkerOnline
+	WorkerSetAside  WorkerState = "set_aside" // suspended: it failed what others rendered
 	WorkerRendering WorkerState = "rendering"
 	WorkerIdle      WorkerState = "idle"
 )
@@ -124,31 +126,31 @@ type WorkerView struct {
 	WorkerID       string      `json:"worker_id"`
 	Name           string      `json:"name"`
 	State          WorkerState `json:"state"`
-	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is set aside
-	Frames         int         `json:"frames"`      // that it holds now
+	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is suspended
+	Frames         int         `json:"frames"`      // leases that it holds now
 	Device         string      `json:"device"`
 	DeviceName     string      `json:"device_name"`
 	Renderer       string      `json:"renderer"`
 	BlenderVersion string      `json:"blender_version"`
 	Denoise        string      `json:"denoise"`
-	Sandbox        string      `json:"sandbox"` // what is in force around its Blender
+	Sandbox        string      `json:"sandbox"` // the active layers around its Blender
 	RegisteredAt   time.Time   `json:"registered_at"`
 	SeenAt         time.Time   `json:"seen_at"`
 }
 
-// ListWorkers lists the workers that were heard within the time, the latest first
-// (1000 at most). A worker that starts anew is another one of the same name.
+// ListWorkers lists the workers that reported within the time, the latest first (1000
+// at most). A restarted worker is a new row with the same name.
 func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]WorkerView, error) {
 	rows, err := tx.WorkersSeen(ctx, tx.Now-within.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	holds, err := tx.WorkersHold(ctx)
+	leases, err := tx.WorkersHold(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("count the frames of workers: %w", err)
 	}
 	frames := map[string]int{}
-	for _, h := range holds {
+	for _, h := range leases {
 		frames[h.Holder] = int(h.Frames)
 	}
 	out := make([]WorkerView, 0, len(rows))

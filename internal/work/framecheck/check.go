@@ -1,16 +1,16 @@
-// Package framecheck decides what a delivered picture is worth, and what a failed
-// attempt means for its job.
+// Package framecheck judges delivered pictures and decides what a failed attempt means
+// for its job.
 //
-// A picture, its scene and the earlier attempts of its frame come in; a verdict goes
-// out. What is surely wrong fails the attempt (Unsound). What may be the scene's own
-// doing, a blank part or the pink of missing textures, is doubted: another worker
-// renders the frame once more, and the same pixels again confirm it (docs/adr/0017).
+// Its input is a picture, its scene and the earlier attempts of the frame; its result is
+// a verdict. A picture that is certainly wrong fails the attempt (Reject). A blank part
+// or the pink of missing textures may be intended: such a picture is doubted, another
+// worker renders the frame again, and equal pixels confirm it (docs/adr/0017).
 //
-// What always holds: the package is pure. It reads no row, no file and no clock, so
-// one set of facts always gives one verdict.
+// What always holds: the package is pure. It reads no row, no file and no clock, so the
+// same facts always give the same verdict.
 //
-// Storing pictures and acting on verdicts is left to frames. Start reading at
-// Picture, then Unsound and Weigh; failure.go says when a failure ends a job.
+// It leaves storing pictures and acting on verdicts to frames. Start reading at Picture,
+// then Reject and Judge; failure.go decides when a failure ends a job.
 package framecheck
 
 import (
@@ -25,7 +25,7 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// Findings of frames that were accepted all the same.
+// Findings of accepted frames: unusual, but confirmed or explained. Receipts list them.
 const (
 	FindingUniform = "uniform" // the picture is of one colour
 	FindingBlank   = "blank"   // a part is of one colour, as no neighbour has it; rendered twice with the same pixels
@@ -33,18 +33,19 @@ const (
 )
 
 const (
-	// BlankApart is how much more of a frame than of each neighbour must be blank
-	// for it to be doubted, in parts of a thousand: the sky of a moving camera
-	// changes by less from frame to frame.
-	BlankApart = 250
+	// BlankDifference is how much more blank than each neighbour a frame must be to be
+	// doubted, in parts of a thousand. The sky of a moving camera changes by less from
+	// frame to frame.
+	BlankDifference = 250
 	// WholeFrame is the blank part of a uniform frame, in parts of a thousand.
 	WholeFrame = 1000
-	// pinkLeast is the part of a picture in the pink of missing textures from
-	// which on it is doubted: less may be an object of that colour.
-	pinkLeast = 0.05
+	// minPink is the smallest pink part of a picture that is doubted: less may be an
+	// object of that colour.
+	minPink = 0.05
 )
 
-// Picture is what is known of a delivered picture.
+// Picture contains the facts of a delivered picture: what the worker claims, and what
+// the service decoded itself.
 type Picture struct {
 	Holder        string // the worker that rendered it
 	File          string // its name, such as frame_0001.png
@@ -55,30 +56,31 @@ type Picture struct {
 	Renderer      string // contract.RendererID or contract.SyntheticRenderer
 	Log           string // the last lines of Blender's output
 
-	Seen       *pixels.Picture // as the service decoded it; nil where only Blender can, or it is too large
-	Unreadable string          // why it could not be decoded though it should; ""
+	Seen       *pixels.Picture // decoded by the service; nil if it cannot decode the format or the size
+	Unreadable string          // why decoding failed although the format is supported; ""
 }
 
-// Scene is what inspect found out about the pictures of a scene.
+// Scene contains the facts of inspect that the pictures of a scene must match.
 type Scene struct {
 	Width, Height int    // pixels of a picture; 0 where they are not known
 	OutputFormat  string // Blender's name, such as PNG
 	MovieOutput   bool   // the format is one film; its frames are PNG
-	MissingFiles  bool   // inspect warned of files that are not there
+	MissingFiles  bool   // inspect warned of missing files
 }
 
-// Attempt is an earlier attempt of a frame that failed.
+// Attempt is an earlier, failed attempt of a frame.
 type Attempt struct {
 	Number      int64
 	Holder      string
 	Code        fault.Code
-	Lacks       bool   // the worker lacks what the job needs: it says nothing of the frame
-	PixelSHA256 string // of a picture that was doubted; ""
+	Lacks       bool   // the worker lacks a capability; this says nothing about the frame
+	PixelSHA256 string // of a doubted picture; else ""
 }
 
-// Unsound says what is surely wrong with a picture; nil for nothing. Where the
-// service could not decode it, the worker's own check is all there is.
-func Unsound(p Picture, scene Scene) *Failure {
+// Reject returns the failure of a picture that is certainly wrong; nil for a sound one.
+// For a picture that the service cannot decode it relies on the worker's own check. The
+// first mismatch is reported: it explains the others.
+func Reject(p Picture, scene Scene) *Failure {
 	bad := func(format string, args ...any) *Failure {
 		return &Failure{Code: fault.FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.Log}
 	}
@@ -105,7 +107,7 @@ func Unsound(p Picture, scene Scene) *Failure {
 	return nil
 }
 
-// extensionOf is how names of a scene's pictures end; "" where it is not known.
+// extensionOf is the file extension of a scene's pictures; "" if unknown.
 func extensionOf(p Picture, scene Scene) string {
 	switch {
 	case p.Renderer == contract.SyntheticRenderer:
@@ -120,15 +122,15 @@ func extensionOf(p Picture, scene Scene) string {
 	return ""
 }
 
-// Weigh decides about a sound picture by its look, and by the attempts of its frame
-// that failed: what it is found to be, or why another worker must confirm it.
-func Weigh(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Failure) {
+// Judge decides on a sound picture by its content and the earlier attempts of its frame.
+// It returns a finding, or the doubt that another worker must confirm, or neither.
+func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Failure) {
 	if p.Seen == nil {
 		return "", nil
 	}
-	same, byOther := confirms(p, earlier)
+	same, byOther := confirmed(p, earlier)
 	look := p.Seen.Look
-	if look.Pink >= pinkLeast {
+	if look.Pink >= minPink {
 		if scene.MissingFiles || byOther {
 			return FindingPink, nil
 		}
@@ -140,15 +142,15 @@ func Weigh(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Fa
 	switch blank := p.Blank(); {
 	case same && blank == WholeFrame:
 		return FindingUniform, nil
-	case same && blank >= BlankApart:
+	case same && blank >= BlankDifference:
 		return FindingBlank, nil
 	}
-	return "", nil // a blank one is compared with its neighbours once they are there
+	return "", nil // recheckBlanks of frames compares a blank one once all are there
 }
 
-// confirms tells whether a picture that was doubted had the same pixels, and
-// whether it was another worker's.
-func confirms(p Picture, earlier []Attempt) (same, byOther bool) {
+// confirmed reports whether an earlier doubted picture had the same pixels, and whether
+// another worker delivered it: a broken worker repeats its own mistakes.
+func confirmed(p Picture, earlier []Attempt) (same, byOther bool) {
 	for _, a := range earlier {
 		if a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256 {
 			same, byOther = true, byOther || a.Holder != p.Holder
@@ -157,8 +159,7 @@ func confirms(p Picture, earlier []Attempt) (same, byOther bool) {
 	return same, byOther
 }
 
-// Blank is the blank part of a picture in parts of a thousand; 0 where it could not
-// be decoded.
+// Blank is the blank part of a picture in parts of a thousand; 0 if it was not decoded.
 func (p Picture) Blank() int64 {
 	if p.Seen == nil {
 		return 0
@@ -166,27 +167,27 @@ func (p Picture) Blank() int64 {
 	return int64(math.Floor(p.Seen.Look.Blank * WholeFrame))
 }
 
-// StandsOut tells whether a frame is blank where its neighbours are not. They are
-// given by their blank parts, below 0 for one that is not there; without any there
-// is nothing to compare it with.
-func StandsOut(blank, before, behind int64) bool {
+// DiffersFromNeighbours reports whether a frame is blank and its neighbours are not. All
+// values are blank parts; a missing neighbour is negative. Without neighbours there is
+// nothing to compare with, and the answer is false.
+func DiffersFromNeighbours(blank, before, behind int64) bool {
 	neighbour := max(before, behind)
-	return neighbour >= 0 && blank-neighbour >= BlankApart
+	return neighbour >= 0 && blank-neighbour >= BlankDifference
 }
 
-// DoubtBlank is the failure of an accepted frame that stands out, which is rendered
-// once more.
+// DoubtBlank is the failure of an accepted frame that differs from its neighbours.
 func DoubtBlank(blank int64, pixelSHA256 string) Failure {
 	return Failure{
 		Code: fault.FrameCheckFailed, DoubtedPixels: pixelSHA256,
-		Message: fmt.Sprintf("%d %% of the picture is of one colour, and its neighbours are not: it is rendered once more.", blank*100/WholeFrame),
+		Message: fmt.Sprintf("%d %% of the picture is of one colour, and its neighbours are not: another worker renders it once more.", blank*100/WholeFrame),
 	}
 }
 
-// AtFault are the workers that a good picture shows to have failed by themselves:
-// not for what they lack, nor for a picture that this one confirms. They come in the
-// order of their ids, so that their rows are always locked in one order.
-func AtFault(p Picture, earlier []Attempt) (workers []string) {
+// WorkersAtFault lists the workers whose earlier failure a good picture proves to be
+// their own. It leaves out missing capabilities, pictures that this one confirms, and
+// lost GPUs, which were counted when they were reported. The order is that of ids, so
+// that transactions lock workers' rows in one order.
+func WorkersAtFault(p Picture, earlier []Attempt) (workers []string) {
 	for _, a := range earlier {
 		confirmed := a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256
 		if a.Holder != p.Holder && !a.Lacks && !confirmed && a.Code != fault.GPUUnavailable {

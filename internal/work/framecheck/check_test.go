@@ -42,7 +42,7 @@ func TestWhatIsSurelyWrongWithAPictureFailsItsTry(t *testing.T) {
 	} {
 		p, s := soundPicture()
 		c.spoil(&p, &s)
-		got := framecheck.Unsound(p, s)
+		got := framecheck.Reject(p, s)
 		if (got == nil) != (c.code == "") || (got != nil && (got.Code != c.code || got.Message == "")) {
 			t.Errorf("%s: %+v, want %q", name, got, c.code)
 		}
@@ -79,7 +79,7 @@ func TestWhatMayBeTheScenesOwnDoingIsDoubtedAndConfirmed(t *testing.T) {
 		if c.missing {
 			s.MissingFiles = true
 		}
-		finding, doubt := framecheck.Weigh(p, s, c.tries)
+		finding, doubt := framecheck.Judge(p, s, c.tries)
 		if finding != c.finding || (doubt != nil) != c.doubted || (doubt != nil && doubt.DoubtedPixels != "pixels") {
 			t.Errorf("%s: found %q, doubt %+v; want %q, %t", name, finding, doubt, c.finding, c.doubted)
 		}
@@ -101,7 +101,7 @@ func TestABlankFrameStandsOutWhenItsNeighboursAreNot(t *testing.T) {
 		"the sky of a camera":   {600, 450, 350, false},
 		"much more than before": {600, 300, 350, true},
 	} {
-		if got := framecheck.StandsOut(c.blank, c.before, c.behind); got != c.want {
+		if got := framecheck.DiffersFromNeighbours(c.blank, c.before, c.behind); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
@@ -117,23 +117,23 @@ func TestWhenAFailedTryEndsTheJob(t *testing.T) {
 		h    framecheck.History
 		want bool
 	}{
-		"first":                          {crash, framecheck.History{Attempts: 1, Alike: 1, Holders: 1, Others: true}, false},
-		"third":                          {crash, framecheck.History{Attempts: 3, Alike: 3, Holders: 1, Begun: true}, true},
-		"final":                          {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, Others: true}, true},
+		"first":                          {crash, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1, OtherWorkers: true}, false},
+		"third":                          {crash, framecheck.History{Attempts: 3, SameCode: 3, SameCodeWorkers: 1, AnyAccepted: true}, true},
+		"final":                          {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, OtherWorkers: true}, true},
 		"failed the check once":          {check, framecheck.History{Attempts: 1, Checks: 1}, false},
-		"failed the check twice":         {check, framecheck.History{Attempts: 2, Checks: 2, Others: true}, true},
+		"failed the check twice":         {check, framecheck.History{Attempts: 2, Checks: 2, OtherWorkers: true}, true},
 		"crash, then failed the check":   {check, framecheck.History{Attempts: 2, Checks: 1}, false},
-		"doubted":                        {doubt, framecheck.History{Attempts: 1, Alike: 1, Holders: 1}, false},
-		"doubted again, others there":    {doubt, framecheck.History{Attempts: 2, Again: true, Others: true, Begun: true}, false},
-		"doubted again by the only one":  {doubt, framecheck.History{Attempts: 2, Again: true}, true},
-		"doubted three times":            {doubt, framecheck.History{Attempts: 3, Begun: true, Others: true}, true},
-		"first frames alike":             {crash, framecheck.History{Attempts: 1, Alike: 3, Holders: 2, Others: true}, true},
-		"alike on one worker":            {crash, framecheck.History{Attempts: 1, Alike: 3, Holders: 1, Others: true}, false},
-		"alike, but the job has begun":   {crash, framecheck.History{Attempts: 1, Alike: 9, Holders: 3, Begun: true, Others: true}, false},
-		"workers lost say nothing":       {lost, framecheck.History{Attempts: 1, Alike: 9, Holders: 3, Others: true}, false},
-		"a lack, others there":           {lacking, framecheck.History{Others: true}, false},
+		"doubted":                        {doubt, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1}, false},
+		"doubted again, others there":    {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true, OtherWorkers: true, AnyAccepted: true}, false},
+		"doubted again by the only one":  {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true}, true},
+		"doubted three times":            {doubt, framecheck.History{Attempts: 3, AnyAccepted: true, OtherWorkers: true}, true},
+		"first frames alike":             {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 2, OtherWorkers: true}, true},
+		"alike on one worker":            {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 1, OtherWorkers: true}, false},
+		"alike, but the job has begun":   {crash, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, AnyAccepted: true, OtherWorkers: true}, false},
+		"workers lost say nothing":       {lost, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, OtherWorkers: true}, false},
+		"a lack, others there":           {lacking, framecheck.History{OtherWorkers: true}, false},
 		"a lack, nobody else":            {lacking, framecheck.History{}, true},
-		"a lack is no try, however many": {lacking, framecheck.History{Attempts: 3, Others: true}, false},
+		"a lack is no try, however many": {lacking, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
 	} {
 		if got := c.f.EndsJob(c.h); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)

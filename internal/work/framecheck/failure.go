@@ -6,25 +6,25 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Failure is an attempt of a frame that came to nothing.
+// Failure describes a failed attempt of a frame.
 type Failure struct {
 	Code    fault.Code
 	Message string
 	// Log is the last lines of Blender's output, without paths of the machine.
 	Log string
-	// Final says that no other worker would do better.
+	// Final means that the same failure is certain on every worker.
 	Final bool
-	// DoubtedPixels is the pixel hash of a picture that another worker is asked to
-	// confirm; "" where the picture was wrong, or there was none.
+	// DoubtedPixels is the pixel hash of a picture that another worker must confirm; ""
+	// if the picture was wrong, or there was none.
 	DoubtedPixels string
 }
 
-// Lacks says that the worker cannot render the job at all, and another may: what
-// is missing is the worker's.
+// Lacks reports that the worker has not the capability that the job needs. Another
+// worker may have it, so the failure says nothing about the frame.
 func (f Failure) Lacks() bool { return f.Code == fault.DenoiserUnavailable }
 
-// RetryDelay lets what may pass pass; a lost or lacking worker says nothing of the
-// frame. LongestRetryDelay bounds it.
+// RetryDelay is the pause before the next attempt, at most LongestRetryDelay: a temporary
+// cause may pass. After a lost worker or a missing capability there is none.
 func (f Failure) RetryDelay() time.Duration {
 	if f.Code == fault.WorkerLost || f.Lacks() {
 		return 0
@@ -32,38 +32,39 @@ func (f Failure) RetryDelay() time.Duration {
 	return time.Second
 }
 
-// LongestRetryDelay is the longest that a frame is put off.
+// LongestRetryDelay bounds RetryDelay. The frame queue declares it to the lease engine.
 const LongestRetryDelay = 2 * time.Second
 
-// ofMachine says that the failure tells of the worker and nothing of the frame.
-func (f Failure) ofMachine() bool {
+// aboutWorkerOnly reports that the failure says nothing about the frame.
+func (f Failure) aboutWorkerOnly() bool {
 	return f.Code == fault.WorkerLost || f.Code == fault.GPUUnavailable
 }
 
 const (
-	// mostAttempts is how often a frame is tried before its job fails.
-	mostAttempts = 3
-	// mostChecks is how often a frame may fail the frame check before its job fails.
-	mostChecks = 2
-	// alikeAttempts and alikeWorkers are how many attempts of a job's first frames,
-	// by how many workers, tell by failing alike that the file is at fault.
-	alikeAttempts = 3
-	alikeWorkers  = 2
+	// maxAttempts is the number of failed attempts of a frame that fails its job.
+	maxAttempts = 3
+	// maxCheckFailures is the number of failed frame checks that fails the job: after a
+	// second wrong picture the scene is the likely cause.
+	maxCheckFailures = 2
+	// sameCodeAttempts failures of a job's first frames with one code, on at least
+	// sameCodeWorkers workers, show that the file is at fault.
+	sameCodeAttempts = 3
+	sameCodeWorkers  = 2
 )
 
-// History is what is known of a frame and its job when an attempt of it has failed.
+// History contains the facts of a frame and its job after a failed attempt.
 type History struct {
-	Attempts int  // of this frame, this one included, that count
-	Checks   int  // of them, how many failed the frame check
-	Again    bool // this worker has doubted the frame's picture before
-	Alike    int  // attempts of the job's frames that failed with this code
-	Holders  int  // workers that made those
-	Begun    bool // a frame of the job is accepted
-	Others   bool // a worker is there that has not tried this frame yet
+	Attempts        int  // of this frame that count, with the latest one
+	Checks          int  // how many of them failed the frame check
+	DoubtedBefore   bool // this worker delivered a doubted picture before
+	SameCode        int  // attempts of the job's frames that failed with this code
+	SameCodeWorkers int  // workers of those attempts
+	AnyAccepted     bool // a frame of the job is accepted
+	OtherWorkers    bool // a worker is online that has not tried this frame
 }
 
-// Add counts the attempts of the frame; number is that of the one which has just
-// failed, by holder.
+// Add counts the attempts of the frame. holder and number are those of the latest one,
+// which attempts contains too.
 func (h *History) Add(attempts []Attempt, holder string, number int64) {
 	for _, a := range attempts {
 		if a.Lacks {
@@ -73,21 +74,22 @@ func (h *History) Add(attempts []Attempt, holder string, number int64) {
 		if a.Code == fault.FrameCheckFailed && a.PixelSHA256 == "" {
 			h.Checks++
 		}
-		h.Again = h.Again || (a.PixelSHA256 != "" && a.Holder == holder && a.Number != number)
+		h.DoubtedBefore = h.DoubtedBefore || (a.PixelSHA256 != "" && a.Holder == holder && a.Number != number)
 	}
 }
 
-// EndsJob decides whether a failed attempt ends the job.
+// EndsJob decides whether a failed attempt ends the job. Each case is a reason why no
+// further attempt can help; otherwise the frame goes to the next worker.
 func (f Failure) EndsJob(h History) bool {
 	switch {
 	case f.Lacks():
-		return !h.Others
+		return !h.OtherWorkers
 	case f.Final:
 		return true
-	case f.DoubtedPixels != "" && h.Again && !h.Others:
+	case f.DoubtedPixels != "" && h.DoubtedBefore && !h.OtherWorkers:
 		return true
-	case h.Attempts >= mostAttempts || h.Checks >= mostChecks:
+	case h.Attempts >= maxAttempts || h.Checks >= maxCheckFailures:
 		return true
 	}
-	return !h.Begun && !f.ofMachine() && h.Alike >= alikeAttempts && h.Holders >= alikeWorkers
+	return !h.AnyAccepted && !f.aboutWorkerOnly() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
 }

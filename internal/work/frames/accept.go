@@ -19,8 +19,8 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Picture is a frame that a worker hands in; its bytes are stored under BlobKey
-// already.
+// Picture is a frame that a worker delivers. Its bytes are already stored under BlobKey:
+// a row must never name a file that is not on disk.
 type Picture struct {
 	framecheck.Picture // Holder is Lease.Holder
 
@@ -37,38 +37,38 @@ type Picture struct {
 	Switched   []string // settings that the worker changed to render at all
 }
 
-// Accept takes a frame from the worker that holds its lease, when the frame check
-// lets it. Repeating a report changes nothing and succeeds; kept is then false, and
-// the bytes that came with it are not wanted. The last frame sends the job to
-// packaging. Errors: lease_lost; frame_rejected, after which the attempt has failed.
+// Accept stores a frame of the worker that holds its lease, if the frame check passes
+// it. Repeating a report succeeds and changes nothing; kept is then false, and the caller
+// removes the bytes of the repetition. The last frame moves the job to packaging.
+// Errors: lease_lost; frame_rejected, after which the attempt has failed.
 func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 	scene, err := f.sceneOf(ctx, p.JobID)
 	if err != nil {
 		return false, err
 	}
-	if bad := framecheck.Unsound(p.Picture, scene); bad != nil {
+	if bad := framecheck.Reject(p.Picture, scene); bad != nil {
 		return false, f.Refuse(ctx, p.Lease, *bad)
 	}
 	var doubt *framecheck.Failure
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
-		kept, doubt = false, nil
+		kept, doubt = false, nil // the transaction may run again after a conflict
 		known, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
 		if err == nil {
 			if known.WorkerID == p.Lease.Holder && known.Attempt == p.Lease.Attempt && known.Sha256 == p.SHA256 {
 				return nil
 			}
-			return lost(p.Lease.ID)
+			return leaseLost(p.Lease.ID)
 		}
 		if !db.IsNotFound(err) {
 			return fmt.Errorf("read frame: %w", err)
 		}
 		var earlier []framecheck.Attempt
-		if p.Lease.Attempt > 1 {
+		if p.Lease.Attempt > 1 { // a first attempt has no history: nearly every frame
 			if earlier, err = dispatch.FailedAttempts(ctx, tx, p.Lease.ID); err != nil {
 				return err
 			}
 		}
-		finding, doubted := framecheck.Weigh(p.Picture, scene, earlier)
+		finding, doubted := framecheck.Judge(p.Picture, scene, earlier)
 		if doubt = doubted; doubt != nil {
 			return f.failFrame(ctx, tx, p.Lease, *doubt)
 		}
@@ -81,8 +81,8 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 	return kept && err == nil, err
 }
 
-// Refuse fails the attempt that a picture came from. Errors: frame_rejected,
-// lease_lost.
+// Refuse fails the attempt that delivered a picture. It always returns an error:
+// frame_rejected when the attempt has failed, lease_lost otherwise.
 func (f *Frames) Refuse(ctx context.Context, ref lease.Ref, failure framecheck.Failure) error {
 	if err := f.Fail(ctx, ref, failure); err != nil {
 		return err
@@ -90,22 +90,23 @@ func (f *Frames) Refuse(ctx context.Context, ref lease.Ref, failure framecheck.F
 	return fault.New(fault.FrameRejected, "%s", failure.Message)
 }
 
+// accept counts the frame before it finishes the lease: the job's row is locked first.
 func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) error {
 	record, err := job.CountFrame(ctx, tx, p.JobID, job.RenderedFrame{
 		RenderTime: p.RenderTime, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version,
 	})
 	if errors.Is(err, job.ErrNotRendering) {
-		return lost(p.Lease.ID)
+		return leaseLost(p.Lease.ID)
 	}
 	if err != nil {
 		return err
 	}
 	if err := lease.Finish(ctx, tx, p.Lease); errors.Is(err, lease.ErrLost) {
-		return lost(p.Lease.ID)
+		return leaseLost(p.Lease.ID)
 	} else if err != nil {
 		return err
 	}
-	if err := keep(ctx, tx, p, record, finding); err != nil {
+	if err := insertFrame(ctx, tx, p, record, finding); err != nil {
 		return err
 	}
 	switch record.FramesCompleted {
@@ -120,8 +121,9 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding strin
 	return f.credit(ctx, tx, p, earlier)
 }
 
-// keep writes the row of an accepted frame; record is its job with it.
-func keep(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding string) error {
+// insertFrame writes the row of an accepted frame. record is the job after counting it:
+// its Seq orders the frame in the event stream.
+func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding string) error {
 	slices.Sort(p.Switched)
 	_, err := tx.FrameCreate(ctx, query.FrameCreateParams{
 		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
@@ -136,23 +138,23 @@ func keep(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding 
 	return nil
 }
 
-// finishRendering sends a job whose frames are all in to packaging, unless one of
-// them is to be rendered once more.
+// finishRendering moves a job with all frames to packaging, unless recheckBlanks reopens
+// one of them.
 func (f *Frames) finishRendering(ctx context.Context, tx *db.Tx, record job.Record) error {
-	record, err := f.doubtBlanks(ctx, tx, record)
+	record, err := f.recheckBlanks(ctx, tx, record)
 	if err != nil || job.Status(record.Status) != job.Rendering || record.FramesCompleted < record.FrameCount {
 		return err
 	}
 	return job.BeginPackaging(ctx, tx, record)
 }
 
-// credit notes a good frame of a worker, and that those who failed it in earlier
-// attempts were at fault.
+// credit counts a good frame for its worker, and a fault for each worker that failed
+// the same frame before: now it is proven that the frame could be rendered.
 func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, earlier []framecheck.Attempt) error {
 	if err := f.Workers.RecordGoodFrame(ctx, tx, p.Lease.Holder); err != nil {
 		return err
 	}
-	for _, workerID := range framecheck.AtFault(p.Picture, earlier) {
+	for _, workerID := range framecheck.WorkersAtFault(p.Picture, earlier) {
 		if err := f.Workers.RecordFault(ctx, tx, workerID); err != nil {
 			return err
 		}
@@ -160,8 +162,8 @@ func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, earlier []fra
 	return nil
 }
 
-// sceneOf reads what inspect found out about the pictures of a job's scene. Error:
-// lease_lost, where there is no such job.
+// sceneOf reads the facts of a job's scene that its pictures must match. Error:
+// lease_lost if there is no such job.
 func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, error) {
 	var text string
 	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {

@@ -11,24 +11,25 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Work is what a worker is handed: leases on frames of one job.
+// Work is the result of a claim: leases on frames of one job. All are of one job because
+// a worker has one file open.
 type Work struct {
 	Job     job.Record
 	Leases  []lease.Lease
 	Waiting int // frames of the job that nobody holds
 }
 
-// claimRuns is how often a claim is tried whose frames others took meanwhile.
-const claimRuns = 3
+// claimAttempts bounds the retries of a claim whose frames another worker claimed between
+// the choice and the write.
+const claimAttempts = 3
 
-// Claim hands holder up to limit frames of one job: the one whose turn it is, or
-// prefer, whose file holder has open, where that has not had much more than its
-// share. A frame that holder has failed goes to others as long as any are there.
-// Of a job whose file holder has not open it gets one frame. No leases means that
-// nothing waits for holder, or that it is set aside.
+// Claim leases up to limit frames of one job to holder, as dispatch.Next chooses. prefer
+// is the job whose file holder has open, or "". Holder gets one frame only of a job
+// whose file it has not open. No leases means that nothing waits for holder, or that it
+// is suspended.
 func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w Work, err error) {
-	for range claimRuns {
-		// Many idle workers ask often: they look without taking the write lock.
+	for range claimAttempts {
+		// Idle workers poll often: this read takes no write lock.
 		var found dispatch.Choice
 		err = f.DB.Read(ctx, func(tx *db.Tx) (err error) {
 			found, err = dispatch.Next(ctx, tx, holder, prefer)
@@ -52,18 +53,20 @@ func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w
 	return Work{}, nil
 }
 
+// claim leases what dispatch chose. The first claim of a job moves it to rendering, in
+// the same transaction: a cancel sees either a queued job or a leased frame.
 func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found dispatch.Choice, limit int) (Work, error) {
 	record, first, err := job.BeginRendering(ctx, tx, found.JobID)
 	if errors.Is(err, job.ErrNotRendering) {
-		return Work{}, nil // it ended a moment ago
+		return Work{}, nil // it ended after the choice
 	}
 	if err != nil {
 		return Work{}, err
 	}
 	if !found.Open {
-		limit = 1 // how long its frames take the worker does not know
+		limit = 1 // the worker cannot know yet how long its frames take
 	}
-	leases, err := dispatch.Take(ctx, tx, holder, found, limit, f.LeaseLife)
+	leases, err := dispatch.ClaimFrames(ctx, tx, holder, found, limit, f.LeaseLife)
 	if err != nil {
 		return Work{}, err
 	}

@@ -12,19 +12,19 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// doubtBlanks compares the blank frames of a job whose frames are all in with their
-// neighbours. One that stands out is put back, to be rendered once more. It returns
-// the job as it is then.
-func (f *Frames) doubtBlanks(ctx context.Context, tx *db.Tx, record job.Record) (job.Record, error) {
-	rows, err := tx.FramesPartlyBlank(ctx, query.FramesPartlyBlankParams{JobID: record.JobID, Step: record.FrameStep, Blank: framecheck.BlankApart})
+// recheckBlanks compares the blank frames of a complete job with their neighbours, which
+// no single report could do: frames arrive in any order. It reopens a frame that
+// differs, and returns the job after that.
+func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record) (job.Record, error) {
+	rows, err := tx.FramesPartlyBlank(ctx, query.FramesPartlyBlankParams{JobID: record.JobID, Step: record.FrameStep, Blank: framecheck.BlankDifference})
 	if err != nil {
 		return record, fmt.Errorf("read blank frames: %w", err)
 	}
 	for _, row := range rows {
 		switch {
-		case row.Finding != "": // confirmed
-		case framecheck.StandsOut(row.Blank, row.BlankBefore, row.BlankBehind):
-			record, err = f.putBack(ctx, tx, record, row)
+		case row.Finding != "": // a second rendering confirmed it
+		case framecheck.DiffersFromNeighbours(row.Blank, row.BlankBefore, row.BlankBehind):
+			record, err = f.reopenFrame(ctx, tx, record, row)
 		case row.Blank == framecheck.WholeFrame:
 			_, err = tx.FrameFinding(ctx, query.FrameFindingParams{JobID: record.JobID, Frame: row.Frame, Finding: framecheck.FindingUniform})
 		}
@@ -35,11 +35,12 @@ func (f *Frames) doubtBlanks(ctx context.Context, tx *db.Tx, record job.Record) 
 	return record, nil
 }
 
-// putBack has an accepted frame rendered again. Its file is cleared with the job.
-func (f *Frames) putBack(ctx context.Context, tx *db.Tx, record job.Record, row query.FramesPartlyBlankRow) (job.Record, error) {
+// reopenFrame puts an accepted frame back on the queue. Its file stays until the job's
+// files are cleared: the row that is deleted here no longer names it.
+func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, row query.FramesPartlyBlankRow) (job.Record, error) {
 	ref := lease.Ref{ID: LeaseID(record.JobID, int(row.Frame)), Holder: row.WorkerID, Attempt: row.Attempt}
 	if _, err := tx.FrameDelete(ctx, query.FrameDeleteParams{JobID: record.JobID, Frame: row.Frame}); err != nil {
-		return record, fmt.Errorf("take a frame back: %w", err)
+		return record, fmt.Errorf("reopen a frame: %w", err)
 	}
 	record, err := job.UncountFrame(ctx, tx, record.JobID, row.RenderUs)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// show delivers a picture of a look; its pixels are named by what they show.
-func (w *world) show(l lease.Lease, shows string, look pixels.Look) error {
+// deliverLook delivers a picture of a look; its pixels are named by what they show.
+func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Look) error {
 	p := jobtest.Picture(l, time.Second)
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
 	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Look: look}
@@ -22,9 +22,9 @@ func (w *world) show(l lease.Lease, shows string, look pixels.Look) error {
 	return err
 }
 
-func (w *world) mustShow(l lease.Lease, shows string, look pixels.Look) {
+func (w *world) mustDeliver(l lease.Lease, shows string, look pixels.Look) {
 	w.T.Helper()
-	if err := w.show(l, shows, look); err != nil {
+	if err := w.deliverLook(l, shows, look); err != nil {
 		w.T.Fatal(err)
 	}
 }
@@ -52,24 +52,24 @@ func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 3)
 		bad, good := w.Worker(t), w.Worker(t)
-		w.mustShow(w.Take(bad), "one", pixels.Look{})
-		w.mustShow(w.Take(bad), "black", black)
+		w.mustDeliver(w.ClaimOne(bad), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(bad), "black", black)
 		before, err := w.Watch.Preview(t.Context(), workspace, jobID, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.mustShow(w.Take(bad), "three", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(bad), "three", pixels.Look{})
 		w.WantStatus(jobID, job.Rendering, "")
-		w.WantTrueTurns()
+		w.CheckTurns()
 		if _, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); fault.Of(err) != fault.FrameNotFound {
 			t.Errorf("the preview of a frame that was put back: %v", err)
 		}
-		w.WantNothing(bad)
-		again := w.Take(good)
+		w.WantNoFrame(bad)
+		again := w.ClaimOne(good)
 		if again.Item != 2 || again.Attempt != 2 {
 			t.Fatalf("attempt %d of frame %d is rendered once more", again.Attempt, again.Item)
 		}
-		w.mustShow(again, "two", pixels.Look{})
+		w.mustDeliver(again, "two", pixels.Look{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, "", "", "")
 		if after, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); err != nil || after.SHA256 == before.SHA256 {
@@ -83,9 +83,9 @@ func TestABlackFrameThatAnotherConfirmsIsTheScenesOwn(t *testing.T) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 2)
 		first, second := w.Worker(t), w.Worker(t)
-		w.mustShow(w.Take(first), "black", black)
-		w.mustShow(w.Take(first), "two", pixels.Look{})
-		w.mustShow(w.Take(second), "black", black)
+		w.mustDeliver(w.ClaimOne(first), "black", black)
+		w.mustDeliver(w.ClaimOne(first), "two", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(second), "black", black)
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingUniform, "")
 	})
@@ -97,9 +97,9 @@ func TestAFadeIsTakenAsItIs(t *testing.T) {
 		jobID := w.Job(t, workspace, 4)
 		lone := w.Worker(t)
 		for range 3 {
-			w.mustShow(w.Take(lone), "black", black)
+			w.mustDeliver(w.ClaimOne(lone), "black", black)
 		}
-		w.mustShow(w.Take(lone), "light", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(lone), "light", pixels.Look{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingUniform, framecheck.FindingUniform, framecheck.FindingUniform, "")
 	})
@@ -111,10 +111,10 @@ func TestALoneWorkerConfirmsItsOwnBlackFrame(t *testing.T) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 2)
 		lone := w.Worker(t)
-		w.mustShow(w.Take(lone), "one", pixels.Look{})
-		w.mustShow(w.Take(lone), "black", black)
+		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(lone), "black", black)
 		w.WantStatus(jobID, job.Rendering, "")
-		w.mustShow(w.Take(lone), "black", black)
+		w.mustDeliver(w.ClaimOne(lone), "black", black)
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, "", framecheck.FindingUniform)
 	})
@@ -124,10 +124,10 @@ func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
-		w.mustShow(w.Take(workers[0]), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(workers[0]), "one", pixels.Look{})
 		for i, shows := range []string{"a half", "black", "another half"} {
 			w.WantStatus(jobID, job.Rendering, "")
-			w.mustShow(w.Take(workers[i]), shows, pixels.Look{Blank: 0.5})
+			w.mustDeliver(w.ClaimOne(workers[i]), shows, pixels.Look{Blank: 0.5})
 		}
 		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
 	})
@@ -140,26 +140,26 @@ func TestPinkThatInspectDidNotWarnOfIsDoubted(t *testing.T) {
 		first, second := w.Worker(t), w.Worker(t)
 
 		jobID := w.Job(t, workspace, 1)
-		w.wantRejected(w.show(w.Take(first), "pink", pink))
-		w.Pass(2 * time.Second)
-		w.WantNothing(first)
-		w.mustShow(w.Take(second), "wood", pixels.Look{})
+		w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
+		w.Advance(2 * time.Second)
+		w.WantNoFrame(first)
+		w.mustDeliver(w.ClaimOne(second), "wood", pixels.Look{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, "")
 
 		jobID = w.Job(t, workspace, 1)
-		w.wantRejected(w.show(w.Take(first), "pink", pink))
-		w.Pass(2 * time.Second)
-		w.mustShow(w.Take(second), "pink", pink)
+		w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
+		w.Advance(2 * time.Second)
+		w.mustDeliver(w.ClaimOne(second), "pink", pink)
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingPink)
 
-		w.Pass(dispatch.WorkerOnline + time.Second)
+		w.Advance(dispatch.WorkerOnline + time.Second)
 		w.Seen(first) // the only one now
 		jobID = w.Job(t, workspace, 1)
 		for range 2 {
-			w.wantRejected(w.show(w.Take(first), "pink", pink))
-			w.Pass(2 * time.Second)
+			w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
+			w.Advance(2 * time.Second)
 		}
 		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
 	})
@@ -178,14 +178,14 @@ func TestALateReportOfADoubtedFrameChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		lone := w.Worker(t)
-		w.mustShow(w.Take(lone), "one", pixels.Look{})
-		doubted := w.Take(lone)
-		w.mustShow(doubted, "black", black)
-		again := w.Take(lone)
-		if err := w.show(doubted, "black", black); !fault.Is(err, fault.LeaseLost) {
+		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Look{})
+		doubted := w.ClaimOne(lone)
+		w.mustDeliver(doubted, "black", black)
+		again := w.ClaimOne(lone)
+		if err := w.deliverLook(doubted, "black", black); !fault.Is(err, fault.LeaseLost) {
 			t.Errorf("the late report got %v, want lease_lost", err)
 		}
-		w.mustShow(again, "two", pixels.Look{})
+		w.mustDeliver(again, "two", pixels.Look{})
 		w.WantStatus(jobID, job.Packaging, "")
 	})
 }

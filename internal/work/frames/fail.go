@@ -13,23 +13,24 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Fail takes a frame back from a worker that could not render it. It goes to another
-// worker, or its job fails: see framecheck.Failure.EndsJob. Error: lease_lost.
+// Fail ends an attempt that a worker could not finish. The frame goes to another worker,
+// or the job fails: see framecheck.Failure.EndsJob. Error: lease_lost.
 func (f *Frames) Fail(ctx context.Context, ref lease.Ref, failure framecheck.Failure) error {
 	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.failFrame(ctx, tx, ref, failure) })
 }
 
+// failFrame locks the job before the lease, in the order of the package comment.
 func (f *Frames) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, failure framecheck.Failure) error {
 	record, err := job.Lock(ctx, tx, jobOf(ref.ID))
 	if fault.Is(err, fault.RenderNotFound) || (err == nil && job.Status(record.Status) != job.Rendering) {
-		return lost(ref.ID)
+		return leaseLost(ref.ID)
 	}
 	if err != nil {
 		return err
 	}
 	l, err := lease.Fail(ctx, tx, ref, string(failure.Code), failure.Message, failure.RetryDelay())
 	if errors.Is(err, lease.ErrLost) {
-		return lost(ref.ID)
+		return leaseLost(ref.ID)
 	}
 	if err != nil {
 		return err
@@ -40,8 +41,9 @@ func (f *Frames) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, failur
 	return f.recordFailure(ctx, tx, &record, ref, l.Item, failure)
 }
 
-// recordFailure keeps a failed attempt whose frame waits again, and ends the job when
-// there is no hope for it; record then says so.
+// recordFailure stores a failed attempt whose frame is on the queue again, and ends the
+// job if no further attempt can help. It updates record's status then, since callers
+// continue with it.
 func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Record, ref lease.Ref, frame int64, failure framecheck.Failure) error {
 	if err := dispatch.RecordFailure(ctx, tx, ref, record.JobID, frame, failure); err != nil {
 		return err
@@ -65,13 +67,14 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 	return nil
 }
 
-// Release takes frames back from a worker that stops; it is no failure.
+// Release returns frames of a worker that stops. It is no failure: it counts neither
+// against the worker nor as an attempt of the frame.
 func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}
 	return f.DB.Write(ctx, func(tx *db.Tx) error {
-		var given []string // jobs, once for each frame
+		var released []string // the job of each released frame
 		for _, ref := range refs {
 			err := lease.Release(ctx, tx, ref, dispatch.FrameQueue)
 			if errors.Is(err, lease.ErrLost) {
@@ -80,9 +83,9 @@ func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 			if err != nil {
 				return err
 			}
-			given = append(given, jobOf(ref.ID))
+			released = append(released, jobOf(ref.ID))
 		}
-		for _, jobID := range given { // turn rows are locked behind all leases
+		for _, jobID := range released { // all leases are locked before any turn
 			record, err := job.Read(ctx, tx, jobID)
 			if err != nil {
 				return err
@@ -95,15 +98,15 @@ func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	})
 }
 
-// Queue says how frames are treated. A frame that fails too often fails its job: it
-// becomes no dead letter.
+// Queue defines how the lease engine treats frames. A frame never becomes a dead letter:
+// a final failure fails its job.
 func (f *Frames) Queue() lease.Queue {
 	return lease.Queue{Name: dispatch.FrameQueue, Life: f.LeaseLife, LongestDelay: framecheck.LongestRetryDelay, OnLapse: f.lapse}
 }
 
-// lapse takes a frame back from a worker that went silent.
+// lapse ends the attempt of a worker that stopped sending heartbeats.
 func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
-	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it went silent."})
+	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
 	if fault.Is(err, fault.LeaseLost) {
 		return lease.ErrLost
 	}

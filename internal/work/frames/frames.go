@@ -1,18 +1,16 @@
-// Package frames is what a worker's reports do: it claims frames, keeps them alive,
-// hands pictures in, fails, gives back, or falls silent.
+// Package frames carries out workers' reports: claim, heartbeat, accept, fail, release,
+// and the lapse of a silent worker's lease.
 //
-// What always holds: a frame has one winner, whatever reports come late or twice; a
-// report with an older attempt or of another holder is lease_lost; a picture counts
-// only when the frame check lets it; a failed attempt is kept in the same transaction
-// in which its frame goes back or its job ends.
+// What always holds: a frame has one winner, also when reports come late or twice; a
+// report of an older attempt or another holder is lease_lost; a picture counts only
+// when the frame check passes it; a failed attempt is stored in the transaction that
+// requeues its frame or ends its job. A transaction locks the job's row before its
+// leases, those before the turn rows, and workers' rows last (see job).
 //
-// In a transaction the job's row is locked before its leases, those before the turn
-// rows, and workers' rows come last (see job).
-//
-// The package owns the table frame. Who gets which frame is left to dispatch, what a
-// picture is worth to framecheck, the job's state to job, bytes and HTTP to the
-// workers' door. Start reading at Frames.Claim, then accept.go; doubt.go puts accepted
-// frames back, fail.go says what becomes of a failed attempt.
+// The package owns the table frame. It leaves the choice of frames to dispatch, the
+// judgement of pictures to framecheck, states to job, bytes and HTTP to door/farm.
+// Start reading at Frames.Claim, then accept.go; doubt.go reopens accepted frames,
+// fail.go handles failed attempts.
 package frames
 
 import (
@@ -31,23 +29,25 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Frames takes workers' reports.
+// Frames carries out workers' reports.
 type Frames struct {
 	DB      *db.DB
 	Jobs    JobFailer
 	Workers *dispatch.Workers
-	// LeaseLife is how long a frame stays with a worker that is not heard.
+	// LeaseLife is how long a worker keeps a frame without a heartbeat.
 	LeaseLife time.Duration
 	Log       *slog.Logger
 }
 
-// JobFailer ends a locked job that cannot be finished and gives its money back.
+// JobFailer ends a locked job that cannot complete and releases its money. It is an
+// interface because only this part of job.Jobs is needed.
 type JobFailer interface {
 	Fail(ctx context.Context, tx *db.Tx, job job.Record, code fault.Code, message string) error
 }
 
-// Heartbeat keeps a worker's leases alive and returns the ids of those that are no
-// longer its own. progress, 0 to 1, belongs to the lease at the same place.
+// Heartbeat extends a worker's leases and returns the ids of those that it no longer
+// holds: they lapsed, or their job ended. progress, 0 to 1, belongs to the lease at the
+// same index.
 func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref, progress []float64) (lost []string, err error) {
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
 		lost = []string{}
@@ -70,8 +70,8 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 	return lost, err
 }
 
-// Upload is the upload that a job renders, for a worker that holds one of the job's
-// frames. Errors: lease_lost.
+// Upload is the id of a job's upload, for a worker that holds one of the job's frames:
+// a worker may read the files of no other job. Error: lease_lost.
 func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID string, err error) {
 	err = f.DB.Read(ctx, func(tx *db.Tx) error {
 		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: workerID})
@@ -93,7 +93,8 @@ func LeaseID(jobID string, frame int) string {
 	return lease.ID(dispatch.FrameQueue, jobID, int64(frame))
 }
 
-// jobOf is the job of a frame lease's id; "" for an id of another form.
+// jobOf is the job id in a frame lease's id; "" for an id of another form, since ids
+// come from workers.
 func jobOf(leaseID string) string {
 	parts := strings.Split(leaseID, ":")
 	if len(parts) != 3 {
@@ -102,6 +103,6 @@ func jobOf(leaseID string) string {
 	return parts[1]
 }
 
-func lost(leaseID string) error {
+func leaseLost(leaseID string) error {
 	return fault.New(fault.LeaseLost, "The lease %s is no longer this worker's.", leaseID)
 }

@@ -28,12 +28,12 @@ func TestAFailedFrameGoesToAnotherWorkerAsLongAsOneIsThere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 1)
 		first, second := w.Worker(t), w.Worker(t)
-		w.Fail(w.Take(first), fault.BlenderCrashed)
-		w.WantNothing(first)
-		w.Fail(w.Take(second), fault.BlenderCrashed)
+		w.Fail(w.ClaimOne(first), fault.BlenderCrashed)
+		w.WantNoFrame(first)
+		w.Fail(w.ClaimOne(second), fault.BlenderCrashed)
 		w.WantStatus(jobID, job.Rendering, "")
 		// Both have failed it, so anyone may try.
-		w.Fail(w.Take(first), fault.BlenderCrashed)
+		w.Fail(w.ClaimOne(first), fault.BlenderCrashed)
 		w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
 	})
 }
@@ -42,13 +42,13 @@ func TestAFailedFrameWaitsForAnotherWorkerThatIsOnline(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Job(t, w.Workspace(t), 1)
 		first, second := w.Worker(t), w.Worker(t)
-		w.Fail(w.Take(first), fault.OutOfMemory)
-		w.Pass(dispatch.WorkerOnline / 2)
+		w.Fail(w.ClaimOne(first), fault.OutOfMemory)
+		w.Advance(dispatch.WorkerOnline / 2)
 		w.Seen(first, second)
-		w.WantNothing(first)
-		w.Pass(dispatch.WorkerOnline + time.Second) // nothing is heard of the second
+		w.WantNoFrame(first)
+		w.Advance(dispatch.WorkerOnline + time.Second) // nothing is heard of the second
 		w.Seen(first)
-		w.Take(first)
+		w.ClaimOne(first)
 	})
 }
 
@@ -56,13 +56,13 @@ func TestALoneWorkerGetsItsFailedFramesAgain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		lone := w.Worker(t)
-		w.Fail(w.Take(lone), fault.NoProgress)
-		other := w.Take(lone)
+		w.Fail(w.ClaimOne(lone), fault.NoProgress)
+		other := w.ClaimOne(lone)
 		if other.Item != 2 {
 			t.Fatalf("the worker got frame %d, want the one that it has not failed", other.Item)
 		}
 		w.Deliver(t, other, time.Second)
-		again := w.Take(lone)
+		again := w.ClaimOne(lone)
 		if again.Item != 1 || again.Attempt != 2 {
 			t.Fatalf("the worker got attempt %d of frame %d", again.Attempt, again.Item)
 		}
@@ -78,10 +78,10 @@ func TestAJobWhoseFirstFramesFailAlikeFailsEarly(t *testing.T) {
 		jobID := w.Job(t, w.Workspace(t), 1000)
 		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
 		for _, worker := range workers[:2] {
-			w.Fail(w.Take(worker), fault.OutOfMemory)
+			w.Fail(w.ClaimOne(worker), fault.OutOfMemory)
 			w.WantStatus(jobID, job.Rendering, "")
 		}
-		w.Fail(w.Take(workers[0]), fault.OutOfMemory)
+		w.Fail(w.ClaimOne(workers[0]), fault.OutOfMemory)
 		w.WantStatus(jobID, job.Failed, fault.OutOfMemory)
 	})
 }
@@ -90,7 +90,7 @@ func TestAJobThatHasBegunWellDoesNotFailEarly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 10)
 		workers := []string{w.Worker(t), w.Worker(t)}
-		w.Deliver(t, w.Take(workers[0]), time.Second)
+		w.Deliver(t, w.ClaimOne(workers[0]), time.Second)
 		for i := range 4 {
 			w.Fail(w.Claim(t, workers[i%2], "", 1).Leases[0], fault.OutOfMemory)
 		}
@@ -103,23 +103,23 @@ func TestWhatAWorkerLacksIsFinalOnlyWhenNobodyElseIsThere(t *testing.T) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 3)
 		without, with := w.Worker(t), w.Worker(t)
-		w.Fail(w.Take(without), fault.DenoiserUnavailable)
-		w.WantNothing(without) // no frame of the job, not only the one that it tried
+		w.Fail(w.ClaimOne(without), fault.DenoiserUnavailable)
+		w.WantNoFrame(without) // no frame of the job, not only the one that it tried
 		for range 3 {
-			w.Deliver(t, w.Take(with), time.Second)
+			w.Deliver(t, w.ClaimOne(with), time.Second)
 		}
 		w.WantStatus(jobID, job.Packaging, "")
 
 		jobID = w.Job(t, workspace, 3)
-		w.Fail(w.Take(without), fault.DenoiserUnavailable)
-		w.Fail(w.Take(with), fault.DenoiserUnavailable)
+		w.Fail(w.ClaimOne(without), fault.DenoiserUnavailable)
+		w.Fail(w.ClaimOne(with), fault.DenoiserUnavailable)
 		w.WantStatus(jobID, job.Failed, fault.DenoiserUnavailable)
 
 		jobID = w.Job(t, workspace, 3)
-		w.Fail(w.Take(without), fault.DenoiserUnavailable)
-		w.Pass(dispatch.WorkerOnline + time.Second)
+		w.Fail(w.ClaimOne(without), fault.DenoiserUnavailable)
+		w.Advance(dispatch.WorkerOnline + time.Second)
 		w.Seen(without) // alone now: the job must not wait for ever
-		w.Fail(w.Take(without), fault.DenoiserUnavailable)
+		w.Fail(w.ClaimOne(without), fault.DenoiserUnavailable)
 		w.WantStatus(jobID, job.Failed, fault.DenoiserUnavailable)
 	})
 }
@@ -130,37 +130,37 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 		bad, good := w.Worker(t), w.Worker(t)
 		spoil := func() {
 			w.Job(t, workspace, 1)
-			w.Fail(w.Take(bad), fault.BlenderCrashed)
-			w.Deliver(t, w.Take(good), time.Second)
+			w.Fail(w.ClaimOne(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.ClaimOne(good), time.Second)
 		}
 		for range 3 {
-			if w.asideUntil(bad) > 0 {
+			if w.suspendedFor(bad) > 0 {
 				t.Fatal("the worker is set aside too early")
 			}
 			spoil()
 		}
-		first := w.asideUntil(bad)
+		first := w.suspendedFor(bad)
 		if first <= 0 {
 			t.Fatal("the worker is not set aside")
 		}
 		w.Job(t, workspace, 1)
-		w.WantNothing(bad)
-		w.Deliver(t, w.Take(good), time.Second)
-		w.Pass(first + time.Second)
+		w.WantNoFrame(bad)
+		w.Deliver(t, w.ClaimOne(good), time.Second)
+		w.Advance(first + time.Second)
 		w.Seen(bad, good)
 		spoil() // on probation, one fault is enough
-		second := w.asideUntil(bad)
+		second := w.suspendedFor(bad)
 		if second <= first {
 			t.Errorf("it is set aside for %s after %s, want longer", second, first)
 		}
-		w.Pass(second + time.Second)
+		w.Advance(second + time.Second)
 		w.Seen(bad, good)
 		for range 8 {
 			w.Job(t, workspace, 1)
-			w.Deliver(t, w.Take(bad), time.Second)
+			w.Deliver(t, w.ClaimOne(bad), time.Second)
 		}
 		spoil()
-		if again := w.asideUntil(bad); again > 0 {
+		if again := w.suspendedFor(bad); again > 0 {
 			t.Errorf("a worker that has rendered well since is set aside for %s by one fault", again)
 		}
 	})
@@ -172,16 +172,16 @@ func TestAWorkerThatIsStartedAgainIsStillSetAside(t *testing.T) {
 		bad, good := w.Worker(t), w.Worker(t)
 		for range 3 {
 			w.Job(t, workspace, 1)
-			w.Fail(w.Take(bad), fault.BlenderCrashed)
-			w.Deliver(t, w.Take(good), time.Second)
+			w.Fail(w.ClaimOne(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.ClaimOne(good), time.Second)
 		}
-		left := w.asideUntil(bad)
-		w.leave(bad)
-		again, other := w.again(bad, "test"), w.again(bad, "another of that key")
-		if got := w.asideUntil(again); got <= 0 || got > left {
+		left := w.suspendedFor(bad)
+		w.markOffline(bad)
+		again, other := w.registerAgain(bad, "test"), w.registerAgain(bad, "another of that key")
+		if got := w.suspendedFor(again); got <= 0 || got > left {
 			t.Errorf("the worker that came back is set aside for %s, before for %s", got, left)
 		}
-		if got := w.asideUntil(other); got > 0 {
+		if got := w.suspendedFor(other); got > 0 {
 			t.Errorf("a worker of another name is set aside for %s", got)
 		}
 	})
@@ -191,11 +191,11 @@ func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Job(t, w.Workspace(t), 1)
 		first, second := w.Worker(t), w.Worker(t)
-		w.Fail(w.Take(first), fault.OutOfMemory)
-		w.WantNothing(first) // it is the second's
-		w.leave(second)
-		w.Take(first)
-		w.leave(first)
+		w.Fail(w.ClaimOne(first), fault.OutOfMemory)
+		w.WantNoFrame(first) // it is the second's
+		w.markOffline(second)
+		w.ClaimOne(first)
+		w.markOffline(first)
 		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
 			workers, err := dispatch.ListWorkers(ctx, tx, time.Hour)
 			for _, v := range workers {
@@ -208,8 +208,8 @@ func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
 	})
 }
 
-// leave has a worker say that it stops.
-func (w *world) leave(worker string) {
+// markOffline has a worker say that it stops.
+func (w *world) markOffline(worker string) {
 	w.T.Helper()
 	if err := w.Workers.MarkOffline(w.T.Context(), worker); err != nil {
 		w.T.Fatal(err)
@@ -217,7 +217,7 @@ func (w *world) leave(worker string) {
 }
 
 // again registers another worker of a worker's key.
-func (w *world) again(worker, name string) string {
+func (w *world) registerAgain(worker, name string) string {
 	w.T.Helper()
 	var again dispatch.Worker
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
@@ -239,15 +239,15 @@ func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		gone := w.Worker(t)
-		w.Pass(dispatch.WorkerOnline + time.Second)
+		w.Advance(dispatch.WorkerOnline + time.Second)
 		bad, good, idle := w.Worker(t), w.Worker(t), w.Worker(t)
 		for range 3 {
 			w.Job(t, workspace, 1)
-			w.Fail(w.Take(bad), fault.BlenderCrashed)
-			w.Deliver(t, w.Take(good), time.Second)
+			w.Fail(w.ClaimOne(bad), fault.BlenderCrashed)
+			w.Deliver(t, w.ClaimOne(good), time.Second)
 		}
 		w.Job(t, workspace, 1)
-		w.Take(good)
+		w.ClaimOne(good)
 		want := map[string]dispatch.WorkerState{
 			gone: dispatch.WorkerOffline, bad: dispatch.WorkerSetAside, good: dispatch.WorkerRendering, idle: dispatch.WorkerIdle,
 		}
@@ -273,12 +273,12 @@ func TestABrokenSceneSetsNoWorkerAside(t *testing.T) {
 		for range 5 {
 			jobID := w.Job(t, workspace, 1)
 			for _, worker := range workers {
-				w.Fail(w.Take(worker), fault.BlenderCrashed)
+				w.Fail(w.ClaimOne(worker), fault.BlenderCrashed)
 			}
 			w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
 		}
 		for _, worker := range workers {
-			if w.asideUntil(worker) > 0 {
+			if w.suspendedFor(worker) > 0 {
 				t.Error("a worker is set aside for what no other could render")
 			}
 		}
@@ -291,7 +291,7 @@ func TestTheLogOfAJobTellsWhatFailed(t *testing.T) {
 		jobID := w.Job(t, workspace, 1)
 		lone := w.Worker(t)
 		for range 3 {
-			w.Fail(w.Take(lone), fault.OutOfMemory)
+			w.Fail(w.ClaimOne(lone), fault.OutOfMemory)
 		}
 		w.WantStatus(jobID, job.Failed, fault.OutOfMemory)
 		var log bytes.Buffer
@@ -308,22 +308,22 @@ func TestASilentWorkersFramesWaitAgain(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		silent, other := w.Worker(t), w.Worker(t)
-		w.Take(silent)
-		w.Take(silent)
-		w.WantNothing(other)
-		w.Pass(w.Frames.LeaseLife + time.Second)
+		w.ClaimOne(silent)
+		w.ClaimOne(silent)
+		w.WantNoFrame(other)
+		w.Advance(w.Frames.LeaseLife + time.Second)
 		if n, err := (lease.Reaper{DB: w.DB, Queues: []lease.Queue{w.Frames.Queue()}, Log: w.Frames.Log}).Run(t.Context()); err != nil || n != 2 {
 			t.Fatalf("%d leases lapsed: %v", n, err)
 		}
-		w.WantTrueTurns()
-		w.Deliver(t, w.Take(other), time.Second)
-		w.Deliver(t, w.Take(other), time.Second)
+		w.CheckTurns()
+		w.Deliver(t, w.ClaimOne(other), time.Second)
+		w.Deliver(t, w.ClaimOne(other), time.Second)
 		w.WantStatus(jobID, job.Packaging, "")
 	})
 }
 
-// asideUntil is how long a worker is set aside from now on; below 0 when it is not.
-func (w *world) asideUntil(worker string) (left time.Duration) {
+// suspendedFor is how long a worker is set aside from now on; below 0 when it is not.
+func (w *world) suspendedFor(worker string) (left time.Duration) {
 	w.T.Helper()
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
 		row, err := tx.WorkerGet(ctx, worker)
@@ -338,15 +338,15 @@ func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Job(t, w.Workspace(t), 5)
 		first, second := w.Worker(t), w.Worker(t)
-		failed := w.Take(first)
+		failed := w.ClaimOne(first)
 		if err := w.Frames.Fail(t.Context(), failed.Ref(), framecheck.Failure{Code: fault.BlenderCrashed, Message: "it failed"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.Take(second); got.Item != 2 {
+		if got := w.ClaimOne(second); got.Item != 2 {
 			t.Fatalf("during the pause of frame 1 the rest goes on: got frame %d", got.Item)
 		}
-		w.Pass(2 * time.Second)
-		if got := w.Take(second); got.Item != failed.Item || got.Failures != 1 {
+		w.Advance(2 * time.Second)
+		if got := w.ClaimOne(second); got.Item != failed.Item || got.Failures != 1 {
 			t.Fatalf("got frame %d", got.Item)
 		}
 	})

@@ -17,25 +17,25 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Artifact is a packed ZIP with what stands in it.
+// Artifact describes a packed ZIP and its contents.
 type Artifact struct {
 	Key  string // of the blob
 	File receipt.File
 	// Frames are in the order of their numbers.
 	Frames     []receipt.Frame
-	Renderer   receipt.Renderer // what really rendered them
+	Renderer   receipt.Renderer // what rendered them
 	Device     string           // "GPU" only when every frame was rendered on one
 	DeviceName string
-	Switched   []string // settings that were changed to render at all
+	Switched   []string // settings that workers changed to be able to render
 }
 
-// errPackedTwice says that another process completed the job meanwhile.
+// errPackedTwice means that another process has completed the job.
 var errPackedTwice = errors.New("the job is no longer in packaging")
 
-// Complete is the one transaction in which a job becomes completed: capture,
-// receipt, its leaf in the log, event and state, all or nothing. l is the lease of
-// PackageQueue, which ends with it. The leaf comes last: the log stays locked, for
-// every completion anywhere, until the commit.
+// Complete is the one transaction in which a job becomes completed: capture, receipt, its
+// leaf in the log, event and state, all or nothing. It finishes l, the lease of
+// PackageQueue. The leaf comes last because it locks the log for every completion until
+// the commit.
 func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, l.Subject)
@@ -83,8 +83,8 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 	})
 }
 
-// FailPackaging fails a job whose frames cannot be packed, and ends the lease of
-// PackageQueue that says so.
+// FailPackaging fails a job whose frames cannot be packed, and finishes l, its lease of
+// PackageQueue, in the same transaction.
 func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, l.Subject)
@@ -98,8 +98,8 @@ func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 	})
 }
 
-// RemoveArtifact notes that the time of a job's ZIP is over, and gives the key of its
-// blob, which is deleted behind the commit. Error: render_not_found.
+// RemoveArtifact records that the retention of a job's ZIP is over and returns the key of
+// its blob, which the caller deletes after the commit. Error: render_not_found.
 func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, err error) {
 	job, err := Lock(ctx, tx, jobID)
 	if err != nil {
@@ -111,7 +111,7 @@ func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, e
 	return job.ArtifactKey, nil
 }
 
-// receiptOf says what was done.
+// receiptOf makes the receipt of a job that completes now.
 func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 	return receipt.Receipt{
 		ReceiptID: id.New(id.Receipt), JobID: job.JobID, WorkspaceID: job.WorkspaceID,
@@ -125,7 +125,8 @@ func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 	}
 }
 
-// keepReceipt signs and keeps the receipt, and gives what the log holds of it.
+// keepReceipt signs and stores the receipt and returns its entry for the log. The
+// envelope is stored as signed: a verifier needs the same bytes.
 func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key receipt.Key) (receipt.Entry, error) {
 	envelope, err := receipt.Sign(r, key)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// ListRequest asks for a page of a workspace's jobs.
+// ListRequest selects a page of a workspace's jobs.
 type ListRequest struct {
 	WorkspaceID string
 	Status      Status // "" means any
-	Before      string // job id that the page begins behind; "" means the newest
+	Before      string // the page starts after this job id; "" means at the newest
 	Limit       int
 }
 
-// List reads a page of a workspace's jobs, newest first, and whether older ones
-// follow. A page never skips or repeats a job that was there when the first page
-// was read: ids only grow.
+// List reads a page of a workspace's jobs, newest first, and reports whether older ones
+// follow. Pages never skip or repeat a job that existed when the first page was read,
+// because ids only grow. The number of statements does not depend on Limit.
 func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more bool, err error) {
 	before := r.Before
 	if before == "" {

@@ -19,8 +19,8 @@ func TestAPageOfJobsTakesTheSameStatementsWhateverItsLength(t *testing.T) {
 			w.Job(t, workspaceID, 3)
 		}
 		for range 4 { // of some jobs a frame is in and another one held
-			w.Deliver(t, w.Take(worker), time.Second)
-			w.Take(worker)
+			w.Deliver(t, w.ClaimOne(worker), time.Second)
+			w.ClaimOne(worker)
 		}
 		for _, limit := range []int{1, 5, 100} {
 			before := w.Statements()

@@ -84,8 +84,8 @@ type JobFailure struct {
 	SuggestedAction string     `json:"suggested_action"`
 }
 
-// farthestPosition is the last queue_position that is counted: who waits behind a
-// thousand others asks as often as who is next, and must not cost more.
+// farthestPosition bounds queue_position: a job behind thousands of others is read as
+// often as the next one, and must not cost more.
 const farthestPosition = 1000
 
 // Get reads a job of a workspace; render_not_found when it has none.
@@ -107,9 +107,9 @@ func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID strin
 	return o, err
 }
 
-// Object makes the view of a job, with what its leases and the workers say of
-// it at one moment, that of its one statement; should a second follow, for when
-// the job will be done, it reads no frames that came since.
+// Object makes the view of a job with the state of its leases and of the workers, all of
+// one moment, because one statement reads them. A second statement, for the estimate,
+// leaves out frames that were accepted since.
 func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
 	view, err := readView(ctx, tx, jobID, farthestPosition)
 	if err != nil {
@@ -135,14 +135,13 @@ func readView(ctx context.Context, tx *db.Tx, jobID string, farthest int64) (que
 	})
 }
 
-// foreseeable tells whether it can be said when a job will be done: nobody can say it
-// of one of which no frame is being rendered.
+// foreseeable reports whether an estimate makes sense: only while a frame is rendered.
 func foreseeable(view query.JobViewRow) bool {
 	return Status(view.Job.Status) == Rendering && view.Held > 0
 }
 
-// show makes the view of a job out of what was read; accepted are the times of its
-// last frames, newest first, where the job is foreseeable.
+// show makes the view of a job from what was read. accepted are the times of its last
+// frames, newest first, if the job is foreseeable.
 func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) Object {
 	job := view.Job
 	status := Status(job.Status)
@@ -181,7 +180,7 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 	return o
 }
 
-// link fills what a completed job points to.
+// link fills the URLs of a completed job.
 func (j *Jobs) link(o *Object, job Record, now time.Time) {
 	expires := db.Time(job.CompletedAt).Add(j.ArtifactLife)
 	if job.ArtifactRemovedAt != 0 {
@@ -195,7 +194,7 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 	o.ReceiptURL, o.ProofURL = &receipt, &proof
 }
 
-// live fills what moves while a job waits and renders.
+// live fills what changes while a job waits or renders, without a change of its row.
 func live(view query.JobViewRow, accepted []time.Time, now time.Time, o *Object) {
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)

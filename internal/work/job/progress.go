@@ -12,17 +12,18 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// ErrNotRendering says that a job has ended, or has all its frames, since it was read.
+// ErrNotRendering means that a job has ended, or has all its frames, since it was read.
 var ErrNotRendering = errors.New("the job is not rendering")
 
-// BeginRendering moves a queued job to rendering, at its first claim; one that is
-// rendering stays as it is. Error: ErrNotRendering.
+// BeginRendering moves a queued job to rendering, at its first claim; a rendering job
+// stays as it is, and is not locked: claims of many workers must not wait for each other.
+// Error: ErrNotRendering.
 func BeginRendering(ctx context.Context, tx *db.Tx, jobID string) (job Record, first bool, err error) {
 	if job, err = Read(ctx, tx, jobID); err != nil {
 		return job, false, err
 	}
 	if Status(job.Status) == Queued {
-		// Locks the job, so that a cancel comes before or after.
+		// The lock orders this claim and a concurrent cancel.
 		if job, err = Lock(ctx, tx, jobID); err != nil {
 			return job, false, err
 		}
@@ -43,7 +44,7 @@ func BeginRendering(ctx context.Context, tx *db.Tx, jobID string) (job Record, f
 	return job, true, nil
 }
 
-// RenderedFrame is what a job's record keeps of a frame that is accepted.
+// RenderedFrame is the part of an accepted frame that the job's record contains.
 type RenderedFrame struct {
 	RenderTime     time.Duration
 	Renderer       string // contract.RendererID or contract.SyntheticRenderer
@@ -69,8 +70,8 @@ func CountFrame(ctx context.Context, tx *db.Tx, jobID string, f RenderedFrame) (
 	return job, nil
 }
 
-// UncountFrame takes back an accepted frame that took renderUs microseconds, to be
-// rendered once more, and returns the job without it.
+// UncountFrame removes an accepted frame of renderUs microseconds from the counts, because
+// it is rendered once more, and returns the job without it.
 func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) (Record, error) {
 	job, err := tx.JobFrameUndone(ctx, query.JobFrameUndoneParams{RenderUs: renderUs, Now: tx.Now, JobID: jobID})
 	if err != nil {
@@ -79,7 +80,7 @@ func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) 
 	return job, nil
 }
 
-// BeginPackaging sends a job whose frames are all in to be packed.
+// BeginPackaging moves a job with all frames to packaging and enqueues the packing.
 func BeginPackaging(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := dispatch.Dequeue(ctx, tx, ForDispatch(job)); err != nil {
 		return err

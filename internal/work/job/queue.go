@@ -8,20 +8,20 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// QueueState says what a new job would meet.
+// QueueState is the state of the queue that a new job would find.
 type QueueState string
 
 // States of the queue.
 const (
-	QueueIdle      QueueState = "idle"       // a worker is there and nothing waits
+	QueueIdle      QueueState = "idle"       // a worker is online and no job waits
 	QueueBusy      QueueState = "busy"       // other jobs wait
-	QueueNoWorkers QueueState = "no_workers" // nobody renders right now
+	QueueNoWorkers QueueState = "no_workers" // no worker is online
 )
 
-// Accepts reports whether new jobs are taken.
+// Accepts reports whether the service accepts new jobs.
 func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
 
-// QueueState looks at the workers and the jobs that wait.
+// QueueState reads the state of the queue.
 func (j *Jobs) QueueState(ctx context.Context) (state QueueState, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		online, err := dispatch.AnyOnline(ctx, tx)

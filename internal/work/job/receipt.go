@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Signed is a receipt with the envelope that it was read from.
+// Signed is a receipt with its signed envelope.
 type Signed struct {
 	receipt.Receipt
 	Envelope []byte
@@ -40,15 +40,15 @@ func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, 
 	return o, s, p, err
 }
 
-// Public is what anybody who knows a receipt's id may see.
+// Public is what anybody may see who knows a receipt's id.
 type Public struct {
 	Signed
 	Inclusion receipt.Inclusion
 	Keys      []signing.Published // the newest first
 }
 
-// Public reads a receipt by its id, for no one in particular. Error:
-// receipt_not_found, also where the workspace does not show its receipts.
+// Public reads a receipt by its id, without a credential. Error: receipt_not_found, also
+// if the workspace hides its receipts: the two cases must look alike.
 func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.ReceiptGet(ctx, receiptID)
@@ -85,7 +85,8 @@ func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 	return o, s, err
 }
 
-// openReceipt never shows a receipt that does not verify.
+// openReceipt decodes a receipt and verifies it: an altered row is an error, never an
+// answer.
 func openReceipt(ctx context.Context, tx *db.Tx, receiptID, envelope string) (s Signed, err error) {
 	keys, err := signing.PublicKeys(ctx, tx)
 	if err != nil {

@@ -34,7 +34,7 @@ type move struct {
 	when     string
 }
 
-// moves is the one table of allowed changes.
+// moves is the only table of allowed changes; docs/states.md is printed from it.
 var moves = []move{
 	{AwaitingSubmit, Queued, "the caller submits the uploaded job"},
 	{AwaitingSubmit, Cancelled, "the caller cancels it, or does not submit it for 24 hours (`submit_expired`)"},
@@ -55,11 +55,12 @@ func (s Status) Cancellable() bool { return s == AwaitingSubmit || s == Queued }
 // CancellableStates lists the states in which cancel succeeds.
 func CancellableStates() []string { return []string{string(AwaitingSubmit), string(Queued)} }
 
-// errRaced says that another transaction changed the job first.
+// errRaced means that another transaction changed the job first.
 var errRaced = errors.New("the job has moved on")
 
-// change moves a job from the state that was read to another one. It fails when
-// the table does not allow it, or when the job is no longer in that state.
+// change moves a job from the state that was read to another one. It fails if the table
+// does not allow it, or if the job is no longer in that state: the statement names the
+// old state, so two transactions cannot both succeed.
 func change(ctx context.Context, tx *db.Tx, jobID string, from, to Status) error {
 	if !slices.ContainsFunc(moves, func(m move) bool { return m.from == from && m.to == to }) {
 		return fmt.Errorf("job %s: no move from %s to %s", jobID, from, to)

@@ -5,11 +5,12 @@ import (
 	"sync"
 )
 
-// previewBytes is how many bytes of previews are kept in this process for watchers
-// who are behind, however many jobs are watched: some hundred previews.
+// previewBytes bounds the previews that this process keeps for slow watchers, over all
+// watched jobs: some hundred previews.
 const previewBytes = 8 << 20
 
-// budget bounds what all feeds together keep of previews. The zero value is empty.
+// budget bounds the bytes of previews of all feeds together. A bound per feed would grow
+// with the number of watched jobs. The zero value is empty.
 type budget struct {
 	mu    sync.Mutex
 	kept  []keptPreview // the oldest first
@@ -22,8 +23,8 @@ type keptPreview struct {
 	event *Event
 }
 
-// keep counts a preview that a feed keeps, and has the oldest ones dropped, of
-// whichever feed, until all fit into most bytes. It is called without a feed's locks.
+// keep counts a preview that a feed keeps, and drops the oldest previews of any feed until
+// all fit into most bytes. The caller holds no lock of a feed: drop takes those.
 func (b *budget) keep(f *feed, e *Event, most int) {
 	b.mu.Lock()
 	b.kept, b.bytes = append(b.kept, keptPreview{f, e}), b.bytes+len(e.Data)
@@ -39,7 +40,7 @@ func (b *budget) keep(f *feed, e *Event, most int) {
 	}
 }
 
-// release forgets what a feed kept that has ended.
+// release forgets the previews of a feed that has ended.
 func (b *budget) release(f *feed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

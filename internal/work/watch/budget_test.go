@@ -48,9 +48,9 @@ func TestPreviewsOfAllFeedsAreBoundedInBytesAndTheOldestAreDropped(t *testing.T)
 			t.Fatalf("after %d previews the feeds hold %d bytes, %d are counted, %d is the most", seq+1, held, b.bytes, most)
 		}
 	}
-	newest := feeds[299%3]
-	if last := newest.events[len(newest.events)-1]; last.Seq != 299 {
-		t.Errorf("the newest preview that is kept is %d, want 299", last.Seq)
+	afterEverySeq := feeds[299%3]
+	if last := afterEverySeq.events[len(afterEverySeq.events)-1]; last.Seq != 299 {
+		t.Errorf("the afterEverySeq preview that is kept is %d, want 299", last.Seq)
 	}
 }
 

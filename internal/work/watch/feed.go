@@ -10,36 +10,36 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// feed is what this process tells of one job, to all who watch it here: however
-// many they are, a change is read from the database once, and a preview made
-// once. It lives while somebody watches.
+// feed distributes the changes of one job to its watchers in this process. It reads each
+// change once and makes each preview once, for any number of watchers. It exists while
+// the job has a watcher.
 type feed struct {
 	reader *Reader
 	jobID  string
 
-	begun chan struct{} // closed when it hears of every change
-	ended chan struct{} // closed when it has stopped
+	listening chan struct{} // closed when the feed receives every change
+	ended     chan struct{} // closed when run has returned
 
-	watchers int    // guarded by the lock of feeds
+	watchers int    // guarded by feeds.mu
 	stop     func() // ends it
 
 	mu              sync.Mutex
 	previewWatchers int           // watchers who want previews
-	events          []*Event      // the newest that were told
-	first           int           // how many were told before those
-	grown           chan struct{} // closed, and replaced, when there are more
-	err             error         // why it has ended; nil also at the job's end
+	events          []*Event      // the afterEverySeq that were told
+	first           int           // the number of events before those
+	grown           chan struct{} // closed and replaced when events are added
+	err             error         // why the feed ended; nil at the job's end
 
-	waiting []row // frames whose preview is to be made
+	waiting []row // frames that wait for their preview
 	closing bool  // no more frames come
 
-	more chan struct{} // of capacity 1: something waits, or closing
+	more chan struct{} // capacity 1: frames wait, or closing is set
 
 	making sync.Mutex
-	made   map[int64]*Event // the newest previews, by Seq; nil = none can be made
+	made   map[int64]*Event // the afterEverySeq previews, by Seq; nil = none can be made
 }
 
-// feeds are the jobs that are watched in this process.
+// feeds are the open feeds of this process, by job id.
 type feeds struct {
 	mu   sync.Mutex
 	open map[string]*feed
@@ -49,17 +49,19 @@ type feeds struct {
 
 // Bounds of a feed.
 const (
-	feedKeeps = 2048 // events that a slow watcher may be behind
-	// feedPace is the least time between two reads, and progressPace that before
-	// one that only progress inside frames asks for.
+	feedEvents = 2048 // events that a slow watcher may miss before it reads the database again
+	// feedPace is the shortest time between two reads, and progressPace that before a
+	// read for progress inside frames: heartbeats of many workers arrive all the time.
 	feedPace     = 20 * time.Millisecond
 	progressPace = 500 * time.Millisecond
-	// feedIdle is the longest that a feed goes without looking: that a worker
-	// came online, or that all are busy now, is not announced.
-	feedIdle = 5 * time.Second
+	// feedReread is the longest time between two reads. Some changes are not announced:
+	// that a worker came online, or that all are busy.
+	feedReread = 5 * time.Second
 )
 
-// join takes part in the feed of a job, which begins with its first watcher.
+// join adds a watcher to the feed of a job and starts the feed for the first one. It
+// returns when the feed receives every change; leave removes the watcher again, and the
+// last one stops the feed.
 func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed, leave func(), err error) {
 	all := &r.feeds
 	all.mu.Lock()
@@ -69,7 +71,7 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 			all.open = map[string]*feed{}
 		}
 		f = &feed{
-			reader: r, jobID: jobID, begun: make(chan struct{}), ended: make(chan struct{}), grown: make(chan struct{}),
+			reader: r, jobID: jobID, listening: make(chan struct{}), ended: make(chan struct{}), grown: make(chan struct{}),
 			more: make(chan struct{}, 1), made: map[int64]*Event{},
 		}
 		var feedCtx context.Context
@@ -96,7 +98,7 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 		}
 	}
 	select {
-	case <-f.begun:
+	case <-f.listening:
 		return f, leave, nil
 	case <-ctx.Done():
 		leave()
@@ -114,15 +116,15 @@ func (f *feed) look(previews bool, change int) {
 	f.previewWatchers += change
 }
 
-// mark is where the next event will stand.
+// mark is the index of the next event.
 func (f *feed) mark() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.first + len(f.events)
 }
 
-// since gives the events from mark on; grown is closed when there are more.
-// behind says that some are no longer kept.
+// since returns the events from mark on. grown is closed when more are added; behind
+// means that the feed no longer has some of them.
 func (f *feed) since(mark int) (events []*Event, grown <-chan struct{}, behind bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +138,8 @@ func (f *feed) since(mark int) (events []*Event, grown <-chan struct{}, behind b
 	return events, f.grown, false, err
 }
 
-// drop forgets an event and those before it. A watcher who has not been told them
-// reads from the database what it missed.
+// drop forgets an event and those before it. A watcher that has not received them is
+// behind and reads the database.
 func (f *feed) drop(e *Event) {
 	f.mu.Lock()
 	if i := slices.Index(f.events, e); i >= 0 {
@@ -151,16 +153,16 @@ func (f *feed) drop(e *Event) {
 	}
 }
 
-// publish tells events to all.
+// publish adds events and wakes all watchers.
 func (f *feed) publish(events ...*Event) {
 	if len(events) == 0 {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// Never in place: watchers read slices of what was there.
+	// A full slice expression copies on append: watchers still read the old array.
 	f.events = append(f.events[:len(f.events):len(f.events)], events...)
-	if over := len(f.events) - feedKeeps; over > 0 {
+	if over := len(f.events) - feedEvents; over > 0 {
 		f.events, f.first = f.events[over:], f.first+over
 	}
 	f.wake()
@@ -171,7 +173,8 @@ func (f *feed) wake() {
 	f.grown = make(chan struct{})
 }
 
-// run reads the job's changes and tells them until it has ended, or ctx does.
+// run reads the job's changes and publishes them until the job or ctx ends. It listens
+// before its first read, so that no change falls between the two.
 func (f *feed) run(ctx context.Context) {
 	defer close(f.ended)
 	changed, stopChanged := f.reader.DB.Listen(job.Topic(f.jobID))
@@ -183,8 +186,8 @@ func (f *feed) run(ctx context.Context) {
 	defer previews.Wait()
 	defer f.close()
 
-	n, err := f.reader.newsFor(ctx, "", f.jobID, newest)
-	close(f.begun) // what comes behind this read is told
+	n, err := f.reader.readUpdate(ctx, "", f.jobID, afterEverySeq)
+	close(f.listening) // every change after this read is published
 	seq, told := int64(0), job.Object{}
 	if err == nil {
 		seq, told = n.job.Seq, n.object
@@ -193,7 +196,7 @@ func (f *feed) run(ctx context.Context) {
 		if err = f.await(ctx, changed, moved); err != nil {
 			break
 		}
-		if seq, told, err = f.tellNews(ctx, seq, told, &previews); err != nil {
+		if seq, told, err = f.publishUpdates(ctx, seq, told, &previews); err != nil {
 			break
 		}
 	}
@@ -204,13 +207,14 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// newest is a Seq that no job reaches: only the job itself is news.
-const newest = 1<<63 - 1
+// afterEverySeq is a Seq that no job reaches: only the job itself is update.
+const afterEverySeq = 1<<63 - 1
 
-// tellNews reads once, or as often as there are more frames, and tells.
-func (f *feed) tellNews(ctx context.Context, seq int64, told job.Object, previews *sync.WaitGroup) (int64, job.Object, error) {
+// publishUpdates reads the job's changes after seq and publishes them. At the job's end it
+// waits for the previews, which come before the last event.
+func (f *feed) publishUpdates(ctx context.Context, seq int64, told job.Object, previews *sync.WaitGroup) (int64, job.Object, error) {
 	for {
-		n, err := f.reader.newsFor(ctx, "", f.jobID, seq)
+		n, err := f.reader.readUpdate(ctx, "", f.jobID, seq)
 		if err != nil {
 			return seq, told, err
 		}
@@ -231,7 +235,8 @@ func (f *feed) tellNews(ctx context.Context, seq int64, told job.Object, preview
 	}
 }
 
-// differs reports whether a job that has not changed looks different all the same.
+// differs reports whether a job looks different although its row has not changed: by
+// progress, by workers, or by the jobs before it in the queue.
 func differs(was, is job.Object) bool {
 	return was.ProgressPercent != is.ProgressPercent || !same(was.WaitingReason, is.WaitingReason) || !same(was.QueuePosition, is.QueuePosition)
 }
@@ -240,12 +245,12 @@ func same[T comparable](a, b *T) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-// await returns when it is time to look again.
+// await returns when the job should be read again.
 func (f *feed) await(ctx context.Context, changed, moved <-chan struct{}) error {
 	if err := rest(ctx, feedPace); err != nil {
 		return err
 	}
-	idle := time.NewTimer(feedIdle)
+	idle := time.NewTimer(feedReread)
 	defer idle.Stop()
 	select {
 	case <-ctx.Done():

@@ -24,9 +24,10 @@ const (
 	previewPixels  = 64 << 20 // a larger picture is not decoded for a preview
 )
 
-// Preview is a small JPEG of an accepted frame, to be made when it is wanted.
+// Preview is a small JPEG of an accepted frame. It is decoded only in JPEG, so that a
+// cached preview costs one read of a row.
 type Preview struct {
-	SHA256 string // of the frame's file: a frame that is rendered again has another
+	SHA256 string // of the frame's file; it changes when the frame is rendered again
 
 	reader *Reader
 	job    job.Record
@@ -51,9 +52,9 @@ func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame i
 	return p, err
 }
 
-// JPEG makes the picture, of 480 pixels at most, from the frame's own file or, once
-// that is packed, from the artifact. Errors: frame_not_found (a picture of a kind
-// that is not decoded here), artifact_expired.
+// JPEG makes the preview, at most 480 pixels wide or high, from the frame's file or from
+// the artifact. Errors: frame_not_found (also for formats without previews),
+// artifact_expired.
 func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
@@ -83,8 +84,8 @@ func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int
 	return out.Bytes(), nil
 }
 
-// shrink scales a picture down to a longer side of at most side pixels, each
-// the mean of what it stands for; a smaller picture keeps its size.
+// shrink scales a picture down to a longer side of at most side pixels, each the mean of
+// the area that it covers. A smaller picture keeps its size.
 func shrink(from image.Image, side int) image.Image {
 	b := from.Bounds()
 	longer := max(b.Dx(), b.Dy())
@@ -102,8 +103,8 @@ func shrink(from image.Image, side int) image.Image {
 	return to
 }
 
-// meanSide bounds how many pixels of a row or column a mean looks at: more are
-// not seen in a small picture.
+// meanSide bounds the pixels per row and column of a mean: more make no visible
+// difference in a small picture.
 const meanSide = 4
 
 // mean is the mean colour of an area, over black where it is transparent: a JPEG

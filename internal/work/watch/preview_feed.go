@@ -20,13 +20,13 @@ type FramePreview struct {
 // Bounds of previews in a stream.
 const (
 	streamSide = 320 // pixels of the longer side
-	// previewsBack is how many of the newest frames a watcher who comes, or comes
+	// recentPreviews is how many of the afterEverySeq frames a watcher who comes, or comes
 	// back, is shown; and how many wait at most where frames come faster than
 	// their previews are made.
-	previewsBack = 24
+	recentPreviews = 24
 )
 
-// show puts frames into the row for previews, if somebody wants to see them.
+// show queues frames for their previews, if any watcher wants previews.
 func (f *feed) show(frames []row) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,29 +34,29 @@ func (f *feed) show(frames []row) {
 		return
 	}
 	f.waiting = append(f.waiting, frames...)
-	f.waiting = f.waiting[max(0, len(f.waiting)-previewsBack):]
-	f.nudge()
+	f.waiting = f.waiting[max(0, len(f.waiting)-recentPreviews):]
+	f.wakePreviews()
 }
 
-// close says that no more frames come.
+// close says that no more frames will come: makePreviews ends when none wait.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
-	f.nudge()
+	f.wakePreviews()
 }
 
-func (f *feed) nudge() {
+func (f *feed) wakePreviews() {
 	select {
 	case f.more <- struct{}{}:
 	default:
 	}
 }
 
-// makePreviews makes what waits, in order, until the feed is closed or ctx ends.
-// It takes no more than half of a processor.
+// makePreviews makes the waiting previews in order until the feed is closed or ctx ends.
+// It uses at most half a processor: rendering and requests come first.
 func (f *feed) makePreviews(ctx context.Context) {
-	var free time.Time // when the processor has had as much time for itself
+	var free time.Time // the end of a pause as long as the last preview took
 	for {
 		frame, ok := f.nextPreview(ctx)
 		if !ok || rest(ctx, time.Until(free)) != nil {
@@ -91,8 +91,8 @@ func (f *feed) nextPreview(ctx context.Context) (frame row, ok bool) {
 	}
 }
 
-// preview gives the preview of a frame, which is made once for all watchers; nil
-// where none can be made. Only the end of ctx is an error.
+// preview returns the preview of a frame, made once for all watchers; nil if none can be
+// made. Only the end of ctx is an error: a preview is never worth a broken stream.
 func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
 	e, isNew, err := f.makePreview(ctx, frame)
 	if isNew && e != nil {
@@ -101,7 +101,7 @@ func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
 	return e, err
 }
 
-// makePreview gives the preview of a frame, and whether it was made just now.
+// makePreview returns the preview of a frame, and whether this call made it.
 func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool, err error) {
 	f.making.Lock()
 	defer f.making.Unlock()
@@ -125,10 +125,10 @@ func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool
 	return e, true, nil
 }
 
-// forget keeps the newest previews only.
+// forget keeps the afterEverySeq previews only.
 func (f *feed) forget() {
-	for len(f.made) > previewsBack {
-		oldest := int64(newest)
+	for len(f.made) > recentPreviews {
+		oldest := int64(afterEverySeq)
 		for seq := range f.made {
 			oldest = min(oldest, seq)
 		}

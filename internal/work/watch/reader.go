@@ -1,13 +1,12 @@
-// Package watch shows callers what becomes of a job: its frames, small pictures of
-// them, what Blender said, and everything that happens while they watch.
+// Package watch shows callers the progress of a job: its frames, small previews, Blender's
+// output, and a stream of events.
 //
-// What always holds: it only reads; a change of a job is read once and told to all who
-// watch it in this process, each told it once and in order; a preview is made once
-// however many watch, and what is kept of previews is bounded in bytes for the whole
-// process.
+// What always holds: it only reads; a change of a job is read once for all watchers in
+// this process, and each watcher receives it once and in order; a preview is made once
+// for all watchers; the kept previews are bounded in bytes for the whole process.
 //
-// Changing a job is left to job and frames, the lines of a stream to the doors. Start
-// reading at Reader, then Reader.Watch in watch.go and feed.go.
+// It leaves changing a job to job and frames, and the format of a stream to the handlers.
+// Start reading at Reader, then Reader.Watch in watch.go and feed.go.
 package watch
 
 import (
@@ -31,7 +30,7 @@ type Reader struct {
 	Jobs  Jobs
 	Log   *slog.Logger
 
-	feeds feeds // of the jobs that are watched here
+	feeds feeds // of the jobs with watchers in this process
 }
 
 // Jobs shows a job as callers see it.
@@ -39,7 +38,7 @@ type Jobs interface {
 	Object(ctx context.Context, tx *db.Tx, jobID string) (job.Object, error)
 }
 
-// row is what is known of an accepted frame, without what Blender said.
+// row is an accepted frame without its log.
 type row = artifact.Frame
 
 // FrameView is an accepted frame as its workspace sees it.
@@ -54,7 +53,7 @@ type FrameView struct {
 	Device        string
 	DeviceName    string
 	AcceptedAt    time.Time
-	Finding       string // what the frame check found and let pass; ""
+	Finding       string // what the frame check found and accepted; "" for nothing
 }
 
 // Frames lists a job's accepted frames by number. Errors: render_not_found.
@@ -79,8 +78,8 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 	return out, err
 }
 
-// WriteLog writes what Blender said, in the order in which frames were accepted,
-// and behind it every attempt that failed.
+// WriteLog writes Blender's output, in the order in which frames were accepted, then the
+// failed attempts. It reads one batch at a time, so memory does not grow with the job.
 // Errors: render_not_found, and those of w.
 func (r *Reader) WriteLog(ctx context.Context, workspaceID, jobID string, w io.Writer) error {
 	for seq := int64(0); ; {

@@ -23,15 +23,15 @@ const (
 	PreviewEvent Kind = "preview" // a FramePreview
 )
 
-// Event is something that the watchers of a job are told. All of them are given
-// the same one: it is read and encoded once.
+// Event is one change of a job. All watchers share it: it is read and encoded once, and
+// nobody changes it.
 type Event struct {
 	Kind Kind
-	// Seq is the job's count of durable changes when it happened. Jobs are told
-	// again under the same number when their progress moves.
+	// Seq is the job's number of durable changes at that time. A job event repeats a
+	// number when only the progress has changed.
 	Seq  int64
 	Data json.RawMessage // one line
-	Last bool            // the job has ended: nothing follows
+	Last bool            // the job has ended: no event follows
 }
 
 func newEvent(kind Kind, seq int64, data any) (*Event, error) {
@@ -44,7 +44,7 @@ func newEvent(kind Kind, seq int64, data any) (*Event, error) {
 	return &Event{Kind: kind, Seq: seq, Data: bytes.TrimSuffix(text.Bytes(), []byte("\n"))}, nil
 }
 
-// FrameAccepted tells of one accepted frame.
+// FrameAccepted is the data of a FrameEvent.
 type FrameAccepted struct {
 	JobID         string  `json:"job_id"`
 	Frame         int     `json:"frame"`
@@ -58,31 +58,31 @@ type FrameAccepted struct {
 	FramesCompleted int `json:"frames_completed"`
 }
 
-// Cursor is how far a watcher has been told: frames and changes of the job up
-// to Seq, previews of frames up to Preview. The zero Cursor is the beginning.
+// Cursor is a watcher's position: it has frames and changes of the job up to Seq, and
+// previews of frames up to Preview. The zero Cursor is the beginning.
 type Cursor struct{ Seq, Preview int64 }
 
-// Watcher is somebody who is told.
+// Watcher receives the events of a job.
 type Watcher struct {
 	From     Cursor
 	Previews bool
-	// Tell is given events in their order, each with the cursor behind it.
-	Tell func([]Told) error
-	// Idle is called when there was nothing to tell for a while.
+	// Send receives events in order, each with the cursor after it.
+	Send func([]Delivery) error
+	// Idle is called after idleAfter without an event, to keep a connection alive.
 	Idle func() error
 }
 
-// Told is an event on its way to one watcher.
-type Told struct {
+// Delivery is an event for one watcher, with the watcher's position after it.
+type Delivery struct {
 	*Event
 	After Cursor
 }
 
-// idleAfter is how long a watcher is told nothing before Idle.
+// idleAfter is the time without an event before Idle.
 const idleAfter = 5 * time.Second
 
-// Watch tells w what happened to a job behind its cursor, and then what happens,
-// until the job has ended or ctx does. Errors: render_not_found, and those of w.
+// Watch sends w the changes of a job after its cursor, first the past ones, then new ones,
+// until the job or ctx ends. Errors: render_not_found, and those of w.
 func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher) error {
 	f, leave, err := r.join(ctx, jobID, w.Previews)
 	if err != nil {
@@ -90,8 +90,8 @@ func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher
 	}
 	defer leave()
 	for {
-		// Whatever happens behind this mark, the feed tells; before it, the
-		// database does.
+		// The database has every change before this mark, the feed every one after it.
+		// An event in both is sent once: the cursor has passed it.
 		mark := f.mark()
 		over, err := r.catchUp(ctx, f, workspaceID, &w)
 		if err != nil || over {
@@ -103,36 +103,36 @@ func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher
 	}
 }
 
-// catchUp tells what the database has behind the watcher's cursor.
+// catchUp sends what the database has after the watcher's cursor.
 func (r *Reader) catchUp(ctx context.Context, f *feed, workspaceID string, w *Watcher) (over bool, err error) {
 	for {
-		n, err := r.newsFor(ctx, workspaceID, f.jobID, w.From.Seq)
+		n, err := r.readUpdate(ctx, workspaceID, f.jobID, w.From.Seq)
 		if err != nil {
 			return false, err
 		}
 		if n.job == nil { // there are more frames than one read brings
-			if _, err := w.tell(n.frames); err != nil {
+			if _, err := w.send(n.frames); err != nil {
 				return false, err
 			}
 			continue
 		}
-		// Nobody waits for pictures to learn how a job stands; but behind its end
-		// nothing comes.
+		// The state of the job comes before the previews, which take time to make; but
+		// the last event must be last.
 		events := append(n.frames, n.job)
 		if n.job.Last {
 			events = n.frames
 		}
-		if _, err := w.tell(events); err != nil {
+		if _, err := w.send(events); err != nil {
 			return false, err
 		}
 		if err := r.missedPreviews(ctx, f, w); err != nil || !n.job.Last {
 			return false, err
 		}
-		return w.tell([]*Event{n.job})
+		return w.send([]*Event{n.job})
 	}
 }
 
-// missedPreviews tells the newest of the previews that the watcher has not seen;
+// missedPreviews tells the afterEverySeq of the previews that the watcher has not seen;
 // who wants older ones asks for them one by one.
 func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error {
 	if !w.Previews || w.From.Preview >= w.From.Seq {
@@ -140,7 +140,7 @@ func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error 
 	}
 	var frames []query.FramesLatestRow
 	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		frames, err = tx.FramesLatest(ctx, query.FramesLatestParams{JobID: f.jobID, Seq: w.From.Preview, Max: previewsBack})
+		frames, err = tx.FramesLatest(ctx, query.FramesLatestParams{JobID: f.jobID, Seq: w.From.Preview, Max: recentPreviews})
 		return err
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error 
 		if e == nil {
 			continue
 		}
-		if _, err := w.tell([]*Event{e}); err != nil {
+		if _, err := w.send([]*Event{e}); err != nil {
 			return err
 		}
 	}
@@ -166,8 +166,8 @@ func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error 
 	return nil
 }
 
-// live tells what the feed tells from mark on. It returns when the job has
-// ended, or when the watcher was so slow that the feed has gone too far.
+// live sends the events of the feed from mark on. It returns when the job has ended, or
+// when the watcher was so slow that the feed has dropped events.
 func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err error) {
 	quiet := time.NewTimer(idleAfter)
 	defer quiet.Stop()
@@ -177,7 +177,7 @@ func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err e
 			return false, err
 		}
 		mark += len(events)
-		if over, err := w.tell(events); err != nil || over {
+		if over, err := w.send(events); err != nil || over {
 			return over, err
 		}
 		if len(events) > 0 {
@@ -197,11 +197,11 @@ func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err e
 	}
 }
 
-// tell passes on what the watcher has not been told, and moves its cursor.
-func (w *Watcher) tell(events []*Event) (over bool, err error) {
-	var told []Told
+// send sends the events that the watcher does not have yet, and moves its cursor.
+func (w *Watcher) send(events []*Event) (over bool, err error) {
+	var sent []Delivery
 	for _, e := range events {
-		if !w.misses(e) {
+		if !w.wants(e) {
 			continue
 		}
 		if e.Kind == PreviewEvent {
@@ -209,16 +209,16 @@ func (w *Watcher) tell(events []*Event) (over bool, err error) {
 		} else {
 			w.From.Seq = e.Seq
 		}
-		told = append(told, Told{e, w.From})
+		sent = append(sent, Delivery{e, w.From})
 		over = over || e.Last
 	}
-	if len(told) == 0 {
+	if len(sent) == 0 {
 		return over, nil
 	}
-	return over, w.Tell(told)
+	return over, w.Send(sent)
 }
 
-func (w *Watcher) misses(e *Event) bool {
+func (w *Watcher) wants(e *Event) bool {
 	switch e.Kind {
 	case PreviewEvent:
 		return w.Previews && e.Seq > w.From.Preview
@@ -228,27 +228,28 @@ func (w *Watcher) misses(e *Event) bool {
 	return e.Seq >= w.From.Seq
 }
 
-// news is what one read of a job brings.
-type news struct {
+// update is the result of one read of a job.
+type update struct {
 	frames []*Event
 	rows   []row  // of frames
-	job    *Event // nil when there are more frames to read first
+	job    *Event // nil if there are more frames to read first
 	object job.Object
 }
 
-// newsBatch is how many frames one read brings at most.
-const newsBatch = 500
+// updateBatch bounds the frames of one read.
+const updateBatch = 500
 
-// newsFor reads a job of a workspace, "" for any, and its frames behind seq.
-func (r *Reader) newsFor(ctx context.Context, workspaceID, jobID string, seq int64) (n news, err error) {
+// readUpdate reads a job of a workspace, "" for any, and its frames after seq, in one
+// transaction, so that the job counts exactly the frames that were read.
+func (r *Reader) readUpdate(ctx context.Context, workspaceID, jobID string, seq int64) (n update, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
-		n = news{}
+		n = update{}
 		record, err := find(ctx, tx, workspaceID, jobID)
 		if err != nil {
 			return err
 		}
 		if record.Seq > seq {
-			frames, err := tx.FramesSince(ctx, query.FramesSinceParams{JobID: jobID, Seq: seq, Max: newsBatch})
+			frames, err := tx.FramesSince(ctx, query.FramesSinceParams{JobID: jobID, Seq: seq, Max: updateBatch})
 			if err != nil {
 				return fmt.Errorf("read frames: %w", err)
 			}
@@ -256,7 +257,7 @@ func (r *Reader) newsFor(ctx context.Context, workspaceID, jobID string, seq int
 				n.rows = append(n.rows, row(f))
 			}
 		}
-		if len(n.rows) == newsBatch {
+		if len(n.rows) == updateBatch {
 			return nil
 		}
 		if n.object, err = r.Jobs.Object(ctx, tx, jobID); err != nil {
