@@ -2,13 +2,13 @@ package front
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plainjson"
 )
 
 // Errors turns errors into answers, for every door: nothing else does.
@@ -54,10 +54,8 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	text := json.NewEncoder(w)
-	text.SetEscapeHTML(false) // that is for HTML
 	// The status is out; a failed write means the caller is gone.
-	_ = text.Encode(body)
+	_ = plainjson.Write(w, body)
 }
 
 // wantsPage reports whether a browser asks for a page.

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/plainjson"
 )
 
 // The tools of spec 4.5, in the order of their use.
@@ -153,13 +153,11 @@ func result(structured any, text string, refused bool) *mcp.CallToolResult {
 
 // unescaped writes JSON with <, > and & as they are: escaping them is for HTML.
 func unescaped(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		panic(err) // our own types are always written
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return text
 }
 
 // noSuchTool answers calls of tools that other renderers have, and some believe

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"svc.example/internal/door/api/operation"
+	"svc.example/internal/ground/db"
 )
 
 type frameBody struct {
@@ -55,7 +56,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			for _, f := range frames {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
-					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: optional(f.Finding),
+					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding),
 					PreviewURL: s.Links.Preview(in.JobID, f.Frame),
 				})
 			}
@@ -105,14 +106,6 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			}
 		}}, nil
 	})
-}
-
-// optional is null where there is nothing.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // streamed describes a 200 that is no JSON.

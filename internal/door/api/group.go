@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
@@ -35,7 +36,7 @@ type groupRule struct {
 
 var (
 	anyText  = regexp.MustCompile(`^.+$`)
-	hex64    = regexp.MustCompile(`^[a-f0-9]{64}$`)
+	hex64    = regexp.MustCompile(digest.Pattern)
 	positive = regexp.MustCompile(`^[1-9][0-9]*$`)
 	natural  = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 )

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 )
@@ -212,7 +213,7 @@ func byHash(r *http.Request) (string, error) {
 		return "", nil
 	}
 	sum, found := strings.CutPrefix(key, uploadKeyPrefix)
-	if !found || !hex64.MatchString(sum) {
+	if !found || !digest.Is(sum) {
 		return "", fault.Field("header."+operation.IdempotencyKey, "must be %s and the file's SHA-256 in lower-case hex", uploadKeyPrefix)
 	}
 	return sum, nil

@@ -18,6 +18,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
@@ -30,11 +31,8 @@ import (
 
 var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
 
-// What stands in receipts as a worker describes it.
-var (
-	sum      = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	switched = regexp.MustCompile(`^[a-z_]{1,40}$`)
-)
+// switched is the form of a setting that a worker changed, as receipts have it.
+var switched = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
 const (
 	mostSwitched   = 20
@@ -115,7 +113,7 @@ func described(meta farmapi.FrameResult) error {
 		return fault.Field("body.meta.width", "and height must be 1 or more")
 	case meta.Device != "GPU" && meta.Device != "CPU":
 		return fault.Field("body.meta.device", "must be GPU or CPU")
-	case !sum.MatchString(meta.SHA256) || !sum.MatchString(meta.PixelSHA256):
+	case !digest.Is(meta.SHA256) || !digest.Is(meta.PixelSHA256):
 		return fault.Field("body.meta.sha256", "and pixel_sha256 must be 64 digits from 0 to f")
 	case meta.RenderSeconds < 0 || meta.RenderSeconds > mostRenderTime.Seconds():
 		return fault.Field("body.meta.render_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())

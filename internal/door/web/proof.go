@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
 )
@@ -67,9 +68,7 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache") // the owner can switch the page off
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // a failed write means the caller is gone
+	_ = plainjson.Write(w, body)       // a failed write means the caller is gone
 	return nil
 }
 

@@ -311,5 +311,23 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
+// OptionalTime is Time, and nil for 0.
+func OptionalTime(us int64) *time.Time {
+	if us == 0 {
+		return nil
+	}
+	t := Time(us)
+	return &t
+}
+
+// Optional is nil for the zero value, which stands for none in a column.
+func Optional[T comparable](value T) *T {
+	var none T
+	if value == none {
+		return nil
+	}
+	return &value
+}
+
 // IsNotFound reports whether err is a query that found no row.
 func IsNotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }

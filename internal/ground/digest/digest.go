@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// Pattern is the form of a digest, for schemas and messages.
+const Pattern = "^[a-f0-9]{64}$"
+
 // Is reports whether text has the form of a digest.
 func Is(text string) bool {
 	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""

@@ -33,7 +33,7 @@ func AccountKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, err
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), moment(r.LastUsedAt), moment(r.RevokedAt), nil}
+		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), nil}
 	}
 	return keys, nil
 }
@@ -46,7 +46,7 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), moment(r.LastUsedAt), moment(r.RevokedAt), limitOf(r.SpendLimitCents)}
+		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), limitOf(r.SpendLimitCents)}
 	}
 	return keys, nil
 }
@@ -59,17 +59,9 @@ func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), moment(r.LastUsedAt), moment(r.RevokedAt), nil}
+		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), nil}
 	}
 	return keys, nil
-}
-
-func moment(us int64) *time.Time {
-	if us == 0 {
-		return nil
-	}
-	t := db.Time(us)
-	return &t
 }
 
 // limitOf converts a stored spend limit; nil means none.

@@ -148,15 +148,15 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 	o := Object{
 		OK: true, JobID: job.JobID, WorkspaceID: job.WorkspaceID, Flow: Flow(job.Flow), Status: status, State: status,
 		Renderer: contract.RendererID, Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine,
-		RenderDevice: optional(job.RenderDevice), DeviceName: optional(job.DeviceName),
+		RenderDevice: db.Optional(job.RenderDevice), DeviceName: db.Optional(job.DeviceName),
 		Filename: job.Filename, InputSHA256: job.InputSha256, InputSizeBytes: job.InputSizeBytes,
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
 		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Told,
-		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: moment(job.SubmittedAt), ClaimedAt: moment(job.ClaimedAt),
-		CompletedAt: moment(job.CompletedAt), FailedAt: moment(job.FailedAt), CancelledAt: moment(job.CancelledAt),
-		CancelReason: optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
+		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: db.OptionalTime(job.SubmittedAt), ClaimedAt: db.OptionalTime(job.ClaimedAt),
+		CompletedAt: db.OptionalTime(job.CompletedAt), FailedAt: db.OptionalTime(job.FailedAt), CancelledAt: db.OptionalTime(job.CancelledAt),
+		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
 	}
 	if job.BlenderVersion != "" {
 		o.Version = job.BlenderVersion
@@ -221,18 +221,3 @@ func percent(part float64, whole int64) float64 {
 }
 
 func seconds(us int64) float64 { return float64(us) / 1e6 }
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func moment(us int64) *time.Time {
-	if us == 0 {
-		return nil
-	}
-	t := db.Time(us)
-	return &t
-}

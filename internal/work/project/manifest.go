@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/plainjson"
 )
 
 // Bounds of a manifest (decisions 16).
@@ -142,13 +142,11 @@ func fold(text string) string {
 // equal texts.
 func (m Manifest) encode() (string, error) {
 	m.Files = slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(m); err != nil {
+	text, err := plainjson.Marshal(m)
+	if err != nil {
 		return "", fmt.Errorf("write a manifest: %w", err)
 	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	return string(text), nil
 }
 
 func decode(text string) (m Manifest, err error) {

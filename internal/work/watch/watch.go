@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/work/job"
 )
 
@@ -35,13 +35,11 @@ type Event struct {
 }
 
 func newEvent(kind Kind, seq int64, data any) (*Event, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(data); err != nil {
+	text, err := plainjson.Marshal(data)
+	if err != nil {
 		return nil, fmt.Errorf("write event: %w", err)
 	}
-	return &Event{Kind: kind, Seq: seq, Data: bytes.TrimSuffix(text.Bytes(), []byte("\n"))}, nil
+	return &Event{Kind: kind, Seq: seq, Data: text}, nil
 }
 
 // FrameAccepted is the data of a FrameEvent.

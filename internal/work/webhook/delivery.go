@@ -74,15 +74,15 @@ func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Deliver
 func deliveryOf(r deliveryRow) Delivery {
 	d := r.WebhookDelivery
 	out := Delivery{
-		DeliveryID: d.DeliveryID, EventID: d.EventID, EventType: r.Type, EndpointID: d.EndpointID, JobID: optional(d.JobID), URL: r.Url,
-		Status: Status(d.Status), Tries: int(d.Tries), CreatedAt: db.Time(d.CreatedAt), EndedAt: moment(d.EndedAt), Attempts: []Attempt{},
+		DeliveryID: d.DeliveryID, EventID: d.EventID, EventType: r.Type, EndpointID: d.EndpointID, JobID: db.Optional(d.JobID), URL: r.Url,
+		Status: Status(d.Status), Tries: int(d.Tries), CreatedAt: db.Time(d.CreatedAt), EndedAt: db.OptionalTime(d.EndedAt), Attempts: []Attempt{},
 	}
 	if d.Reason != "" {
 		reason := Reason(d.Reason)
 		out.Reason = &reason
 	}
 	if out.Status == Pending {
-		out.NextTryAt = moment(d.NextAt)
+		out.NextTryAt = db.OptionalTime(d.NextAt)
 	}
 	return out
 }
@@ -90,20 +90,13 @@ func deliveryOf(r deliveryRow) Delivery {
 func attemptOf(r query.WebhookAttempt) Attempt {
 	a := Attempt{
 		Number: int(r.Number), StartedAt: db.Time(r.StartedAt), DurationMS: r.DurationUs / 1000,
-		Error: optional(r.Error), Answer: r.Answer, NextTryAt: moment(r.NextAt),
+		Error: db.Optional(r.Error), Answer: r.Answer, NextTryAt: db.OptionalTime(r.NextAt),
 	}
 	if r.Status != 0 {
 		status := int(r.Status)
 		a.Status = &status
 	}
 	return a
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // OfJob lists a job's deliveries, newest first. The caller has checked that the job

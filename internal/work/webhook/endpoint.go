@@ -29,21 +29,13 @@ type Endpoint struct {
 func endpointOf(r query.WebhookEndpoint) Endpoint {
 	e := Endpoint{
 		EndpointID: r.EndpointID, URL: r.Url, Description: r.Description, Enabled: r.DisabledAt == 0,
-		DisabledAt: moment(r.DisabledAt), FailingSince: moment(r.FailingSince), CreatedAt: db.Time(r.CreatedAt),
+		DisabledAt: db.OptionalTime(r.DisabledAt), FailingSince: db.OptionalTime(r.FailingSince), CreatedAt: db.Time(r.CreatedAt),
 	}
 	if r.DisabledReason != "" {
 		reason := Reason(r.DisabledReason)
 		e.DisabledReason = &reason
 	}
 	return e
-}
-
-func moment(us int64) *time.Time {
-	if us == 0 {
-		return nil
-	}
-	t := db.Time(us)
-	return &t
 }
 
 // NewEndpoint describes an endpoint to create.

@@ -1,9 +1,7 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/plainjson"
 )
 
 // Event is a fact that receivers are told of.
@@ -45,10 +44,7 @@ func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 // storeEvent writes an event. It encodes the body once, because every try must send
 // the same bytes.
 func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
-	var body bytes.Buffer
-	w := json.NewEncoder(&body)
-	w.SetEscapeHTML(false) // the API writes JSON without HTML escapes too
-	err = w.Encode(struct {
+	body, err := plainjson.Marshal(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      any       `json:"data"`
@@ -58,7 +54,7 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 	}
 	eventID = id.New(id.Event)
 	err = tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{
-		EventID: eventID, WorkspaceID: e.WorkspaceID, JobID: e.JobID, Type: e.Type, Body: strings.TrimSuffix(body.String(), "\n"), CreatedAt: tx.Now,
+		EventID: eventID, WorkspaceID: e.WorkspaceID, JobID: e.JobID, Type: e.Type, Body: string(body), CreatedAt: tx.Now,
 	})
 	if err != nil {
 		return "", fmt.Errorf("keep webhook event: %w", err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"svc.example/internal/ground/plainjson"
 )
 
 // Encoded is a body that is encoded already.
@@ -24,9 +26,7 @@ func Marshal(w io.Writer, v any) error {
 		_, err := w.Write(b.JSON())
 		return err
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return plainjson.Write(w, v)
 }
 
 // Unmarshal is json.Unmarshal for what callers send. It refuses a NUL, which

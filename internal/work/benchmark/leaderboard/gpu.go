@@ -40,7 +40,7 @@ func average(sum, n int64) float64 { return float64(sum) / float64(n) / 1000 }
 
 // figuresOf computes what a group knows of all its results.
 func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures, error) {
-	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: known(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
+	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
 	if g.Results == 0 {
 		return f, nil
 	}

@@ -111,7 +111,7 @@ func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResu
 func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 	r := Row{
 		ResultID: row.ResultID, ReceiptID: row.ReceiptID, GPUName: row.GpuName, GPUSlug: row.GpuSlug, DeviceName: row.DeviceName,
-		VRAMGB: known(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
+		VRAMGB: db.Optional(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
 		Synthetic: row.Synthetic == 1, CreatedAt: db.Time(row.CreatedAt),
 		BenchmarkVersion: board.BenchmarkVersion, SceneVersion: board.SceneVersion, ScoringVersion: board.ScoringVersion,
 		GlobalPercentileLabel: NoLabel, PublicResultURL: b.Links.Result(row.ResultID),
@@ -120,14 +120,6 @@ func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 		r.RenderDevice = benchmark.CPU
 	}
 	return r
-}
-
-// known is nil for 0, which stands for what is not known.
-func known(n int64) *int64 {
-	if n == 0 {
-		return nil
-	}
-	return &n
 }
 
 // groupOf reads a group; the zero group, without results, when there is none.
@@ -224,7 +216,7 @@ func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort,
 	all := []GPUShort{}
 	for _, g := range groups {
 		all = append(all, GPUShort{
-			GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: known(g.VramGb), SampleCount: g.Results,
+			GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results,
 			AverageScore: average(g.ScoreSum, g.Results), TopScore: thousandths(g.ScoreTop), Synthetic: g.Synthetic > 0,
 		})
 	}
