@@ -18,8 +18,8 @@
 //     Options.MaxUnpacked and Options.MaxRatio.
 //   - Members of structs are found by name through the file's own description of
 //     them, never at an offset that a version happens to have.
-//   - The package has no state and imports nothing but the standard library and
-//     the decoders of klauspost/compress.
+//   - The package has no state and imports nothing but the standard library,
+//     its own dna and the decoders of klauspost/compress.
 //
 // # The format
 //
@@ -48,5 +48,5 @@
 // open linked files.
 //
 // Start reading at inspect.go, then scan.go (one pass over the blocks), keep.go
-// (the bound), dna.go and record.go (structs by name), scene.go.
+// (the bound), package dna and record.go (structs by name), scene.go.
 package blendfile

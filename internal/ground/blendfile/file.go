@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"svc.example/internal/ground/blendfile/dna"
 )
 
 // file is a scanned .blend: the DNA, and the kept blocks to read by it.
 type file struct {
 	header header
-	dna    *dna
+	dna    *dna.DNA
 	keep   *keeper
 	global record
 	index  map[group]*index // made when asked for
@@ -77,19 +79,19 @@ func (f *file) fail(err error) {
 // record reads a kept block as struct as. It is empty when the block is of
 // another struct.
 func (f *file) record(k kept, as string) record {
-	if f.dna.structName(k.index) != as {
+	if f.dna.StructName(k.index) != as {
 		return record{}
 	}
-	l, err := f.dna.layout(as)
+	l, err := f.dna.Layout(as)
 	if err != nil {
 		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: err.Error()})
 		return record{}
 	}
-	if k.size < int64(l.size) {
-		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: fmt.Sprintf("%d bytes cannot hold a %s of %d", k.size, as, l.size)})
+	if k.size < int64(l.Size) {
+		f.fail(&DamagedError{Offset: k.offset, Block: k.code, What: fmt.Sprintf("%d bytes cannot hold a %s of %d", k.size, as, l.Size)})
 		return record{}
 	}
-	return record{f: f, l: l, kept: k, bytes: k.first(l.size)}
+	return record{f: f, l: l, kept: k, bytes: k.first(l.Size)}
 }
 
 // facts yields the data-blocks of a code that were kept whole.
@@ -119,7 +121,7 @@ func (f *file) dataBlock(code string, addr uint64) (kept, bool) {
 
 // held is what is kept of a struct in a group, nil when there is nothing.
 func (f *file) held(g group, as string) *held {
-	i, ok := f.dna.index[as]
+	i, ok := f.dna.Index(as)
 	if !ok {
 		return nil
 	}
@@ -168,7 +170,7 @@ func (f *file) at(r record, addr uint64, as string) record {
 	}
 	f.steps++
 	g := groupOf(r)
-	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok && f.dna.structName(k.index) == as {
+	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok && f.dna.StructName(k.index) == as {
 		found := f.record(k, as)
 		f.steps += len(found.bytes) / stepBytes
 		return found
@@ -273,9 +275,9 @@ func (f *file) ownerName(r record) string {
 // headName reads the name from the first bytes of a data-block, whatever struct
 // it is: all begin with an ID.
 func (f *file) headName(k kept) string {
-	l, err := f.dna.layout("ID")
+	l, err := f.dna.Layout("ID")
 	if l == nil || err != nil {
 		return ""
 	}
-	return record{f: f, l: l, kept: k, bytes: k.first(l.size)}.name()
+	return record{f: f, l: l, kept: k, bytes: k.first(l.Size)}.name()
 }

@@ -5,30 +5,32 @@ import (
 	"iter"
 	"math"
 	"strings"
+
+	"svc.example/internal/ground/blendfile/dna"
 )
 
 // record is one struct of the file, with its members by name. A member that the
 // file's version does not have reads as zero, and has tells that it is so.
 type record struct {
 	f     *file
-	l     *layout
+	l     *dna.Layout
 	kept  kept
 	bytes []byte
 }
 
 // member is the raw bytes of a member, nil when there is none.
-func (r record) member(path string) (field, []byte) {
+func (r record) member(path string) (dna.Field, []byte) {
 	if r.l == nil {
-		return field{}, nil
+		return dna.Field{}, nil
 	}
-	f, ok, err := r.f.dna.find(r.l, path)
+	f, ok, err := r.f.dna.Find(r.l, path)
 	if err != nil {
 		r.f.fail(&DamagedError{Block: "DNA1", What: err.Error()})
 	}
-	if !ok || f.offset+f.size > len(r.bytes) {
-		return field{}, nil
+	if !ok || f.Offset+f.Size > len(r.bytes) {
+		return dna.Field{}, nil
 	}
-	return f, r.bytes[f.offset : f.offset+f.size]
+	return f, r.bytes[f.Offset : f.Offset+f.Size]
 }
 
 func (r record) has(path string) bool {
@@ -39,12 +41,12 @@ func (r record) has(path string) bool {
 // int reads a member of any whole-number type; of an array, the first element.
 func (r record) int(path string) int {
 	f, b := r.member(path)
-	if b == nil || f.count == 0 || f.pointer {
+	if b == nil || f.Count == 0 || f.Pointer {
 		return 0
 	}
 	order := r.f.header.order
-	unsigned := strings.HasPrefix(f.typ, "u")
-	switch len(b) / f.count {
+	unsigned := strings.HasPrefix(f.Type, "u")
+	switch len(b) / f.Count {
 	case 1:
 		if unsigned {
 			return int(b[0])
@@ -72,9 +74,9 @@ func (r record) float(path string) float64 {
 	f, b := r.member(path)
 	v := 0.0
 	switch {
-	case f.typ == "float" && len(b) >= 4:
+	case f.Type == "float" && len(b) >= 4:
 		v = float64(math.Float32frombits(r.f.header.order.Uint32(b)))
-	case f.typ == "double" && len(b) >= 8:
+	case f.Type == "double" && len(b) >= 8:
 		v = math.Float64frombits(r.f.header.order.Uint64(b))
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -86,7 +88,7 @@ func (r record) float(path string) float64 {
 // text reads a member that is an array of characters, up to its NUL.
 func (r record) text(path string) string {
 	f, b := r.member(path)
-	if b == nil || f.pointer {
+	if b == nil || f.Pointer {
 		return ""
 	}
 	return cString(b)
@@ -103,7 +105,7 @@ func cString(b []byte) string {
 // ptr reads a member that is an address.
 func (r record) ptr(path string) uint64 {
 	f, b := r.member(path)
-	if b == nil || !f.pointer || len(b) < r.f.header.pointer {
+	if b == nil || !f.Pointer || len(b) < r.f.header.pointer {
 		return 0
 	}
 	return r.f.header.address(b)
@@ -114,7 +116,7 @@ func (r record) name() string {
 	if n := r.text("id.name"); len(n) >= 2 {
 		return n[2:]
 	}
-	if n := r.text("name"); len(n) >= 2 && r.l != nil && r.l.name == "ID" {
+	if n := r.text("name"); len(n) >= 2 && r.l != nil && r.l.Name == "ID" {
 		return n[2:]
 	}
 	return ""
@@ -139,7 +141,7 @@ func (r record) list(path, as string) iter.Seq[record] {
 		}
 		for left := r.f.blocks(r); at.l != nil; left-- {
 			if left == 0 {
-				r.f.fail(&DamagedError{Offset: r.kept.offset, What: "the list " + path + " of a " + r.l.name + " runs in a circle"})
+				r.f.fail(&DamagedError{Offset: r.kept.offset, What: "the list " + path + " of a " + r.l.Name + " runs in a circle"})
 				return
 			}
 			if !yield(at) {

@@ -2,6 +2,8 @@ package blendfile
 
 import (
 	"fmt"
+
+	"svc.example/internal/ground/blendfile/dna"
 )
 
 const (
@@ -19,7 +21,7 @@ type scan struct {
 	*stream
 	header  header
 	keep    *keeper
-	dna     *dna
+	dna     *dna.DNA
 	global  kept
 	thumb   *Thumbnail
 	blocks  int
@@ -132,7 +134,7 @@ func (s *scan) takeDNA(b block) error {
 	if err := s.full(raw); err != nil {
 		return s.fault(err, b.code, `block "DNA1"`)
 	}
-	d, err := parseDNA(raw, s.header)
+	d, err := dna.Parse(raw, s.header.order, s.header.pointer)
 	if err != nil {
 		return &DamagedError{Offset: b.offset, Block: b.code, What: err.Error()}
 	}

@@ -1,23 +1,35 @@
-package blendfile
+// Package dna reads the description that a .blend file has of its own structs
+// (SDNA, block DNA1).
+//
+// What always holds: a member is found by its name, never by an offset that one
+// version of Blender happens to have, so one reader serves every version. What
+// does not hold together (a member of unknown type, members of more bytes than
+// their struct) is an error, and never a wrong offset.
+//
+// It leaves to others where the block lies and what members mean. Start reading at
+// Parse, then DNA.Find.
+package dna
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// dna is the file's own description of its structs. Fields are found through it
+// DNA is the file's own description of its structs. Fields are found through it
 // by name, never by a known offset, so one reader serves every version.
-type dna struct {
-	header  header
+type DNA struct {
+	order   binary.ByteOrder
+	address int      // bytes of an address: 4 or 8
 	names   []string // of fields, as declared: "*next", "name[64]", "(*func)()"
 	types   []string
 	lengths []uint16 // of the types, in bytes
 	structs []structDef
 	index   map[string]int // struct by type name
-	layouts map[int]*layout
+	layouts map[int]*Layout
 }
 
 // structDef is a struct as the DNA has it: pairs of type and name numbers.
@@ -26,21 +38,21 @@ type structDef struct {
 	fields []byte
 }
 
-// field is a member of a struct.
-type field struct {
-	name    string // bare
-	typ     string
-	offset  int
-	size    int // bytes of the whole member
-	count   int // elements, 1 when it is no array
-	pointer bool
+// Field is a member of a struct.
+type Field struct {
+	Name    string // bare
+	Type    string
+	Offset  int
+	Size    int // bytes of the whole member
+	Count   int // elements, 1 when it is no array
+	Pointer bool
 }
 
-// layout is a struct with its offsets worked out.
-type layout struct {
-	name   string
-	size   int
-	fields map[string]field
+// Layout is a struct with its offsets worked out.
+type Layout struct {
+	Name   string
+	Size   int // bytes
+	fields map[string]Field
 }
 
 const (
@@ -48,11 +60,12 @@ const (
 	maxMembers = 1 << 10 // of a struct that is read; the widest of Blender's has 227
 )
 
-// parseDNA reads the four parts of the DNA: NAME, TYPE, TLEN and STRC, each on
-// an address that four divides.
-func parseDNA(raw []byte, h header) (*dna, error) {
-	c := &cursor{b: raw, h: h}
-	d := &dna{header: h, index: map[string]int{}, layouts: map[int]*layout{}}
+// Parse reads the four parts of the DNA: NAME, TYPE, TLEN and STRC, each on an
+// address that four divides. Addresses in the file have that many bytes, 4 or 8.
+// The error says what does not hold together.
+func Parse(raw []byte, order binary.ByteOrder, address int) (*DNA, error) {
+	c := &cursor{b: raw, order: order}
+	d := &DNA{order: order, address: address, index: map[string]int{}, layouts: map[int]*Layout{}}
 	c.tag("SDNA")
 	c.tag("NAME")
 	d.names = c.idents()
@@ -82,10 +95,10 @@ func parseDNA(raw []byte, h header) (*dna, error) {
 
 // cursor reads the DNA; the first fault stays.
 type cursor struct {
-	b   []byte
-	at  int
-	h   header
-	err error
+	b     []byte
+	at    int
+	order binary.ByteOrder
+	err   error
 }
 
 func (c *cursor) take(n int) []byte {
@@ -107,7 +120,7 @@ func (c *cursor) tag(want string) {
 
 func (c *cursor) u16() uint16 {
 	if b := c.take(2); b != nil {
-		return c.h.order.Uint16(b)
+		return c.order.Uint16(b)
 	}
 	return 0
 }
@@ -118,7 +131,7 @@ func (c *cursor) count() int {
 	if b == nil {
 		return 0
 	}
-	n := int(int32(c.h.order.Uint32(b)))
+	n := int(int32(c.order.Uint32(b)))
 	if n < 0 || n > 1<<16 {
 		c.err = fmt.Errorf("the DNA has a table of %d entries", n)
 		return 0
@@ -146,17 +159,25 @@ func (c *cursor) idents() []string {
 	return list
 }
 
-// structName is the name of the struct that a block's index stands for.
-func (d *dna) structName(index int) string {
+// Index is the number that blocks have for a struct; ok is false when the file's
+// version knows no such struct.
+func (d *DNA) Index(name string) (index int, ok bool) {
+	index, ok = d.index[name]
+	return index, ok
+}
+
+// StructName is the name of the struct that a block's index stands for, and empty
+// for an index that no struct has.
+func (d *DNA) StructName(index int) string {
 	if index >= len(d.structs) {
 		return ""
 	}
 	return d.types[d.structs[index].typ]
 }
 
-// layout works out the offsets of a struct, once. It is nil when the file's
+// Layout works out the offsets of a struct, once. It is nil when the file's
 // version knows no such struct.
-func (d *dna) layout(name string) (*layout, error) {
+func (d *DNA) Layout(name string) (*Layout, error) {
 	i, ok := d.index[name]
 	if !ok {
 		return nil, nil
@@ -168,25 +189,25 @@ func (d *dna) layout(name string) (*layout, error) {
 	if members := len(def.fields) / 4; members > maxMembers {
 		return nil, fmt.Errorf("the DNA's struct %s has %d members, more than %d", name, members, maxMembers)
 	}
-	l := &layout{name: name, size: int(d.lengths[def.typ]), fields: map[string]field{}}
+	l := &Layout{Name: name, Size: int(d.lengths[def.typ]), fields: map[string]Field{}}
 	at := 0
 	for f := def.fields; len(f) > 0; f = f[4:] {
-		typ, name := int(d.header.order.Uint16(f)), int(d.header.order.Uint16(f[2:]))
+		typ, name := int(d.order.Uint16(f)), int(d.order.Uint16(f[2:]))
 		if typ >= len(d.types) || name >= len(d.names) {
-			return nil, fmt.Errorf("the DNA's struct %s has a member of unknown type or name", l.name)
+			return nil, fmt.Errorf("the DNA's struct %s has a member of unknown type or name", l.Name)
 		}
 		m := declared(d.names[name])
-		m.typ, m.offset = d.types[typ], at
+		m.Type, m.Offset = d.types[typ], at
 		unit := int(d.lengths[typ])
-		if m.pointer {
-			unit = d.header.pointer
+		if m.Pointer {
+			unit = d.address
 		}
-		m.size = unit * m.count
-		at += m.size
-		if at > l.size {
-			return nil, fmt.Errorf("the DNA's struct %s has members of more than its %d bytes", l.name, l.size)
+		m.Size = unit * m.Count
+		at += m.Size
+		if at > l.Size {
+			return nil, fmt.Errorf("the DNA's struct %s has members of more than its %d bytes", l.Name, l.Size)
 		}
-		l.fields[m.name] = m
+		l.fields[m.Name] = m
 	}
 	d.layouts[i] = l
 	return l, nil
@@ -194,17 +215,17 @@ func (d *dna) layout(name string) (*layout, error) {
 
 // declared takes a member's declaration apart: "*adt", "name[64]",
 // "mat[4][4]", "(*free)()".
-func declared(s string) field {
-	f := field{count: 1}
+func declared(s string) Field {
+	f := Field{Count: 1}
 	if strings.HasPrefix(s, "(") {
-		f.pointer = true
-		f.name, _, _ = strings.Cut(strings.TrimLeft(s, "(*"), ")")
+		f.Pointer = true
+		f.Name, _, _ = strings.Cut(strings.TrimLeft(s, "(*"), ")")
 		return f
 	}
-	f.name = strings.TrimLeft(s, "*")
-	f.pointer = len(f.name) < len(s)
-	name, dims, _ := strings.Cut(f.name, "[")
-	f.name = name
+	f.Name = strings.TrimLeft(s, "*")
+	f.Pointer = len(f.Name) < len(s)
+	name, dims, _ := strings.Cut(f.Name, "[")
+	f.Name = name
 	for dims != "" {
 		var n string
 		n, dims, _ = strings.Cut(dims, "]")
@@ -215,33 +236,33 @@ func declared(s string) field {
 		if err != nil {
 			v = 1 << 16
 		}
-		f.count = min(f.count*int(v), 1<<24)
+		f.Count = min(f.Count*int(v), 1<<24)
 	}
 	return f
 }
 
-// find resolves a dotted path of members, "r.im_format.imtype", to one field
+// Find resolves a dotted path of members, "r.im_format.imtype", to one field
 // with its offset in the outer struct. ok is false when the file's version has
 // no such member.
-func (d *dna) find(l *layout, path string) (field, bool, error) {
+func (d *DNA) Find(l *Layout, path string) (Field, bool, error) {
 	base := 0
 	for {
 		name, rest, more := strings.Cut(path, ".")
 		f, ok := l.fields[name]
 		if !ok {
-			return field{}, false, nil
+			return Field{}, false, nil
 		}
-		f.offset += base
+		f.Offset += base
 		if !more {
 			return f, true, nil
 		}
-		if f.pointer {
-			return field{}, false, nil
+		if f.Pointer {
+			return Field{}, false, nil
 		}
-		inner, err := d.layout(f.typ)
+		inner, err := d.Layout(f.Type)
 		if inner == nil || err != nil {
-			return field{}, false, err
+			return Field{}, false, err
 		}
-		l, path, base = inner, rest, f.offset
+		l, path, base = inner, rest, f.Offset
 	}
 }
