@@ -184,7 +184,7 @@ func (w *World) Seen(workers ...string) {
 	})
 }
 
-// Claim asks for frames as a worker does.
+// Claim claims frames as a worker does.
 func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
 	t.Helper()
 	work, err := w.Frames.Claim(context.Background(), worker, prefer, limit)
@@ -238,7 +238,7 @@ func (w *World) Fail(l lease.Lease, code fault.Code) {
 	if err := w.Frames.Fail(w.T.Context(), l.Ref(), framecheck.Failure{Code: code, Message: "it failed", Log: "last words"}); err != nil {
 		w.T.Fatal(err)
 	}
-	w.Advance(2 * time.Second) // the pause before the next try
+	w.Advance(2 * time.Second) // the pause before the next attempt
 }
 
 // Status is a job's state, and why it failed.

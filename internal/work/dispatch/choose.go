@@ -34,7 +34,7 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 	// Idle workers poll all the time: one indexed read ends most calls here.
 	waits, err := tx.TurnAnyWaiting(ctx)
 	if err != nil {
-		return Choice{}, fmt.Errorf("look for work: %w", err)
+		return Choice{}, fmt.Errorf("find work: %w", err)
 	}
 	if waits == 0 {
 		return Choice{}, nil
@@ -76,11 +76,11 @@ func nextFailedBefore(ctx context.Context, tx *db.Tx, holder string) (Choice, er
 		return Choice{JobID: frame.Subject, LeaseID: frame.LeaseID}, nil
 	}
 	if !db.IsNotFound(err) {
-		return Choice{}, fmt.Errorf("look for frames that are left: %w", err)
+		return Choice{}, fmt.Errorf("find frames that failed before: %w", err)
 	}
 	jobID, err := tx.JobLeft(ctx, query.JobLeftParams{Holder: holder, Now: tx.Now, Since: since})
 	if err != nil && !db.IsNotFound(err) {
-		return Choice{}, fmt.Errorf("look for jobs that are left: %w", err)
+		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
 	return Choice{JobID: jobID}, nil
 }
@@ -155,7 +155,7 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 func hasFrameFor(ctx context.Context, tx *db.Tx, holder, jobID string) (bool, error) {
 	n, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
 	if err != nil {
-		return false, fmt.Errorf("look for frames of %s: %w", jobID, err)
+		return false, fmt.Errorf("find frames of %s: %w", jobID, err)
 	}
 	return n > 0, nil
 }

@@ -16,7 +16,7 @@ func every(start time.Time, d time.Duration, n int) []time.Time {
 	return at
 }
 
-func TestAnEvenPaceIsForetoldExactly(t *testing.T) {
+func TestAnEvenPaceHasAnExactForecast(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
 	for _, done := range []int{2, ETAFrames, 500} {
@@ -29,11 +29,11 @@ func TestAnEvenPaceIsForetoldExactly(t *testing.T) {
 	}
 }
 
-func TestTheFirstFrameIsForetoldByItsProgress(t *testing.T) {
+func TestTheFirstFramesForecastFollowsItsProgress(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
 	if _, _, ok := Forecast(start.Add(time.Second), start, nil, 0, 0.01, 3.99); ok {
-		t.Error("something is told of a frame that has hardly begun")
+		t.Error("there is a forecast for a frame that has hardly started")
 	}
 	eta, span, ok := Forecast(start.Add(5*time.Second), start, nil, 0, 0.5, 3.5)
 	if !ok || eta != 35 || span.LowSeconds >= eta || span.HighSeconds <= eta {
@@ -41,7 +41,7 @@ func TestTheFirstFrameIsForetoldByItsProgress(t *testing.T) {
 	}
 }
 
-func TestAJobThatStandsStillIsForetoldLater(t *testing.T) {
+func TestAForecastGrowsWhileNoFrameIsAccepted(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1000, 0)
 	all := every(start, time.Second, 4)

@@ -72,7 +72,7 @@ func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int
 	h.SameCode, h.SameCodeWorkers, h.AnyAccepted = int(alike.Tries), int(alike.Holders), job.FramesCompleted > 0
 	others, err := tx.OthersFor(ctx, query.OthersForParams{Since: onlineSince(tx), Now: tx.Now, Holder: ref.Holder, Subject: job.JobID, Item: frame})
 	if err != nil {
-		return h, fmt.Errorf("look for other workers: %w", err)
+		return h, fmt.Errorf("find other workers: %w", err)
 	}
 	h.OtherWorkers = others > 0
 	return h, nil

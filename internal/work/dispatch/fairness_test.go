@@ -54,8 +54,8 @@ func (s *sim) start(workspace string, frames int, frame time.Duration) *simJob {
 	return j
 }
 
-// step lets the worker that is free first deliver and ask again; false when it
-// got nothing.
+// step lets the worker that is free first deliver and claim again; false if it got
+// nothing.
 func (s *sim) step() bool {
 	w := slices.MinFunc(s.workers, func(a, b *simWorker) int { return cmp.Compare(a.free, b.free) })
 	s.now = max(s.now, w.free)
@@ -79,12 +79,12 @@ func (s *sim) step() bool {
 	s.given[j.workspace] += took
 	s.given[j.id] += took
 	if work.Waiting != j.left {
-		s.t.Fatalf("%d frames of the job wait, the worker is told of %d", j.left, work.Waiting)
+		s.t.Fatalf("%d frames of the job wait, the claim says %d", j.left, work.Waiting)
 	}
 	return true
 }
 
-// drain renders what is left, so that the next check begins with nothing.
+// drain renders all remaining frames, so that the next round starts with an empty queue.
 func (s *sim) drain() {
 	for s.busy() {
 		s.step()
@@ -100,14 +100,14 @@ func (s *sim) busy() bool {
 	return slices.ContainsFunc(s.workers, func(w *simWorker) bool { return len(w.has) > 0 })
 }
 
-// tolerance is how far two that always have frames waiting may drift apart: what a
-// worker may go on with the file that it has open, and what is with the workers at
-// a guess.
+// tolerance bounds the difference of two that always have waiting frames: a worker may
+// stay with its open file for FileAffinity, and claimed frames are charged at an assumed
+// or mean time.
 func (s *sim) tolerance(longest time.Duration) time.Duration {
 	return dispatch.FileAffinity + time.Duration(2*len(s.workers))*max(longest, dispatch.AssumedFrameTime)
 }
 
-// rivalry is what a round of the simulation is made of.
+// rivalry is the input of one round of the simulation.
 type rivalry struct {
 	workers int
 	within  bool // of one workspace
@@ -181,9 +181,9 @@ func TestAOneFrameJobDoesNotWaitForALongOne(t *testing.T) {
 	}
 }
 
-// A workspace that comes back has saved nothing up, and one that served the workers
-// for itself owes nothing.
-func TestNobodySavesUpAndNobodyOwes(t *testing.T) {
+// A workspace that returns has no claim on the time in which it was idle, and one that
+// used all workers alone repays nothing.
+func TestIdleTimeEarnsNoShareAndSoleUseCostsNone(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		s := newSim(t, w, 1)
 		early, late := w.Workspace(t), w.Workspace(t)
@@ -216,7 +216,7 @@ func TestAWorkerStaysWithTheFileThatItHasOpen(t *testing.T) {
 				changes, open = changes+1, s.workers[0].open
 			}
 		}
-		if most := int(s.now/dispatch.FileAffinity) + 3; changes > most { // the first frames are counted at a guess
+		if most := int(s.now/dispatch.FileAffinity) + 3; changes > most { // the first frames are charged at an assumed time
 			t.Errorf("in %s the worker opened %d files, want %d at most", s.now, changes, most)
 		}
 	})

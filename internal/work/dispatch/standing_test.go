@@ -18,10 +18,10 @@ func TestAStandingFallsFastAndRisesSlowly(t *testing.T) {
 	for range 10 {
 		s = s.withFault(now)
 		if got := time.Duration(s.until-now) * time.Microsecond; got != want {
-			t.Fatalf("set aside for %s, want %s", got, want)
+			t.Fatalf("suspended for %s, want %s", got, want)
 		}
 		if again := s.withFault(now); again != s {
-			t.Fatalf("a fault while it is set aside makes %+v of %+v", again, s)
+			t.Fatalf("a fault during a suspension makes %+v of %+v", again, s)
 		}
 		now, want = s.until, min(2*want, longestSuspension)
 	}

@@ -16,7 +16,7 @@ func soundPicture() (framecheck.Picture, framecheck.Scene) {
 	}, framecheck.Scene{OutputFormat: "PNG", Width: 8, Height: 6}
 }
 
-func TestWhatIsSurelyWrongWithAPictureFailsItsTry(t *testing.T) {
+func TestACertainlyWrongPictureFailsItsAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(p *framecheck.Picture, s *framecheck.Scene)
@@ -49,7 +49,7 @@ func TestWhatIsSurelyWrongWithAPictureFailsItsTry(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeTheScenesOwnDoingIsDoubtedAndConfirmed(t *testing.T) {
+func TestAPictureThatMayBeIntendedIsDoubtedAndConfirmed(t *testing.T) {
 	t.Parallel()
 	before := func(holder, pixels string) []framecheck.Attempt {
 		return []framecheck.Attempt{{Holder: holder, PixelSHA256: pixels, Code: fault.FrameCheckFailed}}
@@ -57,36 +57,36 @@ func TestWhatMayBeTheScenesOwnDoingIsDoubtedAndConfirmed(t *testing.T) {
 	for name, c := range map[string]struct {
 		look    pixels.Look
 		missing bool // inspect warned of missing files
-		tries   []framecheck.Attempt
+		earlier []framecheck.Attempt
 		finding string
 		doubted bool
 	}{
 		"ordinary":                         {look: pixels.Look{Blank: 0.1, Pink: 0.01}},
 		"pink":                             {look: pixels.Look{Pink: 0.2}, doubted: true},
 		"pink, as inspect warned":          {look: pixels.Look{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
-		"pink, confirmed by another":       {look: pixels.Look{Pink: 0.2}, tries: before("two", "pixels"), finding: framecheck.FindingPink},
-		"pink, by the same worker":         {look: pixels.Look{Pink: 0.2}, tries: before("one", "pixels"), doubted: true},
-		"pink, another otherwise":          {look: pixels.Look{Pink: 0.2}, tries: before("two", "others"), doubted: true},
+		"pink, confirmed by another":       {look: pixels.Look{Pink: 0.2}, earlier: before("two", "pixels"), finding: framecheck.FindingPink},
+		"pink, by the same worker":         {look: pixels.Look{Pink: 0.2}, earlier: before("one", "pixels"), doubted: true},
+		"pink, another otherwise":          {look: pixels.Look{Pink: 0.2}, earlier: before("two", "others"), doubted: true},
 		"blank, neighbours not known":      {look: pixels.Look{Blank: 1}},
-		"blank, confirmed":                 {look: pixels.Look{Blank: 1}, tries: before("two", "pixels"), finding: framecheck.FindingUniform},
-		"blank, confirmed by the only one": {look: pixels.Look{Blank: 1}, tries: before("one", "pixels"), finding: framecheck.FindingUniform},
-		"blank in part, confirmed":         {look: pixels.Look{Blank: 0.5}, tries: before("two", "pixels"), finding: framecheck.FindingBlank},
-		"blank in part, not the same":      {look: pixels.Look{Blank: 0.5}, tries: before("two", "others")},
-		"a crash confirms nothing":         {look: pixels.Look{Blank: 1}, tries: before("two", "")},
+		"blank, confirmed":                 {look: pixels.Look{Blank: 1}, earlier: before("two", "pixels"), finding: framecheck.FindingUniform},
+		"blank, confirmed by the only one": {look: pixels.Look{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
+		"blank in part, confirmed":         {look: pixels.Look{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
+		"blank in part, not the same":      {look: pixels.Look{Blank: 0.5}, earlier: before("two", "others")},
+		"a crash confirms nothing":         {look: pixels.Look{Blank: 1}, earlier: before("two", "")},
 	} {
 		p, s := soundPicture()
 		p.Seen.Look = c.look
 		if c.missing {
 			s.MissingFiles = true
 		}
-		finding, doubt := framecheck.Judge(p, s, c.tries)
+		finding, doubt := framecheck.Judge(p, s, c.earlier)
 		if finding != c.finding || (doubt != nil) != c.doubted || (doubt != nil && doubt.DoubtedPixels != "pixels") {
 			t.Errorf("%s: found %q, doubt %+v; want %q, %t", name, finding, doubt, c.finding, c.doubted)
 		}
 	}
 }
 
-func TestABlankFrameStandsOutWhenItsNeighboursAreNot(t *testing.T) {
+func TestABlankFrameDiffersFromNeighboursThatAreNot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		blank, before, behind int64
@@ -107,7 +107,7 @@ func TestABlankFrameStandsOutWhenItsNeighboursAreNot(t *testing.T) {
 	}
 }
 
-func TestWhenAFailedTryEndsTheJob(t *testing.T) {
+func TestAFailedAttemptEndsTheJobWhenNoOtherCanHelp(t *testing.T) {
 	t.Parallel()
 	crash, lost := framecheck.Failure{Code: fault.BlenderCrashed}, framecheck.Failure{Code: fault.WorkerLost}
 	check, doubt := framecheck.Failure{Code: fault.FrameCheckFailed}, framecheck.Failure{Code: fault.FrameCheckFailed, DoubtedPixels: "pixels"}
@@ -117,23 +117,23 @@ func TestWhenAFailedTryEndsTheJob(t *testing.T) {
 		h    framecheck.History
 		want bool
 	}{
-		"first":                          {crash, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1, OtherWorkers: true}, false},
-		"third":                          {crash, framecheck.History{Attempts: 3, SameCode: 3, SameCodeWorkers: 1, AnyAccepted: true}, true},
-		"final":                          {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, OtherWorkers: true}, true},
-		"failed the check once":          {check, framecheck.History{Attempts: 1, Checks: 1}, false},
-		"failed the check twice":         {check, framecheck.History{Attempts: 2, Checks: 2, OtherWorkers: true}, true},
-		"crash, then failed the check":   {check, framecheck.History{Attempts: 2, Checks: 1}, false},
-		"doubted":                        {doubt, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1}, false},
-		"doubted again, others there":    {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true, OtherWorkers: true, AnyAccepted: true}, false},
-		"doubted again by the only one":  {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true}, true},
-		"doubted three times":            {doubt, framecheck.History{Attempts: 3, AnyAccepted: true, OtherWorkers: true}, true},
-		"first frames alike":             {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 2, OtherWorkers: true}, true},
-		"alike on one worker":            {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 1, OtherWorkers: true}, false},
-		"alike, but the job has begun":   {crash, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, AnyAccepted: true, OtherWorkers: true}, false},
-		"workers lost say nothing":       {lost, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, OtherWorkers: true}, false},
-		"a lack, others there":           {lacking, framecheck.History{OtherWorkers: true}, false},
-		"a lack, nobody else":            {lacking, framecheck.History{}, true},
-		"a lack is no try, however many": {lacking, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
+		"first":                              {crash, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1, OtherWorkers: true}, false},
+		"third":                              {crash, framecheck.History{Attempts: 3, SameCode: 3, SameCodeWorkers: 1, AnyAccepted: true}, true},
+		"final":                              {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, OtherWorkers: true}, true},
+		"failed the check once":              {check, framecheck.History{Attempts: 1, Checks: 1}, false},
+		"failed the check twice":             {check, framecheck.History{Attempts: 2, Checks: 2, OtherWorkers: true}, true},
+		"crash, then failed the check":       {check, framecheck.History{Attempts: 2, Checks: 1}, false},
+		"doubted":                            {doubt, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1}, false},
+		"doubted again, others there":        {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true, OtherWorkers: true, AnyAccepted: true}, false},
+		"doubted again by the only one":      {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true}, true},
+		"doubted three times":                {doubt, framecheck.History{Attempts: 3, AnyAccepted: true, OtherWorkers: true}, true},
+		"first frames alike":                 {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 2, OtherWorkers: true}, true},
+		"alike on one worker":                {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 1, OtherWorkers: true}, false},
+		"alike, but the job has begun":       {crash, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, AnyAccepted: true, OtherWorkers: true}, false},
+		"workers lost say nothing":           {lost, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, OtherWorkers: true}, false},
+		"a lack, others there":               {lacking, framecheck.History{OtherWorkers: true}, false},
+		"a lack, nobody else":                {lacking, framecheck.History{}, true},
+		"a lack is no attempt, however many": {lacking, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
 	} {
 		if got := c.f.EndsJob(c.h); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)

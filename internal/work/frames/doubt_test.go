@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// deliverLook delivers a picture of a look; its pixels are named by what they show.
+// deliverLook delivers a picture with the measured look; shows stands for its pixels.
 func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Look) error {
 	p := jobtest.Picture(l, time.Second)
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows

@@ -53,7 +53,7 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 		return err
 	}
 	ends := failure.EndsJob(h)
-	f.Log.Warn("frame failed", "job_id", record.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "tries", h.Attempts,
+	f.Log.Warn("frame failed", "job_id", record.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "attempts", h.Attempts,
 		"code", failure.Code, "message", failure.Message, "ends_job", ends)
 	if ends {
 		if err := f.Jobs.Fail(ctx, tx, *record, failure.Code, fmt.Sprintf("Frame %d: %s", frame, failure.Message)); err != nil {

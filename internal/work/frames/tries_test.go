@@ -32,7 +32,7 @@ func TestAFailedFrameGoesToAnotherWorkerAsLongAsOneIsThere(t *testing.T) {
 		w.WantNoFrame(first)
 		w.Fail(w.ClaimOne(second), fault.BlenderCrashed)
 		w.WantStatus(jobID, job.Rendering, "")
-		// Both have failed it, so anyone may try.
+		// It failed on both, so either may render it again.
 		w.Fail(w.ClaimOne(first), fault.BlenderCrashed)
 		w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
 	})
@@ -46,7 +46,7 @@ func TestAFailedFrameWaitsForAnotherWorkerThatIsOnline(t *testing.T) {
 		w.Advance(dispatch.WorkerOnline / 2)
 		w.Seen(first, second)
 		w.WantNoFrame(first)
-		w.Advance(dispatch.WorkerOnline + time.Second) // nothing is heard of the second
+		w.Advance(dispatch.WorkerOnline + time.Second) // the second one does not report
 		w.Seen(first)
 		w.ClaimOne(first)
 	})
@@ -71,8 +71,8 @@ func TestALoneWorkerGetsItsFailedFramesAgain(t *testing.T) {
 	})
 }
 
-// A job of many frames whose file no worker can render is found out by its first
-// tries, whichever frames those are.
+// The first attempts of a job with many frames reveal a file that no worker can render,
+// whichever frames those are.
 func TestAJobWhoseFirstFramesFailAlikeFailsEarly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 1000)
@@ -86,7 +86,7 @@ func TestAJobWhoseFirstFramesFailAlikeFailsEarly(t *testing.T) {
 	})
 }
 
-func TestAJobThatHasBegunWellDoesNotFailEarly(t *testing.T) {
+func TestAJobWithAnAcceptedFrameDoesNotFailEarly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 10)
 		workers := []string{w.Worker(t), w.Worker(t)}
@@ -124,7 +124,7 @@ func TestWhatAWorkerLacksIsFinalOnlyWhenNobodyElseIsThere(t *testing.T) {
 	})
 }
 
-func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
+func TestAWorkerThatFailsWhatOthersRenderIsSuspendedAndRestored(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		bad, good := w.Worker(t), w.Worker(t)
@@ -135,13 +135,13 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 		}
 		for range 3 {
 			if w.suspendedFor(bad) > 0 {
-				t.Fatal("the worker is set aside too early")
+				t.Fatal("the worker is suspended too early")
 			}
 			spoil()
 		}
 		first := w.suspendedFor(bad)
 		if first <= 0 {
-			t.Fatal("the worker is not set aside")
+			t.Fatal("the worker is not suspended")
 		}
 		w.Job(t, workspace, 1)
 		w.WantNoFrame(bad)
@@ -151,7 +151,7 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 		spoil() // on probation, one fault is enough
 		second := w.suspendedFor(bad)
 		if second <= first {
-			t.Errorf("it is set aside for %s after %s, want longer", second, first)
+			t.Errorf("it is suspended for %s after %s, want longer", second, first)
 		}
 		w.Advance(second + time.Second)
 		w.Seen(bad, good)
@@ -161,12 +161,12 @@ func TestAWorkerThatFailsWhatOthersRenderIsSetAsideAndForgiven(t *testing.T) {
 		}
 		spoil()
 		if again := w.suspendedFor(bad); again > 0 {
-			t.Errorf("a worker that has rendered well since is set aside for %s by one fault", again)
+			t.Errorf("a worker that has rendered well since is suspended for %s by one fault", again)
 		}
 	})
 }
 
-func TestAWorkerThatIsStartedAgainIsStillSetAside(t *testing.T) {
+func TestARestartDoesNotEndASuspension(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		bad, good := w.Worker(t), w.Worker(t)
@@ -179,15 +179,15 @@ func TestAWorkerThatIsStartedAgainIsStillSetAside(t *testing.T) {
 		w.markOffline(bad)
 		again, other := w.registerAgain(bad, "test"), w.registerAgain(bad, "another of that key")
 		if got := w.suspendedFor(again); got <= 0 || got > left {
-			t.Errorf("the worker that came back is set aside for %s, before for %s", got, left)
+			t.Errorf("the worker that came back is suspended for %s, before for %s", got, left)
 		}
 		if got := w.suspendedFor(other); got > 0 {
-			t.Errorf("a worker of another name is set aside for %s", got)
+			t.Errorf("a worker of another name is suspended for %s", got)
 		}
 	})
 }
 
-func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
+func TestAWorkerThatStopsIsOfflineAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Job(t, w.Workspace(t), 1)
 		first, second := w.Worker(t), w.Worker(t)
@@ -208,7 +208,7 @@ func TestAWorkerThatLeavesIsOfflineAtOnce(t *testing.T) {
 	})
 }
 
-// markOffline has a worker say that it stops.
+// markOffline reports that a worker stops.
 func (w *world) markOffline(worker string) {
 	w.T.Helper()
 	if err := w.Workers.MarkOffline(w.T.Context(), worker); err != nil {
@@ -235,7 +235,7 @@ func (w *world) registerAgain(worker, name string) string {
 	return workerID
 }
 
-func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {
+func TestTheOperatorSeesTheStatesOfWorkers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		gone := w.Worker(t)
@@ -266,7 +266,7 @@ func TestTheOperatorSeesWhatWorkersAreUpTo(t *testing.T) {
 	})
 }
 
-func TestABrokenSceneSetsNoWorkerAside(t *testing.T) {
+func TestABrokenSceneSuspendsNoWorker(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
@@ -279,13 +279,13 @@ func TestABrokenSceneSetsNoWorkerAside(t *testing.T) {
 		}
 		for _, worker := range workers {
 			if w.suspendedFor(worker) > 0 {
-				t.Error("a worker is set aside for what no other could render")
+				t.Error("a worker is suspended for a scene that no other could render")
 			}
 		}
 	})
 }
 
-func TestTheLogOfAJobTellsWhatFailed(t *testing.T) {
+func TestTheLogOfAJobListsFailedAttempts(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 1)
@@ -299,7 +299,7 @@ func TestTheLogOfAJobTellsWhatFailed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Count(log.String(), "out_of_memory"); got != 3 || !strings.Contains(log.String(), "last words") {
-			t.Errorf("the log tells of %d failed tries:\n%s", got, log.String())
+			t.Errorf("the log has %d failed attempts:\n%s", got, log.String())
 		}
 	})
 }
@@ -322,7 +322,7 @@ func TestASilentWorkersFramesWaitAgain(t *testing.T) {
 	})
 }
 
-// suspendedFor is how long a worker is set aside from now on; below 0 when it is not.
+// suspendedFor is the remaining time of a worker's suspension; negative without one.
 func (w *world) suspendedFor(worker string) (left time.Duration) {
 	w.T.Helper()
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
@@ -333,7 +333,7 @@ func (w *world) suspendedFor(worker string) (left time.Duration) {
 	return left
 }
 
-// A file that no worker can render is so found out by its first frames.
+// So the first frames reveal a file that no worker can render.
 func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Job(t, w.Workspace(t), 5)

@@ -4,5 +4,5 @@ package job
 // queue_position: a queue of 1000 jobs is slow to build.
 const FarthestPosition = farthestPosition
 
-// ReadView reads a job's view with a bound of its own.
+// ReadView reads a job's view with the given bound.
 var ReadView = readView

@@ -10,7 +10,7 @@ func newTestFeed() *feed {
 	return &feed{grown: make(chan struct{}), more: make(chan struct{}, 1), made: map[int64]*Event{}}
 }
 
-// show makes, keeps and tells a preview of so many bytes.
+// show makes, keeps and publishes a preview of so many bytes.
 func (b *budget) show(f *feed, seq int64, bytes, most int) {
 	e := &Event{Kind: PreviewEvent, Seq: seq, Data: json.RawMessage(make([]byte, bytes))}
 	f.made[seq] = e
@@ -18,7 +18,7 @@ func (b *budget) show(f *feed, seq int64, bytes, most int) {
 	f.publish(e)
 }
 
-// held is how many bytes of previews a feed holds, told ones and made ones.
+// held is the number of bytes of previews that a feed keeps, published or not.
 func (f *feed) held() (bytes int) {
 	seen := map[*Event]bool{}
 	for _, e := range f.events {
@@ -48,13 +48,13 @@ func TestPreviewsOfAllFeedsAreBoundedInBytesAndTheOldestAreDropped(t *testing.T)
 			t.Fatalf("after %d previews the feeds hold %d bytes, %d are counted, %d is the most", seq+1, held, b.bytes, most)
 		}
 	}
-	afterEverySeq := feeds[299%3]
-	if last := afterEverySeq.events[len(afterEverySeq.events)-1]; last.Seq != 299 {
-		t.Errorf("the afterEverySeq preview that is kept is %d, want 299", last.Seq)
+	newest := feeds[299%3]
+	if last := newest.events[len(newest.events)-1]; last.Seq != 299 {
+		t.Errorf("the newest preview that is kept is %d, want 299", last.Seq)
 	}
 }
 
-// A watcher who was to be told what was dropped reads it from the database: the feed
+// A watcher that misses a dropped event reads it from the database: the feed
 // says that it is behind.
 func TestAWatcherOfADroppedPreviewIsBehind(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestAWatcherOfADroppedPreviewIsBehind(t *testing.T) {
 	}
 	events, _, behind, err := f.since(1)
 	if behind || err != nil || len(events) != 2 || events[1].Seq != 3 {
-		t.Errorf("a watcher behind the dropped preview is told %d events, behind %t, %v", len(events), behind, err)
+		t.Errorf("a watcher behind the dropped preview receives %d events, behind %t, %v", len(events), behind, err)
 	}
 }
 

@@ -25,7 +25,7 @@ type feed struct {
 
 	mu              sync.Mutex
 	previewWatchers int           // watchers who want previews
-	events          []*Event      // the afterEverySeq that were told
+	events          []*Event      // the newest published ones, never changed in place: watchers share slices of it
 	first           int           // the number of events before those
 	grown           chan struct{} // closed and replaced when events are added
 	err             error         // why the feed ended; nil at the job's end
@@ -36,7 +36,7 @@ type feed struct {
 	more chan struct{} // capacity 1: frames wait, or closing is set
 
 	making sync.Mutex
-	made   map[int64]*Event // the afterEverySeq previews, by Seq; nil = none can be made
+	made   map[int64]*Event // the newest previews, by Seq; nil = none can be made
 }
 
 // feeds are the open feeds of this process, by job id.
@@ -81,9 +81,9 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 	}
 	f.watchers++
 	all.mu.Unlock()
-	f.look(previews, 1)
+	f.countPreviewWatchers(previews, 1)
 	leave = func() {
-		f.look(previews, -1)
+		f.countPreviewWatchers(previews, -1)
 		all.mu.Lock()
 		f.watchers--
 		last := f.watchers == 0
@@ -106,8 +106,8 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 	}
 }
 
-// look counts those who want previews.
-func (f *feed) look(previews bool, change int) {
+// countPreviewWatchers adds change to the number of watchers that want previews.
+func (f *feed) countPreviewWatchers(previews bool, change int) {
 	if !previews {
 		return
 	}
@@ -188,15 +188,15 @@ func (f *feed) run(ctx context.Context) {
 
 	n, err := f.reader.readUpdate(ctx, "", f.jobID, afterEverySeq)
 	close(f.listening) // every change after this read is published
-	seq, told := int64(0), job.Object{}
+	seq, shown := int64(0), job.Object{}
 	if err == nil {
-		seq, told = n.job.Seq, n.object
+		seq, shown = n.job.Seq, n.object
 	}
-	for err == nil && !told.Status.Terminal() {
+	for err == nil && !shown.Status.Terminal() {
 		if err = f.await(ctx, changed, moved); err != nil {
 			break
 		}
-		if seq, told, err = f.publishUpdates(ctx, seq, told, &previews); err != nil {
+		if seq, shown, err = f.publishUpdates(ctx, seq, shown, &previews); err != nil {
 			break
 		}
 	}
@@ -207,16 +207,16 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// afterEverySeq is a Seq that no job reaches: only the job itself is update.
+// afterEverySeq is above the Seq of any job: a read after it returns the job alone.
 const afterEverySeq = 1<<63 - 1
 
 // publishUpdates reads the job's changes after seq and publishes them. At the job's end it
 // waits for the previews, which come before the last event.
-func (f *feed) publishUpdates(ctx context.Context, seq int64, told job.Object, previews *sync.WaitGroup) (int64, job.Object, error) {
+func (f *feed) publishUpdates(ctx context.Context, seq int64, shown job.Object, previews *sync.WaitGroup) (int64, job.Object, error) {
 	for {
 		n, err := f.reader.readUpdate(ctx, "", f.jobID, seq)
 		if err != nil {
-			return seq, told, err
+			return seq, shown, err
 		}
 		f.publish(n.frames...)
 		f.show(n.rows)
@@ -228,7 +228,7 @@ func (f *feed) publishUpdates(ctx context.Context, seq int64, told job.Object, p
 			f.close()
 			previews.Wait() // they come before the end
 		}
-		if n.job.Seq > seq || differs(told, n.object) {
+		if n.job.Seq > seq || differs(shown, n.object) {
 			f.publish(n.job)
 		}
 		return n.job.Seq, n.object, nil

@@ -20,9 +20,8 @@ type FramePreview struct {
 // Bounds of previews in a stream.
 const (
 	streamSide = 320 // pixels of the longer side
-	// recentPreviews is how many of the afterEverySeq frames a watcher who comes, or comes
-	// back, is shown; and how many wait at most where frames come faster than
-	// their previews are made.
+	// recentPreviews is the number of newest frames whose previews a new or returning
+	// watcher gets, and the most that wait when frames arrive faster than previews.
 	recentPreviews = 24
 )
 
@@ -125,7 +124,7 @@ func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool
 	return e, true, nil
 }
 
-// forget keeps the afterEverySeq previews only.
+// forget drops all but the newest previews, which returning watchers get.
 func (f *feed) forget() {
 	for len(f.made) > recentPreviews {
 		oldest := int64(afterEverySeq)

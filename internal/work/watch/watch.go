@@ -130,8 +130,8 @@ func (r *Reader) catchUp(ctx context.Context, f *feed, workspaceID string, w *Wa
 	}
 }
 
-// missedPreviews tells the afterEverySeq of the previews that the watcher has not seen;
-// who wants older ones asks for them one by one.
+// missedPreviews sends the newest previews that the watcher has not received. Older ones
+// are available one by one.
 func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error {
 	if !w.Previews || w.From.Preview >= w.From.Seq {
 		return nil
@@ -147,7 +147,7 @@ func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error 
 	upTo := w.From.Seq
 	for _, frame := range slices.Backward(frames) {
 		if frame.Seq > upTo {
-			break // the feed will tell it
+			break // the feed will send it
 		}
 		e, err := f.preview(ctx, row(frame))
 		if err != nil {
