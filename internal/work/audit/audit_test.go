@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"slices"
@@ -8,11 +9,18 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/audit"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/wallet"
 )
 
 // TestAuditMissesFilesOfAJobThatGoesOn: such as after a restore of a database
@@ -84,4 +92,86 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		w.WantStatus(jobID, job.Failed, "blender_crashed")
 		want("once the job has failed")
 	})
+}
+
+// errUndo rolls a transaction back.
+var errUndo = errors.New("undo")
+
+// TestEachPackagesAuditFindsItsBreach breaks each promise in a transaction of its own,
+// which is rolled back after the audit.
+func TestEachPackagesAuditFindsItsBreach(t *testing.T) {
+	move := func(to job.Status) func(ctx context.Context, tx *db.Tx, jobID string) error {
+		return func(ctx context.Context, tx *db.Tx, jobID string) error {
+			_, err := tx.JobMove(ctx, query.JobMoveParams{ToStatus: string(to), Now: tx.Now, JobID: jobID, FromStatus: string(job.Queued)})
+			return err
+		}
+	}
+	harms := map[string]func(ctx context.Context, tx *db.Tx, jobID string) error{
+		"a job's money is settled once":                move(job.Failed),
+		"completed means one receipt":                  move(job.Completed),
+		"a job in packaging is packed":                 move(job.Packaging),
+		"a job waits for its submit for a day at most": move(job.AwaitingSubmit),
+		"ledger transactions balance": func(ctx context.Context, tx *db.Tx, jobID string) error {
+			record, err := job.Read(ctx, tx, jobID)
+			if err != nil {
+				return err
+			}
+			_, err = tx.LedgerAdd(ctx, query.LedgerAddParams{
+				TransactionID: id.New(id.Transaction), Kind: string(wallet.Captured), Reference: jobID, WorkspaceID: record.WorkspaceID, JobID: jobID, AmountCents: 1,
+			})
+			return err
+		},
+		"wallets equal their postings": func(ctx context.Context, tx *db.Tx, jobID string) error {
+			record, err := job.Read(ctx, tx, jobID)
+			if err != nil {
+				return err
+			}
+			_, err = tx.WalletMove(ctx, query.WalletMoveParams{Available: 1, WorkspaceID: record.WorkspaceID})
+			return err
+		},
+		"a frame has one winner": func(ctx context.Context, tx *db.Tx, jobID string) error {
+			if err := move(job.Rendering)(ctx, tx, jobID); err != nil {
+				return err
+			}
+			_, err := job.CountFrame(ctx, tx, jobID, job.RenderedFrame{})
+			return err
+		},
+		"missing frames are leased out": func(ctx context.Context, tx *db.Tx, jobID string) error {
+			return lease.Drop(ctx, tx, dispatch.FrameQueue, jobID)
+		},
+		"a job's turn says what waits": func(ctx context.Context, tx *db.Tx, jobID string) error {
+			_, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: jobID, Waiting: 1})
+			return err
+		},
+	}
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		for rule, harm := range harms {
+			found := map[string]bool{}
+			err := w.DB.Write(t.Context(), func(tx *db.Tx) error {
+				ctx := t.Context()
+				if err := harm(ctx, tx, jobID); err != nil {
+					return err
+				}
+				return errors.Join(errUndo, auditOwners(ctx, tx, func(rule, _, _ string, _ ...any) { found[rule] = true }))
+			})
+			if !errors.Is(err, errUndo) || !found[rule] {
+				t.Errorf("%s: the audit finds %v: %v", rule, found, err)
+			}
+		}
+		found := map[string]bool{}
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			return auditOwners(ctx, tx, func(rule, _, _ string, _ ...any) { found[rule] = true })
+		})
+		if len(found) > 0 {
+			t.Errorf("an unharmed store has breaches of %v", found)
+		}
+	})
+}
+
+// auditOwners runs the audits of the packages that a job passes through.
+func auditOwners(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	_, walletErr := wallet.Audit(ctx, tx, breach)
+	_, jobErr := job.Audit(ctx, tx, breach)
+	return errors.Join(walletErr, jobErr, frames.Audit(ctx, tx, breach), dispatch.Audit(ctx, tx, breach))
 }
