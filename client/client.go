@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// maxAnswer bounds a JSON answer that is read into memory, bytes. A receipt of
-// the largest job, 10000 frames, needs about 6 MiB twice.
+// maxAnswer bounds a JSON answer that is read into memory, in bytes. A receipt of the
+// largest job, 10000 frames, needs about 6 MiB twice.
 const maxAnswer = 64 << 20
 
-// askFirst is the size of a body, bytes, above which the server is asked before
-// it is sent: a refusal would else be lost behind a connection that breaks.
+// askFirst is the size of a body, in bytes, above which the client sends Expect:
+// 100-continue. Otherwise a refusal would be lost when the server closes the
+// connection during the upload.
 const askFirst = 1 << 20
 
-// Client speaks to one server with one agent key. It may be used by many
-// goroutines at once.
+// Client calls one server with one agent key. It is safe for concurrent use.
 type Client struct {
 	base  *url.URL
 	key   string
@@ -29,25 +29,25 @@ type Client struct {
 	retry retry
 }
 
-// Option changes what [New] gives.
+// Option configures a Client in [New].
 type Option func(*Client)
 
-// WithHTTPClient uses h for all connections. It must have no Timeout, which
-// would cut long transfers; give calls a context instead.
+// WithHTTPClient uses h for all connections. It must have no Timeout, which would cut
+// long transfers. Bound calls with their contexts instead.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithWait replaces how the client waits between tries. It must return early
-// with the context's error when the context ends.
+// WithWait replaces how the client waits between tries. wait must return the
+// context's error when the context ends first.
 func WithWait(wait func(context.Context, time.Duration) error) Option {
 	return func(c *Client) { c.retry.wait = wait }
 }
 
-// WithAttempts sets how often a call is tried before its error is returned, 1
-// or more; 6 without it, which spans about 15 seconds.
+// WithAttempts sets how often a call is tried, 1 or more. The default is 6, which
+// spans about 15 seconds.
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
 
-// New gives a client of the server at baseURL, the address under which /v1 and
-// /node/v1 are served, and an agent key ("svc_agent_…").
+// New returns a client of the server at baseURL, the address under which /v1 and
+// /node/v1 are served, with an agent key ("svc_agent_…").
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	if err != nil {
@@ -63,15 +63,15 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// newHTTPClient bounds the silent phases of an exchange and leaves its length
-// free: uploads, downloads and event streams last as long as they last.
+// newHTTPClient bounds the silent phases of an exchange and not its length: uploads,
+// downloads and event streams may take any time.
 func newHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = 2 * time.Minute
 	return &http.Client{Transport: transport}
 }
 
-// call is one JSON exchange. Body makes the request's body anew for each try.
+// call is one JSON exchange. body makes the request's body for each try.
 type call struct {
 	method string
 	path   string
@@ -80,7 +80,7 @@ type call struct {
 	key    string // the Idempotency-Key of all tries; "" = none
 }
 
-// body is what a request sends; size -1 stands for unknown.
+// body is the body of a request; size -1 means unknown.
 type body struct {
 	io.ReadCloser
 	contentType string
@@ -112,7 +112,7 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
 }
 
-// do makes the exchange, again where that can help, and reads the answer.
+// do runs the exchange with retries, and decodes the answer.
 func (c *Client) do(ctx context.Context, x call, answer any) error {
 	err := c.retry.run(ctx, !x.once, func() error { return c.try(ctx, x, answer) })
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		return err
 	}
 	if req.Body != nil {
-		// The transport may still read a body after the answer is in.
+		// The transport may still read the body after the answer has arrived.
 		defer req.Body.Close()
 	}
 	res, err := c.http.Do(req)
@@ -148,7 +148,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 	return nil
 }
 
-// request builds one try: the key, the address and a fresh body.
+// request builds one try: the key, the address and a new body.
 func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, x.method, c.base.String()+x.path, nil)
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"svc.example/internal/ground/digest"
 )
 
-// ErrDownloadChanged says that the bytes received do not have the SHA-256 that
-// the service names. Nothing is kept of them.
+// ErrDownloadChanged reports that the received bytes do not have the SHA-256 that the
+// service states. The client keeps nothing of them.
 var ErrDownloadChanged = errors.New("the downloaded file does not have the promised SHA-256")
 
-// Download fetches the ZIP of a completed job to path, which appears there
-// whole or not at all. What a broken download has received stays beside it, as
-// path with ".part" at the end, and a later call goes on from there. A path that
-// holds the right bytes already is left alone. Progress may be nil.
+// Download fetches the ZIP of a completed job to path. The file appears there
+// complete or not at all. A broken download leaves its bytes beside it in a file with
+// ".part" at the end, and a later call resumes there. A path with the right bytes
+// stays as it is. progress may be nil.
 func (c *Client) Download(ctx context.Context, jobID, path string, progress func(received, total int64)) (*Artifact, error) {
 	if progress == nil {
 		progress = func(int64, int64) {}
@@ -38,7 +38,7 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	if len(artifact.SHA256) != sha256.Size*2 {
 		return nil, fmt.Errorf("download job %s: the service names no SHA-256", jobID)
 	}
-	// The hash in the name keeps parts of different files apart.
+	// The hash in the name separates parts of different files.
 	part := fmt.Sprintf("%s.%s.part", path, artifact.SHA256[:12])
 	if err := c.fetchAll(ctx, jobID, part, artifact, progress); err != nil {
 		return nil, fmt.Errorf("download job %s: %w", jobID, err)
@@ -49,8 +49,8 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	return artifact, nil
 }
 
-// fetchAll goes on until the part is whole. The number of tries is bounded only
-// while none of them brings anything.
+// fetchAll repeats until the part is complete. It bounds only tries that bring no new
+// bytes.
 func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Artifact, progress func(received, total int64)) error {
 	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 	}
 }
 
-// linkEnded tells the answers of a link that has expired.
+// linkEnded recognises the answers of an expired link.
 func linkEnded(err error) bool {
 	var refusal *Error
 	return errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden ||
@@ -88,7 +88,7 @@ func linkEnded(err error) bool {
 		refusal.Status == http.StatusRequestedRangeNotSatisfiable)
 }
 
-// fetch adds to the file what it lacks, over one connection.
+// fetch appends the missing bytes over one connection.
 func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -125,8 +125,8 @@ func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int
 	return n > 0, err
 }
 
-// place sets the file to where the answer's bytes belong: behind what is there,
-// or at the start when the server sends the whole again.
+// place positions the file for the answer's bytes: at its end, or at the start when
+// the server sends everything again.
 func place(res *http.Response, file *os.File, have int64) (int64, error) {
 	switch res.StatusCode {
 	case http.StatusPartialContent:
@@ -153,7 +153,8 @@ func restart(file *os.File) error {
 	return nil
 }
 
-// sink writes and counts. A full disk is no lost connection: it is not retried.
+// sink writes and counts. It marks a full disk as final: repeating the download would
+// not help.
 type sink struct {
 	file            *os.File
 	received, total int64
@@ -170,7 +171,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// publish gives the part its name once its bytes are right.
+// publish renames the part after it has verified the bytes.
 func publish(part, path, want string) error {
 	sum, err := digest.OfFile(part)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Error is an answer that refuses (spec 7). Code and Message are empty when the
-// answer did not come from the service, but from a proxy before it.
+// Error is a refusal of the server (spec 7). Code and Message are empty when a proxy
+// answered instead of the service.
 type Error struct {
 	Status          int // HTTP
 	Code            string
@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, %d)", e.Message, e.Code, e.Status)
 }
 
-// errorFrom reads a refusal whose body, or as much of it as matters, is given.
+// errorFrom decodes a refusal from its body, or the beginning of it.
 func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	var wire struct {
 		Error struct {
@@ -44,12 +44,12 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	// A body that is not the envelope leaves the members empty, which is what
 	// Error then says.
 	_ = json.Unmarshal(body, &wire)
-	told := wire.Error
+	envelope := wire.Error
 	e := &Error{
-		Status: res.StatusCode, Code: told.Code, Message: told.Message,
-		Retryable: told.Retryable || temporary(res.StatusCode), SuggestedAction: told.SuggestedAction,
-		RequestID: told.RequestID, Detail: told.Detail,
-		RetryAfter: time.Duration(min(told.RetryAfter, longestAfter.Seconds()) * float64(time.Second)),
+		Status: res.StatusCode, Code: envelope.Code, Message: envelope.Message,
+		Retryable: envelope.Retryable || temporary(res.StatusCode), SuggestedAction: envelope.SuggestedAction,
+		RequestID: envelope.RequestID, Detail: envelope.Detail,
+		RetryAfter: time.Duration(min(envelope.RetryAfter, longestAfter.Seconds()) * float64(time.Second)),
 	}
 	if e.RequestID == "" {
 		e.RequestID = res.Header.Get("X-Request-Id")
@@ -58,10 +58,10 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	return e
 }
 
-// longestAfter is the longest wait that a server is believed to ask for.
+// longestAfter bounds the wait that the client accepts from a server.
 const longestAfter = 24 * time.Hour
 
-// temporary tells the statuses that a later try can mend.
+// temporary reports statuses that a later try can overcome.
 func temporary(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500
 }

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Follow calls on, which may be nil, with each event until the job is terminal,
-// and gives the job as it then is. See [Client.Events] for what it outlives.
+// Follow calls on, which may be nil, with each event until the job is terminal, and
+// returns the job as it is then. [Client.Events] documents which failures it
+// survives.
 func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job, error) {
 	var last *Job
 	for event, err := range c.Events(ctx, jobID, "") {
@@ -31,14 +32,13 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 	return last, nil
 }
 
-// Events gives what happens to a job, from the event after the one with the id
-// after, or from the beginning when after is empty, to the event that makes the
-// job terminal.
+// Events yields a job's events after the event with the id after, or from the
+// beginning when after is empty, up to the event that makes the job terminal.
 //
-// It outlives lost connections and restarts of the server for as long as the
-// context does: it opens the stream again where it broke, and reads the job
-// itself while no stream can be had. It ends with an error only when the
-// context ends or the server refuses for good.
+// It survives lost connections and restarts of the server until the context ends. It
+// reopens the stream where it broke, and reads the job itself while no stream is
+// available. It yields an error only when the context ends or the server refuses for
+// good.
 func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{client: c, jobID: jobID, lastID: after, frame: numberOf(after), yield: yield}
@@ -48,7 +48,7 @@ func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Even
 	}
 }
 
-// errDone ends a follower: the job is terminal or the caller has had enough.
+// errDone ends a follower: the job is terminal, or the caller has stopped.
 var errDone = errors.New("done")
 
 type follower struct {
@@ -66,9 +66,9 @@ func (f *follower) run(ctx context.Context) error {
 		before := f.seen
 		err := f.stream(ctx)
 		if f.seen > before {
-			failures = 1 // it works: come back soon, where it broke
+			failures = 1 // the stream works, so the next try follows soon
 		} else if !errors.Is(err, errDone) {
-			err = f.poll(ctx) // says whether there is a job to wait for
+			err = f.poll(ctx) // an error when the job does not exist
 		}
 		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err)) {
 			return err
@@ -79,7 +79,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// stream hands on what one connection brings.
+// stream yields the events of one connection.
 func (f *follower) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +104,7 @@ func (f *follower) stream(ctx context.Context) error {
 	return readMessages(body, f.hand)
 }
 
-// hand passes one message on, unless it was passed on before.
+// hand yields one message unless it was yielded before.
 func (f *follower) hand(m message) error {
 	number := numberOf(m.id)
 	if number < numberOf(f.lastID) || (m.kind == "frame" && number != 0 && number <= f.frame) {
@@ -120,7 +120,7 @@ func (f *follower) hand(m message) error {
 		event.Frame = new(FrameEvent)
 		into = event.Frame
 	default:
-		return nil // a kind of a later version
+		return nil // a type of a later version
 	}
 	if err := json.Unmarshal([]byte(m.data), into); err != nil {
 		return fmt.Errorf("read event %s: %w", m.id, err)
@@ -135,7 +135,7 @@ func (f *follower) hand(m message) error {
 	return f.give(event)
 }
 
-// poll reads the job and hands it on where it changed.
+// poll reads the job and yields it when it has changed.
 func (f *follower) poll(ctx context.Context) error {
 	var job Job
 	if err := f.client.try(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "")}, &job); err != nil {
@@ -157,8 +157,8 @@ func (f *follower) give(event Event) error {
 	return nil
 }
 
-// numberOf is the number that an id begins with. It grows with the changes of a
-// job; events that tell its progress repeat it. 0 where there is none.
+// numberOf returns the number at the start of an id. It grows with each change of a
+// job; progress events repeat it. 0 without one.
 func numberOf(id string) uint64 {
 	digits, _, _ := strings.Cut(id, ".")
 	n, err := strconv.ParseUint(digits, 10, 64)

@@ -23,9 +23,9 @@ type message struct {
 	data string
 }
 
-// readMessages hands on each complete message of a stream in the server-sent
-// events format (WHATWG HTML 9.2) until the stream ends, which gives nil, or on
-// says stop with an error. Ids hold for later messages too, as the format asks.
+// readMessages yields each complete message of a stream of server-sent events (WHATWG
+// HTML 9.2). It returns nil at the end of the stream, or on's error. An id holds for
+// later messages too, as the format requires.
 func readMessages(from io.Reader, on func(message) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
@@ -57,7 +57,7 @@ func readMessages(from io.Reader, on func(message) error) error {
 	return lines.Err()
 }
 
-// watched ends the connection it reads from when a read waits too long.
+// watched cancels the connection when a read waits too long.
 type watched struct {
 	io.ReadCloser
 	timer *time.Timer

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// LegalV1 is the text that accepts the service's terms at start (spec 4.3).
+// LegalV1 accepts the service's terms at start (spec 4.3).
 const LegalV1 = "SVC_LEGAL_V1"
 
 // States of a job. The last three are terminal: the job never changes again.
@@ -129,13 +129,13 @@ type Job struct {
 	ProofURL          string     `json:"proof_url"`
 }
 
-// ETARange is where Job.ETASeconds lies in eight cases of ten.
+// ETARange contains the true value of Job.ETASeconds in eight cases of ten.
 type ETARange struct {
 	LowSeconds  float64 `json:"low_seconds"`
 	HighSeconds float64 `json:"high_seconds"`
 }
 
-// Terminal tells whether the job will never change again.
+// Terminal reports whether the job will never change again.
 func (j *Job) Terminal() bool {
 	switch j.Status {
 	case StatusCompleted, StatusFailed, StatusCancelled:

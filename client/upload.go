@@ -13,23 +13,24 @@ import (
 	"sync"
 )
 
-// InspectRequest is a file to be priced.
+// InspectRequest is a file to price.
 type InspectRequest struct {
 	Filename string // as the receipt will name it; ends with ".blend"
-	// Body is the file from where it now stands. Where it is an io.Seeker, a
-	// broken upload is repeated from there; else it fails.
+	// Body is the file from its current position. If it is an io.Seeker, a broken
+	// upload is repeated from there; otherwise it fails.
 	Body io.Reader
-	// Size is the bytes in Body. 0 stands for unknown, unless Body is an
-	// io.Seeker, which tells it.
+	// Size is the number of bytes in Body. 0 means unknown, unless Body is an
+	// io.Seeker, which knows it.
 	Size int64
-	// The frames; nil leaves each to the file's active scene.
+	// FrameStart, FrameEnd and FrameStep select the frames; nil takes the value of
+	// the file's active scene.
 	FrameStart, FrameEnd, FrameStep *int
-	// Progress, where set, is told the bytes sent so far. A repeated upload
-	// starts again at 0. Total is -1 while unknown.
+	// Progress, if not nil, is called with the bytes sent so far. A repeated upload
+	// starts again at 0. total is -1 while unknown.
 	Progress func(sent, total int64)
 }
 
-// Inspect uploads a file and gives a locked quote for it. It spends nothing.
+// Inspect uploads a file and returns a locked quote. It spends nothing.
 func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) {
 	upload, err := newUpload(r)
 	if err != nil {
@@ -43,8 +44,8 @@ func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) 
 	return &quote, nil
 }
 
-// Quote gives a new locked quote for other frames of an inspected upload. It
-// spends nothing.
+// Quote returns a new locked quote for other frames of an inspected upload. It spends
+// nothing.
 func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quote, error) {
 	var quote Quote
 	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", frames, &quote); err != nil {
@@ -53,8 +54,8 @@ func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quo
 	return &quote, nil
 }
 
-// UnmarshalJSON takes each member from the top level or from the quote member,
-// since the service may give either (spec 2.11).
+// UnmarshalJSON accepts each member at the top level or inside the quote member,
+// since the service may send either (spec 2.11).
 func (q *Quote) UnmarshalJSON(text []byte) error {
 	type plain Quote
 	inner := struct {
@@ -66,7 +67,7 @@ func (q *Quote) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(q))
 }
 
-// upload makes the multipart body, as often as it is asked where it can.
+// upload builds the multipart body, again for each try where the source allows it.
 type upload struct {
 	source      io.Reader
 	seeker      io.Seeker // nil where the source cannot be read twice
@@ -104,8 +105,8 @@ func newUpload(r InspectRequest) (*upload, error) {
 	return u, nil
 }
 
-// writeRange puts the frames before the file, so that the server knows them
-// while it reads the scene.
+// writeRange puts the frames before the file, so that the server knows them while it
+// reads the scene.
 func writeRange(form *multipart.Writer, r InspectRequest) error {
 	fields := []struct {
 		name  string
@@ -122,8 +123,7 @@ func writeRange(form *multipart.Writer, r InspectRequest) error {
 	return nil
 }
 
-// measure finds whether and from where the source can be read again, and how
-// much it holds.
+// measure determines from where the source can be read again, and its size.
 func (u *upload) measure() error {
 	seeker, ok := u.source.(io.Seeker)
 	if !ok {
@@ -163,8 +163,8 @@ func (u *upload) open() (body, error) {
 	return body{&closableBody{from: all}, u.contentType, length}, nil
 }
 
-// countedFile tells how much of the file has been taken, and keeps a failed
-// read of it apart from a lost connection: repeating would not mend it.
+// countedFile reports progress, and distinguishes a failed read of the file from a
+// lost connection: repeating would not repair the file.
 type countedFile struct {
 	from        io.Reader
 	sent, total int64
@@ -186,8 +186,8 @@ func (f *countedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// closableBody waits in Close for a running Read, so that the next try does not
-// share the file with what is left of this one.
+// closableBody waits in Close for a running Read, so that the next try does not share
+// the file with the previous one.
 type closableBody struct {
 	lock   sync.Mutex
 	from   io.Reader

@@ -18,18 +18,18 @@ var (
 	ErrNotInLog = receipt.ErrNotInLog
 )
 
-// Check is one thing that Verify looked at.
+// Check is one step of a verification.
 type Check struct {
 	Name   string
-	Status string // "ok", "failed", or "skipped" where it could not be looked at
-	Text   string // what was found, in one line
+	Status string // "ok", "failed", or "skipped" when it was not possible
+	Text   string // the finding, in one line
 }
 
-// Verify checks a receipt against the service's keys and the first size bytes of
-// the artifact, its ZIP, against the receipt, without a network. A nil artifact
-// leaves the ZIP unchecked. It gives each check that was made, and an error when
-// one of them failed: an ErrBadSignature or an ErrBadArtifact. Keys that were
-// fetched together with the receipt prove less than keys known from before.
+// Verify checks a receipt against the service's keys, and the artifact, its ZIP of
+// size bytes, against the receipt. It uses no network. A nil artifact skips the ZIP.
+// It returns all checks, and an error when one failed: an ErrBadSignature or an
+// ErrBadArtifact. Keys that came together with the receipt prove less than keys that
+// the caller knew before.
 func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64) ([]Check, error) {
 	var zip receipt.Artifact
 	if artifact != nil {
@@ -39,13 +39,13 @@ func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64) ([]
 	if err != nil {
 		return nil, err
 	}
-	return told(report)
+	return checksOf(report)
 }
 
-// VerifyLog checks that a receipt is signed and that the proof leads from it to
-// a checkpoint of the log that one of the keys has signed, without a network. An
-// error is an ErrBadSignature or an ErrNotInLog. Known, which may be nil, is a
-// checkpoint of the same size from elsewhere: another root there is another
+// VerifyLog checks that a receipt is signed, and that the proof leads from it to a
+// checkpoint of the log that one of the keys has signed. It uses no network. An error
+// is an ErrBadSignature or an ErrNotInLog. known, which may be nil, is a checkpoint
+// of the same size from another source: a different root there means a different
 // history.
 func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte) ([]Check, error) {
 	report, public, err := verify(r, keys, nil)
@@ -53,7 +53,7 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte) ([]Check, 
 		return nil, err
 	}
 	report.InLog(&receipt.Inclusion{LogIndex: p.LogIndex, InclusionProof: p.InclusionProof, Checkpoint: p.Checkpoint}, public, known)
-	return told(report)
+	return checksOf(report)
 }
 
 func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report, []receipt.PublicKey, error) {
@@ -72,7 +72,7 @@ func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report
 	return receipt.Verify(answer, public, zip), public, nil
 }
 
-func told(report receipt.Report) ([]Check, error) {
+func checksOf(report receipt.Report) ([]Check, error) {
 	var checks []Check
 	for _, c := range report.Checks {
 		checks = append(checks, Check{c.Name, string(c.Status), c.Text})

@@ -21,7 +21,7 @@ const (
 	EventTest      = "webhook.test" // of an endpoint; it tells of no job
 )
 
-// WebhookEvent is what a webhook tells.
+// WebhookEvent is the content of a webhook.
 type WebhookEvent struct {
 	ID        string    // the webhook-id: equal whenever the same event is sent again
 	Type      string    `json:"type"`
@@ -31,13 +31,13 @@ type WebhookEvent struct {
 	Job *Job `json:"-"`
 }
 
-// webhookTolerance is how far a call's time may be from now: an older one may
-// be somebody's recording.
+// webhookTolerance is the accepted difference between a call's time and now. It
+// bounds how long a recorded call can be replayed.
 const webhookTolerance = 5 * time.Minute
 
-// VerifyWebhook checks that body came with header from the service, by the
-// webhook's secret, at about now, and reads it. Give it the body's bytes as they
-// came. During a rotation either secret will do.
+// VerifyWebhook checks with the webhook's secret that the service sent body with
+// header, at about now, and decodes it. body must be the bytes as received. During a
+// rotation either secret is accepted.
 func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (*WebhookEvent, error) {
 	id, stamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	if id == "" || stamp == "" {
@@ -66,7 +66,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	return e, nil
 }
 
-// checkSignature looks for one signature of the text among several.
+// checkSignature looks for one valid signature of the text among several.
 func checkSignature(secret, signatures, text string) error {
 	key := []byte(secret)
 	if encoded, prefixed := strings.CutPrefix(secret, "whsec_"); prefixed {

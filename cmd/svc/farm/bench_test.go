@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestABenchThatCouldNotBeSentDoesNotAskForAServer that was given.
-func TestABenchThatCouldNotBeSentDoesNotAskForAServer(t *testing.T) {
+// TestBenchThatCouldNotBeSentDoesNotAskForAServer that was given.
+func TestBenchThatCouldNotBeSentDoesNotAskForAServer(t *testing.T) {
 	t.Parallel()
 	for server, want := range map[string]string{"": "--server and --key send it", "http://away": "not taken by http://away"} {
 		var said strings.Builder

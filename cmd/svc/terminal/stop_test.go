@@ -7,9 +7,9 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// TestASecondSignalAtOnceIsTheSameOne sends this process both: were the second
+// TestSecondSignalAtOnceIsTheSameOne sends this process both: were the second
 // one acted on, it would end here.
-func TestASecondSignalAtOnceIsTheSameOne(t *testing.T) {
+func TestSecondSignalAtOnceIsTheSameOne(t *testing.T) {
 	ctx, stop := UntilSignal()
 	defer stop()
 	for range 2 {

@@ -28,13 +28,13 @@ type reply struct {
 	body json.RawMessage
 }
 
-// linesPatience is how long a reply waits for Blender's lines that belong to it.
-// They are on their way: the driver prints before it replies.
-const linesPatience = 250 * time.Millisecond
+// lineTimeout bounds how long a reply waits for Blender's log lines that belong to
+// it. The driver prints them before it replies.
+const lineTimeout = 250 * time.Millisecond
 
-// endPatience is how long a Blender that has closed its pipe may take to end, so
-// that how it ended is seen.
-const endPatience = 3 * time.Second
+// exitTimeout bounds the wait for the exit of a Blender that has closed its pipe, so
+// that the error can name its exit status.
+const exitTimeout = 3 * time.Second
 
 // listen reads the driver's replies until Blender closes its end.
 func (p *Process) listen(r io.Reader) {
@@ -48,20 +48,20 @@ func (p *Process) listen(r io.Reader) {
 		}
 		body := append(json.RawMessage(nil), lines.Bytes()...)
 		if err := json.Unmarshal(body, &head); err != nil {
-			return // no longer the driver that talks: the call sees the end
+			return // something else than the driver writes: the caller sees the end
 		}
-		p.said.await(head.Said, linesPatience)
+		p.said.await(head.Said, lineTimeout)
 		select {
 		case p.replies <- reply{head.Reply, body}:
-		case <-p.killed: // nobody waits for it
+		case <-p.killed: // nobody waits for the reply
 			return
 		}
 	}
 }
 
-// call sends a command (none when nil) and waits for the reply of the wanted
-// name, whose body is read into result. An error reply, the process's end, the
-// context's end and the end of Options.Patience are errors.
+// call sends a command (none when nil) and waits for the reply named wanted, whose
+// body it decodes into result. Errors: an error reply, the process's end, ctx's end,
+// and the end of Options.Patience.
 func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
 	if send != nil {
 		line, err := json.Marshal(send)
@@ -72,15 +72,15 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			return p.ended()
 		}
 	}
-	v := p.vigil()
-	look := time.NewTicker(v.patience.look())
+	v := p.watchdog()
+	look := time.NewTicker(v.patience.interval())
 	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
 		case <-look.C:
-			if why := v.look(time.Now()); why != "" {
+			if why := v.sample(time.Now()); why != "" {
 				return p.abandon(why, nil)
 			}
 		case <-p.said.news:
@@ -108,14 +108,14 @@ func decode(r reply, result any) error {
 	return nil
 }
 
-// abandon ends a Blender that is not wanted any longer, or hangs.
+// abandon ends a Blender that hangs or is no longer needed.
 func (p *Process) abandon(why string, cause error) error {
 	p.end()
 	<-p.done
 	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.said.text(), cause: cause}
 }
 
-// refusal is the error that the driver itself replied.
+// refusal returns the error in the driver's reply.
 func (p *Process) refusal(body json.RawMessage) error {
 	var said struct {
 		Code    string `json:"code"`
@@ -132,18 +132,17 @@ func (p *Process) refusal(body json.RawMessage) error {
 	return &Error{Code: said.Code, Message: message, Log: p.said.text(), Final: said.Final}
 }
 
-// wroteTooMuch finds what Blender and Cycles say of a file that met a limit, or a
-// full disk.
+// wroteTooMuch recognises messages about a file above a limit, or a full disk.
 func wroteTooMuch(message string) bool {
 	return strings.Contains(message, "File too large") || strings.Contains(message, "Error writing tile to file")
 }
 
-// ended explains a Blender that went away by itself.
+// ended explains why a Blender exited by itself.
 func (p *Process) ended() error {
 	killed := p.wasKilled()
 	select {
 	case <-p.done:
-	case <-time.After(endPatience): // it has closed its pipe and lives on
+	case <-time.After(exitTimeout): // it has closed its pipe but still runs
 	}
 	p.end()
 	<-p.done
@@ -164,8 +163,8 @@ func (p *Process) wasKilled() bool {
 	}
 }
 
-// explain reads a failure code and a sentence from how a process ended and what
-// it printed last.
+// explain derives a failure code and a sentence from a process's exit and its last
+// output.
 func explain(end sandbox.Ending, log string) (code, message string) {
 	switch {
 	case end.Hit == sandbox.HitMemory:
@@ -190,7 +189,7 @@ func explain(end sandbox.Ending, log string) (code, message string) {
 	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", end.Status)
 }
 
-// spokeOfMemory finds what Blender, Cycles and C++ print when memory runs out.
+// spokeOfMemory recognises what Blender, Cycles and C++ print when memory runs out.
 func spokeOfMemory(log string) bool {
 	log = strings.ToLower(log)
 	for _, sign := range []string{"std::bad_alloc", "malloc returns null", "calloc array aborted", "out of memory", "out of gpu"} {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Input is what a Blender opens: the files of a project, and which one it renders.
+// Input is what a Blender opens: the files of a project, and the one to render.
 type Input struct {
 	Main  string // the Name of one of Files
 	Files []File
@@ -17,17 +17,17 @@ type Input struct {
 // File is one file of a project.
 type File struct {
 	Name string // within the project, with "/" between folders
-	Path string // where it lies on this machine
+	Path string // its place on this machine
 }
 
-// Alone is the input of a .blend that needs no other file.
+// Alone returns the input of a .blend without further files.
 func Alone(path string) Input {
 	name := filepath.Base(path)
 	return Input{Main: name, Files: []File{{Name: name, Path: path}}}
 }
 
-// lend puts the files below root by their names, which strangers have chosen: none
-// may lead out of it.
+// lend puts the files below root under their own names. Customers choose these names,
+// so os.Root keeps them inside.
 func (in Input) lend(root string) error {
 	for _, f := range in.Files {
 		name := filepath.FromSlash(f.Name)
@@ -45,8 +45,8 @@ func (in Input) lend(root string) error {
 	return nil
 }
 
-// lend puts a file where Blender may read it and nothing beside it: by a second
-// name where the file system allows, else by a copy.
+// lend makes a single file readable for Blender, and nothing beside it: by a hard
+// link where the file system allows one, else by a copy.
 func lend(file, inside string) error {
 	if os.Link(file, inside) == nil {
 		return nil
@@ -64,9 +64,9 @@ func lend(file, inside string) error {
 	return errors.Join(err, to.Close())
 }
 
-// takeOut moves a picture out of Blender's reach, into Options.Out, and returns
-// its path there. A Blender that a hostile file has taken over may name anything,
-// and may have put a link to a file of ours in the picture's place.
+// takeOut moves a picture out of Blender's reach, into Options.Out, and returns its
+// path there. A hostile file may have taken over Blender: it may name any path, and
+// may have put a link to another file in the picture's place.
 func (p *Process) takeOut(name string) (string, error) {
 	refused := &Error{Code: FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: p.said.text()}
 	if name != filepath.Base(name) || !filepath.IsLocal(name) {
@@ -76,7 +76,8 @@ func (p *Process) takeOut(name string) (string, error) {
 	if err := os.Rename(filepath.Join(p.out(), name), path); err != nil {
 		return "", refused
 	}
-	// Only now that nobody can change it any more is it looked at.
+	// The check comes after the move, because now nobody can change the file any
+	// more.
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return "", errors.Join(refused, os.Remove(path))
 	}

@@ -11,12 +11,12 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// ErrNotFound says that no Blender was found where Find looked.
+// ErrNotFound reports that Find found no Blender.
 var ErrNotFound = errors.New("no Blender found: run scripts/install-blender, or name one with --blender PATH")
 
-// Find returns the path of the blender to use: the explicit one when given,
-// else the one scripts/install-blender put under dataHome, else that on PATH.
-// dataHome is as DataHome gives it; "" leaves that place out.
+// Find returns the path of the blender to use: the explicit one when given, else the
+// one that scripts/install-blender put under dataHome, else that on PATH. dataHome is
+// DataHome's result; "" skips that place.
 func Find(explicit, dataHome string) (string, error) {
 	if explicit != "" {
 		path, err := exec.LookPath(explicit)
@@ -38,7 +38,7 @@ func Find(explicit, dataHome string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// DataHome is the user's data folder by the XDG rules, "" where there is none.
+// DataHome returns the user's data folder by the XDG rules, "" without one.
 func DataHome() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" {
 		return dir
@@ -49,8 +49,8 @@ func DataHome() string {
 	return ""
 }
 
-// Probe starts the blender at path, asks what it is and ends it. Its folders are
-// made under temp and removed.
+// Probe starts the blender at path, reads its properties and ends it. It creates its
+// folders under temp and removes them.
 func Probe(ctx context.Context, path, temp string) (Info, error) {
 	p, err := Start(ctx, Options{Path: path, Temp: temp, Out: temp})
 	if err != nil {

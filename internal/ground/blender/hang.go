@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Patience is how long a command may go on without progress: a reply, or a status
-// line of Blender's that says something new. Time alone ends no frame.
+// Patience bounds how long a command may run without progress. Progress is a reply,
+// or a new status line of Blender. Elapsed time alone ends no frame, because a frame
+// may take hours.
 type Patience struct {
-	// Asleep bounds a process that also uses neither CPU nor, where that can be
+	// Asleep bounds a process that also uses neither the CPU nor, where that can be
 	// read, the GPU: it waits for something that never comes.
 	Asleep time.Duration
-	// Busy bounds one that works in silence. It cannot be told from one that
-	// works forever.
+	// Busy bounds a process that works silently. It looks the same as one that works
+	// forever.
 	Busy time.Duration
 }
 
-// What holds where Patience says nothing.
+// Defaults of Patience.
 const (
-	// DefaultAsleep is longer than any wait for a slow disk that was seen.
+	// DefaultAsleep is longer than any observed wait for a slow disk.
 	DefaultAsleep = 2 * time.Minute
-	// DefaultBusy is longer than the steps that Blender is known to be silent in:
-	// building the BVH of a scene that fills the memory, evaluating heavy modifiers,
-	// compiling GPU kernels.
+	// DefaultBusy is longer than Blender's known silent steps: building the BVH of a
+	// scene that fills the memory, evaluating heavy modifiers, compiling GPU kernels.
 	DefaultBusy = 30 * time.Minute
 )
 
@@ -41,13 +41,13 @@ func (p Patience) withDefaults() Patience {
 	return p
 }
 
-// look is how often a silent process is looked at.
-func (p Patience) look() time.Duration {
+// interval is how often a silent process is sampled.
+func (p Patience) interval() time.Duration {
 	return min(max(min(p.Asleep, p.Busy)/8, 5*time.Millisecond), 5*time.Second)
 }
 
-// verdict says why a command is given up that made its last progress and did its
-// last work so long ago; "" while it may go on.
+// verdict returns why a command must end whose last progress and last work were so
+// long ago; "" while it may continue.
 func (p Patience) verdict(progress, work time.Duration) string {
 	switch {
 	case progress > p.Busy:
@@ -58,20 +58,20 @@ func (p Patience) verdict(progress, work time.Duration) string {
 	return ""
 }
 
-// vigil watches one command of a process.
-type vigil struct {
+// watchdog observes one command of a process.
+type watchdog struct {
 	patience      Patience
 	pid           int
 	gpu           bool
-	moved, worked time.Time     // the last progress, the last work seen
+	moved, worked time.Time     // the last observed progress and work
 	looked        time.Time     // when spent was read
 	spent         time.Duration // CPU time
 	procfs, sysfs fs.FS
 }
 
-func (p *Process) vigil() *vigil {
+func (p *Process) watchdog() *watchdog {
 	now := time.Now()
-	v := &vigil{
+	v := &watchdog{
 		patience: p.opts.Patience.withDefaults(), pid: p.PID(), gpu: p.opts.Device == GPU,
 		moved: now, worked: now, looked: now, procfs: os.DirFS("/proc"), sysfs: os.DirFS("/sys"),
 	}
@@ -79,12 +79,12 @@ func (p *Process) vigil() *vigil {
 	return v
 }
 
-// idleShare is the share of one core below which a process counts as asleep:
-// timers and housekeeping stay far under it, one working thread far above.
+// idleShare is the share of one core below which a process counts as asleep. Timers
+// and housekeeping stay far below it; one working thread is far above.
 const idleShare = 0.05
 
-// look notes work done since the last look and returns verdict's reason.
-func (v *vigil) look(now time.Time) string {
+// sample records work since the last sample and returns verdict's reason.
+func (v *watchdog) sample(now time.Time) string {
 	spent := treeCPU(v.procfs, v.pid)
 	if float64(spent-v.spent) > idleShare*float64(now.Sub(v.looked)) || v.gpu && gpuBusy(v.sysfs) {
 		v.worked = now
@@ -96,8 +96,8 @@ func (v *vigil) look(now time.Time) string {
 // clockTick is the unit of /proc/PID/stat, the same on every Linux.
 const clockTick = 10 * time.Millisecond
 
-// treeCPU is the CPU time of a process, its descendants and those of them that
-// have ended and were waited for. What cannot be read counts nothing.
+// treeCPU sums the CPU time of a process, its descendants, and the ended ones that
+// were waited for. Unreadable processes count as 0.
 func treeCPU(procfs fs.FS, pid int) (all time.Duration) {
 	name := strconv.Itoa(pid)
 	stat, err := fs.ReadFile(procfs, path.Join(name, "stat"))
@@ -124,8 +124,8 @@ func treeCPU(procfs fs.FS, pid int) (all time.Duration) {
 	return all
 }
 
-// gpuBusy tells whether any GPU works, where the kernel says so (amdgpu does). The
-// CUDA runtime polls while its GPU works, so that CPU time tells of that.
+// gpuBusy reports whether any GPU works, where the kernel exports that (amdgpu does).
+// The CUDA runtime polls while its GPU works, so its CPU time shows that.
 func gpuBusy(sysfs fs.FS) bool {
 	files, _ := fs.Glob(sysfs, "class/drm/card*/device/gpu_busy_percent")
 	for _, file := range files {

@@ -22,15 +22,16 @@ var driver []byte
 // pythonExit is the exit status of a Blender whose driver raised an error.
 const pythonExit = 70
 
-// passed names the variables a Blender gets of ours: where libraries and
-// programs are, and which of the machine's GPUs it may see. Nothing else of the
-// environment, which may hold keys, reaches a process that opens strangers' files.
+// passed names the environment variables that Blender inherits: where libraries and
+// programs are, and which GPUs it may see. The rest, which may hold keys, never
+// reaches a process that opens customers' files.
 var passed = [...]string{
 	"PATH", "LD_LIBRARY_PATH",
 	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
 }
 
-// launch writes the driver, starts Blender on it and the goroutines that listen.
+// launch writes the driver, starts Blender with it, and starts the goroutines that
+// read its pipes.
 func (p *Process) launch() error {
 	for _, dir := range []string{p.home(), p.in(), p.out()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -54,12 +55,13 @@ func (p *Process) launch() error {
 	return p.startPiped(p.command(program, script, string(settings)))
 }
 
-// command is how Blender is started in its sandbox.
+// command returns the command line of Blender in its sandbox.
 func (p *Process) command(program, script, settings string) sandbox.Command {
 	c := sandbox.Command{
 		Path: program,
 		Args: []string{"--background", "--factory-startup", "--disable-autoexec", "-noaudio", "--threads", strconv.Itoa(p.opts.Threads),
-			// Before the script: Blender takes its arguments in order.
+			// Blender evaluates its arguments in order, so these come before the
+			// script.
 			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
 		Dir: p.home(), Env: environment(p.home()),
 		Read:  append(libraries(), filepath.Dir(program), p.in()),
@@ -79,8 +81,8 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 	return c
 }
 
-// kernelPlaces tells the CUDA and OptiX drivers, AMD's, and Cycles where to keep
-// what they compile.
+// kernelPlaces returns the variables that make the CUDA and OptiX drivers, AMD's
+// driver and Cycles keep compiled kernels in folder.
 func kernelPlaces(folder string) []string {
 	return []string{
 		"CUDA_CACHE_PATH=" + filepath.Join(folder, "cuda"), "CUDA_CACHE_MAXSIZE=4294967296",
@@ -90,9 +92,9 @@ func kernelPlaces(folder string) []string {
 	}
 }
 
-// toolkits is where the CUDA toolkit lies whose compiler is on the PATH, when that is
-// not among the system's own places. Only a folder that is a toolkit counts: beside
-// a program of that name might lie anything.
+// toolkits returns the CUDA toolkit's folder when its compiler is on the PATH and the
+// folder is not a system folder. It accepts only a complete toolkit: the folder of
+// another program with that name must not enter the sandbox.
 func toolkits() []string {
 	program, err := exec.LookPath("nvcc")
 	if err == nil {
@@ -108,8 +110,8 @@ func toolkits() []string {
 	return []string{folder}
 }
 
-// libraries is where the machine says that libraries are, beside the system's own
-// places.
+// libraries returns the folders of libraries that the machine configures beside the
+// system's own.
 func libraries() (folders []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
 		if filepath.IsAbs(dir) {
@@ -119,8 +121,8 @@ func libraries() (folders []string) {
 	return folders
 }
 
-// startPiped starts the command with its three pipes: noise out of it, commands
-// into it (descriptor 3), replies out of it (descriptor 4).
+// startPiped starts the command with three pipes: its output, the commands to it
+// (descriptor 3), and its replies (descriptor 4).
 func (p *Process) startPiped(c sandbox.Command) error {
 	noiseR, noiseW, err1 := os.Pipe()
 	commandR, commandW, err2 := os.Pipe()
@@ -141,15 +143,15 @@ func (p *Process) startPiped(c sandbox.Command) error {
 	return nil
 }
 
-// attend listens to a started Blender until it has ended, then closes done.
+// attend reads from Blender until it has ended, then closes done.
 func (p *Process) attend(noise, replies *os.File) {
 	var heard sync.WaitGroup
 	heard.Go(func() { p.said.read(noise) })
 	heard.Go(func() { p.listen(replies) })
 	go func() {
 		p.ending = p.running.Wait()
-		// What Blender wrote last is in the pipes; a descendant that left the
-		// group and holds them open is not waited for.
+		// Blender's last output is in the pipes. A descendant that left the process
+		// group may hold them open; the deadline keeps it from delaying the end.
 		soon := time.Now().Add(time.Second)
 		_ = noise.SetReadDeadline(soon)
 		_ = replies.SetReadDeadline(soon)
@@ -159,14 +161,14 @@ func (p *Process) attend(noise, replies *os.File) {
 	}()
 }
 
-// closeAll closes ends of pipes that nothing is lost in.
+// closeAll closes pipes whose contents nobody needs.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close()
 	}
 }
 
-// environment is everything a Blender sees of the outside.
+// environment returns the complete environment of Blender.
 func environment(dir string) []string {
 	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}
 	for _, name := range passed {

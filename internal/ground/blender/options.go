@@ -6,21 +6,21 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Device says what Cycles renders on.
+// Device is what Cycles renders on.
 type Device string
 
-// The two devices that can be asked for. GPU is the first of OptiX, CUDA, HIP,
-// Metal and oneAPI that has a device; it never falls back to the CPU.
+// Devices. GPU is the first of OptiX, CUDA, HIP, Metal and oneAPI with a device; it
+// never falls back to the CPU.
 const (
 	GPU Device = "gpu"
 	CPU Device = "cpu"
 )
 
-// Denoise says what is done with a scene's own denoising.
+// Denoise selects what happens to a scene's own denoising.
 type Denoise string
 
-// Keep renders as the scene says and refuses a scene whose denoiser is not in
-// this Blender (denoiser_unavailable); Off switches denoising off and reports it.
+// Keep renders as the scene says, and refuses a scene whose denoiser this Blender
+// lacks (denoiser_unavailable). Off disables denoising and reports it.
 const (
 	Keep Denoise = "keep"
 	Off  Denoise = "off"
@@ -29,35 +29,34 @@ const (
 // Options of a process.
 type Options struct {
 	Path    string  // the blender executable, see Find
-	Temp    string  // a folder that is there; the process's own is made in it and removed by Close
-	Out     string  // a folder that is there; pictures are written here, named frame_0001.png
+	Temp    string  // an existing folder; the process's own folder is created in it and removed by Close
+	Out     string  // an existing folder for the pictures, named frame_0001.png
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
-	Threads int     // of Cycles and the rest of Blender; 0: one a core
+	Threads int     // of Cycles and the rest of Blender; 0 means one per core
 	// Sandbox starts the process; nil starts it without one.
 	Sandbox *sandbox.Sandbox
-	// Kernels, where not "", is the folder that compiled GPU kernels are kept in, for
-	// all processes of one Blender on one machine. With MakeKernels the process may
-	// write there: only one that opens no stranger's file should, since what lies
-	// there runs on the GPU for every later job.
+	// Kernels is the folder of compiled GPU kernels, shared by all processes of one
+	// Blender on a machine; "" for none. With MakeKernels the process may write
+	// there. Only a process that opens no customer's file should: the kernels run for
+	// every later job.
 	Kernels     string
 	MakeKernels bool
-	Patience    Patience // the defaults where zero
-	// KeepData keeps the scene inside Cycles from one frame to the next (Blender's
-	// persistent data), except where that is known to change pixels. Geometry and
-	// textures are then taken over once instead of once a frame.
+	Patience    Patience // zero fields take the defaults
+	// KeepData keeps the scene inside Cycles between frames (Blender's persistent
+	// data), except where that is known to change pixels. Geometry and textures are
+	// then loaded once instead of once per frame.
 	KeepData bool
 }
 
-// Info is what a process says of itself when it is ready.
+// Info describes a process that is ready.
 type Info struct {
 	Version   string       `json:"version"`    // "4.1.1"
 	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
-	Sandbox   string       `json:"-"`          // what is in force around it, one line
-	// Synthetic says that this is no Blender at all; only package synthetic
-	// sets it.
+	Sandbox   string       `json:"-"`          // the sandbox layers in force, in one line
+	// Synthetic reports that this is not Blender; only package synthetic sets it.
 	Synthetic bool `json:"-"`
 }
 
@@ -68,8 +67,8 @@ type DeviceInfo struct {
 	Name string `json:"name"`
 }
 
-// Choose returns the kind ("GPU" or "CPU") and name of the device that a process
-// of these Options would render on; ok is false where there is none.
+// Choose returns the kind ("GPU" or "CPU") and name of the device that a process with
+// these Options would render on; ok is false without one.
 func (i Info) Choose(d Device) (kind, name string, ok bool) {
 	if d == CPU {
 		for _, dev := range i.Devices {
@@ -87,21 +86,21 @@ func (i Info) Choose(d Device) (kind, name string, ok bool) {
 	return "", "", false
 }
 
-// Opened tells of a file that was opened.
+// Opened describes an opened file.
 type Opened struct {
 	Scene  string `json:"scene"`
 	Format string `json:"format"` // Blender's name of the still format: "PNG", "OPEN_EXR"
-	Width  int    `json:"width"`  // pixels of a picture, where no animation changes it
+	Width  int    `json:"width"`  // pixels of a picture, unless an animation changes it
 	Height int    `json:"height"`
-	// Switched names what is rendered otherwise than the file says, sorted:
-	// denoise_off, file_output_muted, movie_output_as_png, multiview_off
-	// (the scene's camera alone), stamp_names_off (no file or host name burnt in).
+	// Switched lists what is rendered differently from the file's settings, sorted:
+	// denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
+	// camera alone), stamp_names_off (no file or host name burnt in).
 	Switched []string `json:"switched"`
-	// KeepsData says whether data is kept over frames: Options.KeepData, and
-	// nothing in the scene that is known to go unnoticed then.
+	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
+	// and the scene has nothing that is known to break it.
 	KeepsData bool `json:"keeps_data"`
-	// Doubtful says that the scene simulates something, whose kept data may
-	// differ from a fresh frame's.
+	// Doubtful reports that the scene has a simulation, whose kept data may differ
+	// from a fresh frame's.
 	Doubtful bool `json:"doubtful"`
 }
 
@@ -115,12 +114,12 @@ type Frame struct {
 	Height  int       `json:"height"`
 	Seconds float64   `json:"seconds"` // of rendering and writing
 	Device  string    `json:"device"`  // "GPU" or "CPU"
-	// DeviceName is the device's name as in DeviceInfo, several joined by " + ", and
-	// of a GPU the backend that rendered: "NVIDIA RTX A6000 (OptiX)".
+	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
+	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
 	DeviceName string `json:"device_name"`
-	// PixelSHA256 is set for formats that internal/ground/pixels cannot decode: then
-	// Blender has read its own file back, found it of the right size and hashed
-	// it in the float form which that package describes.
+	// PixelSHA256 is set for formats that internal/ground/pixels cannot decode.
+	// Blender has then read its own file back, checked its size and hashed it in the
+	// float form that package pixels describes.
 	PixelSHA256 string `json:"pixel_sha256"`
 	Log         string `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
 }

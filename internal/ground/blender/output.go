@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// FrameLogBytes is the most that is kept of Blender's lines for one command; the
-// oldest go first.
+// FrameLogBytes bounds Blender's log lines that are kept for one command; the oldest
+// go first.
 const FrameLogBytes = 16 << 10
 
-// maxLine cuts a line that Blender never ends.
+// maxLine cuts a line without an end.
 const maxLine = 4 << 10
 
-// output reads Blender's standard output and error: it keeps the last lines of
-// the running command and tells of progress. Safe for concurrent use.
+// output reads Blender's standard output and error. It keeps the last lines of the
+// running command and reports progress. It is safe for concurrent use.
 type output struct {
 	mu       sync.Mutex
 	lines    []string
 	size     int
 	onSample func(done float64) // may be nil
-	news     chan struct{}      // of capacity 1, filled at each status that says something new
-	status   string             // the newest status, without what changes by itself
+	news     chan struct{}      // of capacity 1, filled by each new status
+	status   string             // the newest status, without the parts that change by themselves
 	said     int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when said moves; made by those who wait
 }
@@ -58,7 +58,7 @@ func (o *output) await(said int, patience time.Duration) {
 	}
 }
 
-// mark takes in a line of the driver's own; it is none of Blender's.
+// mark handles a line of the driver; the line is not part of Blender's log.
 func (o *output) mark(number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -73,7 +73,7 @@ func (o *output) mark(number string) {
 	}
 }
 
-// begin forgets the lines of the command before and takes the new listener.
+// begin drops the lines of the previous command and installs the new listener.
 func (o *output) begin(onSample func(float64)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,7 +88,7 @@ func (o *output) text() string {
 	return strings.Join(o.lines, "\n")
 }
 
-// read takes lines until r ends.
+// read reads lines until r ends.
 func (o *output) read(r io.Reader) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
@@ -108,7 +108,7 @@ func (o *output) add(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	line = withoutPaths(line)
-	// Blender prints a status line at each sample; the newest says it all.
+	// Blender prints a status line per sample; the newest includes the others.
 	if n := len(o.lines); n > 0 && isStatus(line) && isStatus(o.lines[n-1]) {
 		o.size -= len(o.lines[n-1]) + 1
 		o.lines = o.lines[:n-1]
@@ -136,7 +136,7 @@ func (o *output) add(line string) {
 
 func isStatus(line string) bool { return strings.HasPrefix(line, "Fra:") }
 
-// essence is what a status line says without time and memory, which change while
+// essence returns a status line without time and memory, which change even when
 // nothing happens: "Fra:5 Mem:9.42M (Peak 14M) | Time:00:00.02 | Remaining:00:06 |
 // Mem:2.74M, Peak:2.74M | Scene, ViewLayer | Sample 1/4".
 func essence(line string) string {
@@ -158,8 +158,8 @@ var (
 	tileCount   = regexp.MustCompile(`\bRendered (\d+)/(\d+) Tiles`)
 )
 
-// share reads how much of a frame is done, from 0 to 1, of "Sample 12/128", or, of
-// pictures that are rendered tile by tile, "Rendered 1/4 Tiles, Sample 12/128".
+// share parses the finished share of a frame, from 0 to 1, from "Sample 12/128", or
+// for tiled pictures from "Rendered 1/4 Tiles, Sample 12/128".
 func share(line string) (float64, bool) {
 	tiles, allTiles, tiled := count(tileCount, line)
 	samples, allSamples, sampled := count(sampleCount, line)
@@ -184,12 +184,12 @@ func count(of *regexp.Regexp, line string) (done, all float64, ok bool) {
 	return done, all, err1 == nil && err2 == nil && all >= 1
 }
 
-// An absolute path of two parts or more, at a line's start or behind a character
-// that no relative path would have there; the last part is kept.
+// absolutePath matches an absolute path with two parts or more, at a line's start or
+// after a character that no relative path has there. The last part is kept.
 var absolutePath = regexp.MustCompile(`(^|[\s'"(=:,\[<])/(?:[^/\s'"<>|:,)]+/)+`)
 
-// withoutPaths takes the folders out of every absolute path of a line: they tell
-// of the worker's machine and nothing of the scene.
+// withoutPaths removes the folders of every absolute path in a line: they describe
+// the worker's machine, not the scene.
 func withoutPaths(line string) string {
 	return absolutePath.ReplaceAllString(line, "$1…/")
 }

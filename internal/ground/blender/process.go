@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Process is one Blender. Its methods are for one goroutine at a time, except
-// Close, which may be called at any time and more than once.
+// Process is one Blender. Its methods are for one goroutine at a time, except Close,
+// which is safe at any time and more than once.
 type Process struct {
 	opts     Options
 	dir      string // its folders: home, in and out
@@ -31,9 +31,9 @@ type Process struct {
 	closeErr error
 }
 
-// Start starts a Blender and returns when it is ready for a file. ctx bounds the
-// start only. Errors are of type *Error (blender_crashed when it ends by itself),
-// or of the file system.
+// Start starts a Blender and returns when it is ready for a file. ctx bounds only the
+// start. Errors: *Error (blender_crashed when it exits by itself), and those of the
+// file system.
 func Start(ctx context.Context, opts Options) (*Process, error) {
 	if opts.Device == "" {
 		opts.Device = GPU
@@ -41,7 +41,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	if opts.Denoise == "" {
 		opts.Denoise = Keep
 	}
-	// The process has another current folder: no path may depend on ours.
+	// Blender has another current folder, so all paths must be absolute.
 	temp, err1 := filepath.Abs(opts.Temp)
 	out, err2 := filepath.Abs(opts.Out)
 	if err := errors.Join(err1, err2); err != nil {
@@ -67,7 +67,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	return p, nil
 }
 
-// Info is what the process said of itself at its start.
+// Info returns the process's properties at its start.
 func (p *Process) Info() Info { return p.info }
 
 // PID is Blender's process id as this process sees it.
@@ -82,11 +82,12 @@ func (p *Process) in() string { return filepath.Join(p.dir, "in") }
 // out is where Blender puts its pictures, which then move to Options.Out.
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
-// Open loads the main file of in and settles device, denoising and output. Blender
-// sees the files by their own names, and nothing beside them. Errors: *Error with gpu_unavailable, denoiser_unavailable,
-// blender_crashed, out_of_memory or no_progress. When ctx ends the process is ended.
+// Open loads the main file of in and sets device, denoising and output. Blender sees
+// the files under their own names, and nothing beside them. When ctx ends the process
+// ends. Errors: *Error with gpu_unavailable, denoiser_unavailable, blender_crashed,
+// out_of_memory or no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
-	root := filepath.Join(p.in(), "project") // away from the driver, whatever the files are called
+	root := filepath.Join(p.in(), "project") // apart from the driver, whatever the files' names
 	if err := in.lend(root); err != nil {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}
@@ -99,11 +100,11 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	return opened, p.fits(opened)
 }
 
-// pixelBytes is what Blender holds of a pixel of a finished picture: four floats.
+// pixelBytes is Blender's memory for a pixel of a finished picture: four floats.
 const pixelBytes = 16
 
-// fits refuses a scene whose picture alone is more than the memory there is. Cycles
-// renders such a one tile by tile, for hours, and runs out of memory at the end.
+// fits refuses a scene whose picture alone needs more than the available memory.
+// Cycles would render it tile by tile for hours, and run out of memory at the end.
 func (p *Process) fits(o Opened) error {
 	most := p.opts.Sandbox.Limits().Memory
 	if needed := int64(o.Width) * int64(o.Height) * pixelBytes; most > 0 && needed > most {
@@ -113,16 +114,16 @@ func (p *Process) fits(o Opened) error {
 	return nil
 }
 
-// Render renders one frame, 0 or above. progress (may be nil) is called with the
-// share of samples done, from 0 to 1, from another goroutine. Errors: *Error with
-// any of the failure codes. When ctx ends the process is ended.
+// Render renders one frame, 0 or above. progress, which may be nil, is called from
+// another goroutine with the share of finished samples, from 0 to 1. When ctx ends
+// the process ends. Errors: *Error with any of the failure codes.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }
 
-// RenderFresh is Render without anything kept from earlier frames, for this frame
-// and those to come until Render is called again. Where Opened.KeepsData is false
-// it is the same.
+// RenderFresh is Render without data from earlier frames, for this and the following
+// frames until Render is called again. Where Opened.KeepsData is false, both are the
+// same.
 func (p *Process) RenderFresh(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame, Fresh: true}, progress)
 }
@@ -148,8 +149,8 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	return done.Frame, nil
 }
 
-// Close ends the process and all it started, and removes its folder. Pictures in
-// Options.Out stay. It returns when nothing of the process is left.
+// Close ends the process and everything that it started, and removes its folder.
+// Pictures in Options.Out stay. Nothing of the process is left when it returns.
 func (p *Process) Close() error {
 	p.closed.Do(func() {
 		p.end()
@@ -159,12 +160,12 @@ func (p *Process) Close() error {
 	return p.closeErr
 }
 
-// end ends the process and its whole group, and marks that it was us.
+// end kills the process and its group, and records that the service did it.
 func (p *Process) end() {
 	p.kill.Do(func() {
 		close(p.killed)
 		select {
-		case <-p.done: // its id may be another's by now
+		case <-p.done: // its id may belong to another process by now
 		default:
 			p.running.Kill()
 		}

@@ -7,10 +7,10 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// Reason is why a well-formed receipt does not count; "" = it counts.
+// Reason is why a well-formed receipt does not count; "" means that it counts.
 type Reason string
 
-// The reasons. A receipt with one is kept and shown nowhere.
+// Reasons. A receipt with one is stored and never shown.
 const (
 	WrongPixels         Reason = "wrong_pixels"
 	TooFast             Reason = "too_fast"
@@ -21,18 +21,20 @@ const (
 
 // Bounds of a run that counts.
 const (
-	// Tolerance is the largest difference of a picture from its reference.
-	// Devices add up light in another order, so equal scenes differ a little.
+	// Tolerance is the largest accepted difference between a picture and its
+	// reference. Devices add up light in different orders, so equal scenes differ a
+	// little.
 	Tolerance = 0.02
-	// LeastSeconds is the shortest time on the clock for one scene.
+	// LeastSeconds is the shortest measured time of one scene.
 	LeastSeconds = 5
-	// MostSamplesPerMinute is far above any device: who claims more did not render.
+	// MostSamplesPerMinute is far above any device: a higher claim is not a render.
 	MostSamplesPerMinute = 300_000
 	// ClockSlack is how far a worker's clock may be ahead.
 	ClockSlack = 5 * time.Minute
 )
 
-// Worker is what the service knows of who sends a receipt, from its registration.
+// Worker is what the service knows about the sender of a receipt from its
+// registration.
 type Worker struct {
 	Device         string
 	DeviceName     string
@@ -40,8 +42,8 @@ type Worker struct {
 	Synthetic      bool
 }
 
-// Judge tells whether a receipt counts, and if not, why in one line. It trusts
-// nothing that it can hold against something else.
+// Judge decides whether a receipt counts, and if not, why, in one line. It trusts no
+// member that it can compare with something else.
 func Judge(r Receipt, from Worker, now time.Time, allowSynthetic bool) (Reason, string) {
 	for _, judge := range []func() (Reason, string){
 		func() (Reason, string) {
@@ -62,8 +64,8 @@ func Judge(r Receipt, from Worker, now time.Time, allowSynthetic bool) (Reason, 
 	return "", ""
 }
 
-// judgeVersions: a GPU is measured with the contract's Blender. A CPU enters no
-// table, so any Blender will do that the worker registered with.
+// judgeVersions requires the contract's Blender for a GPU. A CPU enters no ranking,
+// so any Blender that the worker registered with is accepted.
 func judgeVersions(r Receipt, from Worker) (Reason, string) {
 	for _, v := range [][3]string{
 		{"benchmark_version", r.BenchmarkVersion, contract.BenchmarkVersion},
@@ -104,8 +106,7 @@ func judgeDevice(r Receipt, from Worker) (Reason, string) {
 	return "", ""
 }
 
-// nameless says that nothing is left of a GPU's name but what stands for none,
-// however it is written.
+// nameless reports that a GPU's name is empty or a placeholder, in any spelling.
 func nameless(r Receipt) bool {
 	slug := NameOf(r.GPUName, r.GPUMemoryBytes).Slug
 	return slug == "" || slug == Unknown

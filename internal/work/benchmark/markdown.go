@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NamesMarkdown prints the tables of names as docs/gpu-names.md.
+// NamesMarkdown renders the tables of names for docs/gpu-names.md.
 func NamesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# How GPUs are named\n\nPrinted from `internal/work/benchmark/names.go` by `make generate`; do not edit.\n\n" +

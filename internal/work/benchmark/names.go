@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Name is how a GPU stands in tables and addresses.
+// Name is a GPU's name in tables and URLs.
 type Name struct {
 	Slug   string // lower case, "nvidia-geforce-rtx-4090"; "" when nothing is left of the name
 	Name   string // for people, "NVIDIA GeForce RTX 4090"
-	Vendor string // one of the table's, or Unknown
+	Vendor string // a vendor of the table, or Unknown
 }
 
-// Rewrite is a row of the table that names go through, from the first to the
-// last. Names that differ after it are different GPUs.
+// Rewrite is one row of the table that normalizes names, applied from first to last.
+// Names that still differ afterwards are different GPUs.
 type Rewrite struct {
 	Pattern string // regular expression, case ignored
 	By      string
@@ -45,11 +45,10 @@ func Rewrites() []Rewrite {
 	}
 }
 
-// Brand names the vendor of a GPU whose name leaves the vendor out, by the word
-// that it begins with.
+// Brand gives the vendor of a name that leaves the vendor out, by its first word.
 type Brand struct{ Word, Vendor string }
 
-// Brands is the table; vendors themselves stand in it too.
+// Brands is the table. It includes the vendors themselves.
 func Brands() []Brand {
 	return []Brand{
 		{"NVIDIA", "NVIDIA"}, {"GeForce", "NVIDIA"}, {"Quadro", "NVIDIA"}, {"Tesla", "NVIDIA"}, {"TITAN", "NVIDIA"}, {"GRID", "NVIDIA"},
@@ -60,8 +59,8 @@ func Brands() []Brand {
 	}
 }
 
-// Variant is a model that is sold with several sizes of memory under one name;
-// its slug gets the size that is nearest to what the driver reports.
+// Variant is a model that is sold with several memory sizes under one name. Its slug
+// gets the size nearest to the driver's value.
 type Variant struct {
 	Slug  string
 	Sizes []int // GB
@@ -93,7 +92,7 @@ type rewriter struct {
 	by      string
 }
 
-// compiled are the patterns of Rewrites, made once.
+// compiled holds the patterns of Rewrites, compiled once.
 var compiled = sync.OnceValue(func() (all []rewriter) {
 	for _, r := range Rewrites() {
 		all = append(all, rewriter{regexp.MustCompile(`(?i)` + r.Pattern), r.By})
@@ -103,8 +102,8 @@ var compiled = sync.OnceValue(func() (all []rewriter) {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameOf gives a GPU, as Cycles names it, the name that it stands under. Memory
-// is in bytes; nil where it is not known.
+// NameOf normalizes a GPU's name as Cycles reports it. memory is in bytes; nil when
+// unknown.
 func NameOf(printed string, memory *int64) Name {
 	tidy := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	text := tidy(printed)
@@ -114,7 +113,7 @@ func NameOf(printed string, memory *int64) Name {
 	n := Name{Name: text, Vendor: Unknown}
 	first, _, _ := strings.Cut(text, " ")
 	for _, b := range Brands() {
-		// "A100-SXM4-80GB" begins with A100 as well.
+		// "A100-SXM4-80GB" begins with A100 too.
 		if word, _, _ := strings.Cut(first, "-"); !strings.EqualFold(word, b.Word) {
 			continue
 		}
@@ -148,7 +147,7 @@ func nearest(sizes []int, memory int64) int {
 	})
 }
 
-// Gigabytes is memory as it is sold: drivers keep a little back.
+// Gigabytes returns memory as it is sold: drivers report a little less.
 func Gigabytes(memory *int64) *int {
 	if memory == nil {
 		return nil

@@ -1,21 +1,17 @@
-// Package benchmark says what a benchmark run states, signs and reads that
+// Package benchmark defines what a benchmark run states, signs and reads that
 // statement, and judges whether it counts.
 //
-// What always holds:
-//   - A [Receipt] is signed by the worker that measured; a [Record] is the
-//     service's own signed statement about a receipt that it took. Both are
-//     in-toto Statements v1 in DSSE envelopes, signed with Ed25519 keys of
-//     package receipt, and the same content and key always give the same bytes.
-//   - Reading is strict: a document counts only if it says exactly what was
-//     written, and does not contradict itself.
-//   - A score is a whole number of thousandths, so that ties and ranks are exact.
-//   - Nothing here touches a database: a worker uses this package too.
+// What always holds: the worker that measured signs a [Receipt]. A [Record] is the
+// service's own signed statement about an accepted receipt. Both are in-toto
+// Statements v1 in DSSE envelopes, signed with Ed25519 keys of package receipt; equal
+// content and keys give equal bytes. Reading is strict: a document counts only if it
+// is exactly what was written, and does not contradict itself. A score is a whole
+// number of thousandths, so ties and ranks are exact. Nothing here uses a database,
+// because workers use this package too.
 //
-// It leaves to others: rendering the scenes and comparing the pictures (svc
-// bench), keeping results and ranking them (leaderboard), and the workers' door
-// (farm).
-//
-// Start reading at [Receipt], then [Judge]; names.go is how GPUs are named.
+// The package leaves rendering and comparing to measure, and storing and ranking to
+// leaderboard. Start reading at [Receipt], then [Judge]; names.go normalizes the
+// names of GPUs.
 package benchmark
 
 import (
@@ -23,17 +19,17 @@ import (
 	"time"
 )
 
-// The devices that a run can use.
+// Devices of a run.
 const (
 	GPU = "GPU"
 	CPU = "CPU"
 )
 
-// Unknown stands for a text that the worker could not find out.
+// Unknown stands for a text that the worker could not determine.
 const Unknown = "unknown"
 
-// Receipt is what a worker states about one run. Every member is always present
-// on the wire; texts that are not known are "unknown", sizes null.
+// Receipt is what a worker states about one run. Every member is always present in
+// the JSON; unknown texts are "unknown", unknown sizes null.
 type Receipt struct {
 	BenchmarkVersion string     `json:"benchmark_version"`
 	SceneVersion     string     `json:"scene_version"`
@@ -55,15 +51,15 @@ type Receipt struct {
 	CompletedAt      time.Time  `json:"completed_at"`
 }
 
-// SceneRun is what was measured on one scene. A sample is one pass over the whole
+// SceneRun is the measurement of one scene. A sample is one pass over the whole
 // picture.
 type SceneRun struct {
 	Scene            string  `json:"scene"`
 	Samples          int64   `json:"samples"`            // rendered while the clock ran, after the warm-up
 	RenderSeconds    float64 `json:"render_seconds"`     // on the clock
 	SamplesPerMinute float64 `json:"samples_per_minute"` // Rate(Samples, RenderSeconds)
-	// The picture that was compared, by the SHA-256 over its decoded pixels, and
-	// the reference it was compared with.
+	// PixelSHA256 and ReferenceSHA256 identify the compared picture and its reference
+	// by the SHA-256 of their decoded pixels.
 	PixelSHA256     string `json:"pixel_sha256"`
 	ReferenceSHA256 string `json:"reference_sha256"`
 	// Difference of the picture from the reference, both averaged over squares: the
@@ -72,11 +68,11 @@ type SceneRun struct {
 	MatchesReference bool    `json:"matches_reference"` // the worker's own verdict
 }
 
-// SceneNames are the scenes of contract.SceneVersion, in order.
+// SceneNames returns the scenes of contract.SceneVersion, in order.
 func SceneNames() []string { return []string{"geometry", "texture", "light"} }
 
-// Reference is the SHA-256 over the decoded pixels of the picture that a scene of
-// contract.SceneVersion is compared with; "" of a scene that is none of them.
+// Reference returns the SHA-256 of the decoded pixels of a scene's reference picture
+// in contract.SceneVersion; "" for an unknown scene.
 func Reference(scene string) string {
 	switch scene {
 	case "geometry":
@@ -89,12 +85,12 @@ func Reference(scene string) string {
 	return ""
 }
 
-// Rate is samples per minute, to the thousandth.
+// Rate is samples per minute, rounded to the thousandth.
 func Rate(samples int64, seconds float64) float64 {
 	return math.Round(float64(samples)*60/seconds*1000) / 1000
 }
 
-// Score is score-v1 in thousandths: samples per minute summed over the scenes.
+// Score is score-v1 in thousandths: samples per minute, summed over the scenes.
 // Higher is better.
 func (r Receipt) Score() int64 {
 	sum := int64(0)
@@ -104,7 +100,7 @@ func (r Receipt) Score() int64 {
 	return sum
 }
 
-// DeviceName is the name of what rendered.
+// DeviceName returns the name of the device that rendered.
 func (r Receipt) DeviceName() string {
 	if r.RenderDevice == CPU {
 		return r.CPUName
@@ -112,8 +108,8 @@ func (r Receipt) DeviceName() string {
 	return r.GPUName
 }
 
-// Record is the service's statement about a receipt that it took. It repeats the
-// receipt as the worker signed it.
+// Record is the service's statement about an accepted receipt. It repeats the receipt
+// as the worker signed it.
 type Record struct {
 	ResultID    string    `json:"result_id"`
 	ReceiptID   string    `json:"receipt_id"`

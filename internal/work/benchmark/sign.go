@@ -15,14 +15,13 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// The kinds of the two statements.
+// Types of the two statements.
 const (
 	ReceiptType = "https://svc.example/benchmark/v1"
 	RecordType  = "https://svc.example/benchmark-result/v1"
 )
 
-// ErrMalformed says that a receipt contradicts itself or leaves out what it must
-// say.
+// ErrMalformed reports that a receipt contradicts itself or lacks a member.
 var ErrMalformed = errors.New("malformed benchmark receipt")
 
 // statement is the in-toto form of a receipt or a record.
@@ -42,7 +41,7 @@ func named(name, sha256 string) subject {
 	return subject{name, map[string]string{"sha256": sha256}}
 }
 
-// A receipt's subjects are the pictures that were compared.
+// The subjects of a receipt are the compared pictures.
 func (r Receipt) statement() statement[Receipt] {
 	s := statement[Receipt]{receipt.StatementType, nil, ReceiptType, r}
 	for _, scene := range r.Scenes {
@@ -96,13 +95,13 @@ func SignRecord(r Record, envelope []byte, key receipt.Key) (json.RawMessage, er
 	return receipt.Seal(payload, key)
 }
 
-// A record's subject is the worker's signed receipt.
+// The subject of a record is the worker's signed receipt.
 func (r Record) statement(receiptSHA256 string) statement[Record] {
 	return statement[Record]{receipt.StatementType, []subject{named("benchmark-receipt", receiptSHA256)}, RecordType, r}
 }
 
-// OpenRecord reads the service's statement and holds it to the worker's envelope
-// that it speaks of. Error: receipt.ErrBadSignature.
+// OpenRecord reads the service's statement and checks that it is about the worker's
+// envelope. Error: receipt.ErrBadSignature.
 func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, error) {
 	payload, err := receipt.Unseal(record, keys)
 	if err != nil {
@@ -123,8 +122,8 @@ func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, erro
 	return held.Predicate, nil
 }
 
-// PayloadSHA256 names a signed document by its content, in hex: the same however
-// the JSON around it is written.
+// PayloadSHA256 identifies a signed document by its payload, in hex. It does not
+// depend on the JSON around the payload.
 func PayloadSHA256(envelope []byte) (string, error) {
 	entry, err := receipt.EntryOf(envelope)
 	return hex.EncodeToString(entry[:]), err
@@ -139,7 +138,7 @@ func (r Receipt) normal() Receipt {
 // maxText bounds each text of a receipt, in bytes.
 const maxText = 200
 
-// consistent tells whether the members agree with each other.
+// consistent checks that the members agree with each other.
 func (r Receipt) consistent() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
@@ -202,7 +201,7 @@ func (s SceneRun) consistent() error {
 	return nil
 }
 
-// plain refuses text that a page, a log or a database could stumble over.
+// plain refuses text that could break a page, a log or a database.
 func plain(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }) < 0
 }

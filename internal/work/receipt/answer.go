@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// unwrap finds the envelope in a document that is either one itself or the body
-// of a receipt answer; for the latter it gives the plain members too.
+// unwrap finds the envelope in a document: the document is an envelope itself, or the
+// body of a receipt's answer. From an answer it also returns the plain members.
 func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 	var answer struct {
 		Envelope json.RawMessage `json:"envelope"`
@@ -29,7 +29,8 @@ func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 	return answer.Envelope, answer.Receipt, nil
 }
 
-// sameMembers holds plain members to the signed ones.
+// sameMembers compares the plain members with the signed ones, so that a reader may
+// trust the readable half of an answer too.
 func sameMembers(members json.RawMessage, signed Receipt) error {
 	var plain Receipt
 	if err := decodeStrict(members, &plain); err != nil {

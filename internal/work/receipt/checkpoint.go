@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Checkpoint says what the whole log holds: its first Size leaves have this
+// Checkpoint states the content of the whole log: its first Size leaves have this
 // root. It is signed in the C2SP forms tlog-checkpoint and signed-note.
 type Checkpoint struct {
 	Origin string // the log's name: host and path, without spaces
@@ -20,13 +20,13 @@ type Checkpoint struct {
 	Root   tlog.Hash
 }
 
-// String is the signed text, which ends with a line break.
+// String is the signed text. It ends with a line break.
 func (c Checkpoint) String() string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
 }
 
-// CheckOrigin refuses what cannot name a log. A name has no spaces, so that no
-// checkpoint is ever the text that DSSE signs with the same key.
+// CheckOrigin refuses text that cannot name a log. A name has no spaces, so a
+// checkpoint can never equal a text that DSSE signs with the same key.
 func CheckOrigin(origin string) error {
 	if origin == "" || len(origin) > 200 || strings.ContainsFunc(origin, func(r rune) bool { return r <= ' ' || r > '~' || r == '+' }) {
 		return fmt.Errorf("%q cannot name a log: wanted 1 to 200 visible ASCII characters without +", origin)
@@ -34,8 +34,8 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// SignCheckpoint writes the checkpoint as a signed note. The same checkpoint and
-// key give the same bytes.
+// SignCheckpoint writes the checkpoint as a signed note. Equal checkpoints and keys
+// give equal bytes.
 func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
 	if err := CheckOrigin(c.Origin); err != nil {
 		return nil, fmt.Errorf("sign checkpoint: %w", err)
@@ -51,9 +51,9 @@ func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
 	return text, nil
 }
 
-// OpenCheckpoint reads a signed note that one of the keys must have signed under
-// the name that its first line gives. Signatures of others, such as witnesses,
-// may stand beside it and are not looked at. Every error is an [ErrNotInLog].
+// OpenCheckpoint reads a signed note. One of the keys must have signed it under the
+// name in its first line. Signatures of others, such as witnesses, are allowed and
+// ignored. Every error is an [ErrNotInLog].
 func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 	origin, _, _ := strings.Cut(string(text), "\n")
 	if err := CheckOrigin(origin); err != nil {
@@ -71,7 +71,7 @@ func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("%w: the checkpoint is not signed by a known key: %w", ErrNotInLog, err)
 	}
-	for _, s := range opened.Sigs { // spare bits of base64 could be changed
+	for _, s := range opened.Sigs { // unused bits of base64 could hold changes
 		if raw, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil || len(raw) == 0 {
 			return Checkpoint{}, fmt.Errorf("%w: the checkpoint's signature is not standard base64", ErrNotInLog)
 		}
@@ -83,8 +83,8 @@ func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 	return c, nil
 }
 
-// parseCheckpoint reads the signed text; lines behind the root are extensions,
-// which say nothing about the leaves.
+// parseCheckpoint reads the signed text. Lines after the root are extensions; they
+// state nothing about the leaves.
 func parseCheckpoint(text string) (Checkpoint, error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 {
@@ -109,7 +109,7 @@ func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
 	return note.NewVerifier(text)
 }
 
-// noteSigner gives the key the shape that note asks for.
+// noteSigner adapts a key to package note.
 type noteSigner struct {
 	note.Verifier
 	key Key

@@ -21,8 +21,8 @@ const (
 	maxNamed    = 5        // frames that a failed check names
 )
 
-// checkContents looks inside the ZIP even where its hash is already wrong, to
-// tell what was changed.
+// checkContents inspects the ZIP even when its hash is wrong, so that the report
+// shows what was changed.
 func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 	archive, err := zip.NewReader(artifact, artifact.Size())
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 	r.add("manifest", OK, "%s agrees with the receipt", ManifestEntry)
 }
 
-// listEntries gives the ZIP's entries by name, when they are just those that the
-// receipt asks for.
+// listEntries returns the ZIP's entries by name. It refuses a ZIP whose entries are
+// not exactly those of the receipt.
 func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, error) {
 	entries := map[string]*zip.File{ManifestEntry: nil, RenderLogEntry: nil}
 	for _, frame := range receipt.Frames {
@@ -72,15 +72,16 @@ func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, erro
 	return entries, nil
 }
 
-// picture is a frame as the ZIP has it.
+// picture is a frame as found in the ZIP.
 type picture struct {
 	name       string
-	wrong      error // its bytes are not the receipt's
+	wrong      error // its bytes differ from the receipt
 	found      pixels.Picture
-	unreadable error // its bytes are no picture that Go can decode
+	unreadable error // Go cannot decode its bytes
 }
 
-// readPictures reads every frame once, as many at a time as there are processors.
+// readPictures reads every frame once, with as many readers as processors: decoding
+// takes longer than reading.
 func readPictures(frames []Frame, entries map[string]*zip.File) []picture {
 	pictures := make([]picture, len(frames))
 	var readers errgroup.Group
@@ -91,7 +92,7 @@ func readPictures(frames []Frame, entries map[string]*zip.File) []picture {
 			return nil
 		})
 	}
-	_ = readers.Wait() // what is wrong stands in the pictures
+	_ = readers.Wait() // the errors are in the pictures
 	return pictures
 }
 
@@ -131,15 +132,15 @@ func (r *Report) checkFrames(pictures []picture) {
 	r.add("frames", OK, "%d of %d have the receipt's size and SHA-256", len(pictures), len(pictures))
 }
 
-// checkPixels compares the pictures that have the one form of hash that does not
-// depend on Blender; the others are counted as not checked.
+// checkPixels compares the pictures whose pixel hash does not depend on Blender. It
+// counts the others as not checked instead of passing them.
 func (r *Report) checkPixels(frames []Frame, pictures []picture) {
 	var wrong []string
 	same, foreign := 0, 0
 	for i, p := range pictures {
 		switch {
 		case p.wrong != nil:
-			continue // told by the check of the frames
+			continue // checkFrames reports it
 		case errors.Is(p.unreadable, pixels.ErrUnsupported) || p.found.Format == "exr":
 			foreign++
 		case p.unreadable != nil:
@@ -169,8 +170,8 @@ func someOf(names []string) string {
 	return strings.Join(names, "; ")
 }
 
-// compareManifest holds the manifest to the receipt, and its picture sizes to the
-// pictures that were decoded.
+// compareManifest compares the manifest with the receipt, and its picture sizes with
+// the decoded pictures.
 func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error {
 	raw, err := entry.OpenRaw()
 	if err != nil {
@@ -180,30 +181,30 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", ManifestEntry, err)
 	}
-	var told Manifest
-	if err := decodeStrict(text, &told); err != nil {
+	var found Manifest
+	if err := decodeStrict(text, &found); err != nil {
 		return fmt.Errorf("%s is not of the known form: %w", ManifestEntry, err)
 	}
 	want := manifestOf(receipt)
-	if len(told.Frames) != len(want.Frames) {
-		return fmt.Errorf("%s lists %d frames, the receipt %d", ManifestEntry, len(told.Frames), len(want.Frames))
+	if len(found.Frames) != len(want.Frames) {
+		return fmt.Errorf("%s lists %d frames, the receipt %d", ManifestEntry, len(found.Frames), len(want.Frames))
 	}
 	for i, p := range pictures {
-		want.Frames[i].Width, want.Frames[i].Height = told.Frames[i].Width, told.Frames[i].Height
-		if p.found.Width > 0 { // else the size is known to the manifest only
+		want.Frames[i].Width, want.Frames[i].Height = found.Frames[i].Width, found.Frames[i].Height
+		if p.found.Width > 0 { // else only the manifest knows the size
 			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
 		}
-		if told.Frames[i] != want.Frames[i] {
+		if found.Frames[i] != want.Frames[i] {
 			return fmt.Errorf("%s says something else of frame %d than the receipt and its picture", ManifestEntry, want.Frames[i].Frame)
 		}
 	}
-	if !reflect.DeepEqual(told, want) {
+	if !reflect.DeepEqual(found, want) {
 		return fmt.Errorf("%s says something else of the job than the receipt", ManifestEntry)
 	}
 	return nil
 }
 
-// manifestOf is the manifest that fits a receipt, without the sizes in pixels.
+// manifestOf returns the manifest that fits a receipt, without the sizes in pixels.
 func manifestOf(r Receipt) Manifest {
 	m := Manifest{JobID: r.JobID, FrameStart: r.FrameStart, FrameEnd: r.FrameEnd, FrameStep: r.FrameStep,
 		FrameCount: r.FrameCount, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input}

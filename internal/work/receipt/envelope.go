@@ -16,15 +16,16 @@ import (
 	"svc.example/internal/ground/digest"
 )
 
-// The formats of the signed document.
+// Types of the signed document.
 const (
 	PayloadType   = "application/vnd.in-toto+json"
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "https://svc.example/receipt/v1"
 )
 
-// ErrBadSignature says that a document is not a receipt signed by one of the
-// given keys: changed, cut, signed by another key, or never a receipt.
+// ErrBadSignature reports that a document is not a receipt that one of the given keys
+// has signed: it was changed or truncated, another key signed it, or it is something
+// else.
 var ErrBadSignature = errors.New("bad signature")
 
 // statement is the in-toto form of a receipt.
@@ -54,9 +55,9 @@ func newStatement(r Receipt) statement {
 	}
 }
 
-// Sign writes the receipt as a DSSE envelope in JSON, without line breaks. The
-// same receipt and key give the same bytes; times are written in UTC, to the
-// microsecond. It refuses a receipt that contradicts itself.
+// Sign writes the receipt as a DSSE envelope in JSON, without line breaks. Equal
+// receipts and keys give equal bytes; times are written in UTC, to the microsecond.
+// Sign refuses a receipt that contradicts itself.
 func Sign(r Receipt, key Key) (json.RawMessage, error) {
 	r = r.normal()
 	if err := r.consistent(); err != nil {
@@ -73,8 +74,7 @@ func Sign(r Receipt, key Key) (json.RawMessage, error) {
 	return envelope, nil
 }
 
-// Seal writes an in-toto statement as a DSSE envelope in JSON, without line
-// breaks.
+// Seal writes an in-toto statement as a DSSE envelope in JSON, without line breaks.
 func Seal(statement []byte, key Key) (json.RawMessage, error) {
 	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
 	if err != nil {
@@ -87,15 +87,15 @@ func Seal(statement []byte, key Key) (json.RawMessage, error) {
 	return json.Marshal(envelope)
 }
 
-// Unseal checks an envelope's signature against the keys and gives the statement
-// it holds, of whatever kind. Every error is an [ErrBadSignature].
+// Unseal checks an envelope's signature against the keys and returns its statement,
+// of any type. Every error is an [ErrBadSignature].
 func Unseal(envelope []byte, keys []PublicKey) (statement []byte, err error) {
 	signed, err := openSigned(envelope, keys)
 	return signed.payload, err
 }
 
-// Open checks the envelope's signature against the keys and gives the receipt
-// it holds. Every error is an [ErrBadSignature].
+// Open checks an envelope's signature against the keys and returns its receipt. Every
+// error is an [ErrBadSignature].
 func Open(envelope []byte, keys []PublicKey) (Receipt, error) {
 	signed, err := openSigned(envelope, keys)
 	if err != nil {
@@ -104,7 +104,7 @@ func Open(envelope []byte, keys []PublicKey) (Receipt, error) {
 	return signed.statement()
 }
 
-// signed is a payload whose signature holds.
+// signed is a payload with a valid signature.
 type signed struct {
 	payload []byte
 	keyID   string
@@ -136,8 +136,9 @@ func openSigned(document []byte, keys []PublicKey) (signed, error) {
 	return signed{}, fmt.Errorf("%w: it names key %q, which is not among the %d given", ErrBadSignature, keyID, len(keys))
 }
 
-// plainEnvelope holds an envelope to the one form that Sign writes: DSSE itself
-// leaves room for several signatures and for other spellings of the same bytes.
+// plainEnvelope accepts only the form that Sign writes. DSSE itself allows several
+// signatures and other encodings of the same bytes, which would let one receipt have
+// many forms.
 func plainEnvelope(envelope dsse.Envelope) error {
 	if envelope.PayloadType != PayloadType {
 		return fmt.Errorf("payload type is %q, wanted %q", envelope.PayloadType, PayloadType)
@@ -154,7 +155,7 @@ func plainEnvelope(envelope dsse.Envelope) error {
 	return nil
 }
 
-// statement reads the receipt out of a payload whose signature already holds.
+// statement decodes the receipt of a payload whose signature is valid.
 func (s signed) statement() (Receipt, error) {
 	var held statement
 	if err := json.Unmarshal(s.payload, &held); err != nil {
@@ -170,7 +171,7 @@ func (s signed) statement() (Receipt, error) {
 	return held.Predicate, nil
 }
 
-// normal gives the receipt in the one form that is written.
+// normal returns the receipt in the form that Sign writes.
 func (r Receipt) normal() Receipt {
 	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
 	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
@@ -180,7 +181,7 @@ func (r Receipt) normal() Receipt {
 	return r
 }
 
-// consistent tells whether the members agree with each other.
+// consistent checks that the members agree with each other.
 func (r Receipt) consistent() error {
 	for _, f := range []File{r.Input, r.Artifact} {
 		if !digest.Is(f.SHA256) || f.SizeBytes < 0 {
@@ -210,7 +211,8 @@ func (r Receipt) consistent() error {
 	return nil
 }
 
-// isBareName refuses names that could leave the folder they are unpacked into.
+// isBareName refuses names that could leave the folder into which a reader unpacks
+// the ZIP.
 func isBareName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\\\x00")
 }

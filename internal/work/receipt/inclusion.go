@@ -11,17 +11,16 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// ErrNotInLog says that a receipt is not proven to be in the log: it names
-// another leaf, the path does not lead to the checkpoint's root, or the
-// checkpoint is not the log's.
+// ErrNotInLog reports that a receipt is not proven to be in the log: it names another
+// leaf, the path does not lead to the checkpoint's root, or the checkpoint is not the
+// log's.
 var ErrNotInLog = errors.New("not in the log")
 
-// Entry is what the log holds of a receipt: the SHA-256 of the signed content,
-// the payload inside its envelope. The hash is the same however the JSON around
-// the payload is written, and tells nobody what the receipt says.
+// Entry is the log's leaf for a receipt: the SHA-256 of the signed payload. It does
+// not depend on the JSON around the payload, and it reveals nothing of the receipt.
 type Entry [sha256.Size]byte
 
-// EntryOf gives the log entry of an envelope, without checking its signature.
+// EntryOf returns the log entry of an envelope. It does not check the signature.
 func EntryOf(envelope []byte) (Entry, error) {
 	var outer struct {
 		Payload string `json:"payload"`
@@ -39,15 +38,14 @@ func EntryOf(envelope []byte) (Entry, error) {
 // LeafHash is the entry's hash in the tree (RFC 6962 2.1).
 func (e Entry) LeafHash() tlog.Hash { return tlog.RecordHash(e[:]) }
 
-// Inclusion proves that a receipt is leaf LogIndex of the log that the
-// checkpoint speaks of.
+// Inclusion proves that a receipt is leaf LogIndex of the checkpoint's log.
 type Inclusion struct {
 	LogIndex       int64    `json:"log_index"`
 	InclusionProof []string `json:"inclusion_proof" doc:"The path from the leaf to the root (RFC 6962 2.1.1), base64, the leaf's neighbour first."`
 	Checkpoint     string   `json:"checkpoint" doc:"C2SP tlog-checkpoint: a signed note."`
 }
 
-// NewInclusion writes a proof.
+// NewInclusion encodes a proof.
 func NewInclusion(index int64, path tlog.RecordProof, checkpoint []byte) Inclusion {
 	p := Inclusion{LogIndex: index, InclusionProof: make([]string, len(path)), Checkpoint: string(checkpoint)}
 	for i, hash := range path {
@@ -56,8 +54,8 @@ func NewInclusion(index int64, path tlog.RecordProof, checkpoint []byte) Inclusi
 	return p
 }
 
-// Check holds the entry to the proof, and the proof's checkpoint to the keys.
-// Every error is an [ErrNotInLog].
+// Check verifies that the proof leads from the entry to the checkpoint's root, and
+// that one of the keys has signed the checkpoint. Every error is an [ErrNotInLog].
 func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 	c, err := OpenCheckpoint([]byte(p.Checkpoint), keys)
 	if err != nil {
@@ -78,10 +76,10 @@ func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 	return c, nil
 }
 
-// InLog adds the check "log" to a report whose receipt is good: the receipt is
-// the leaf that it names, in the log that a key has signed. A nil proof leaves
-// the check out and says so. Pinned, which may be nil, is a checkpoint known from
-// elsewhere: the proof must be against the same root.
+// InLog adds the check "log" to the report of a valid receipt: the receipt is the
+// leaf that it names, in the log that a key has signed. With a nil proof the check is
+// Skipped. pinned, which may be nil, is a checkpoint from another source: the proof
+// must have the same root.
 func (r *Report) InLog(p *Inclusion, keys []PublicKey, pinned []byte) {
 	switch {
 	case r.Receipt == nil:

@@ -24,7 +24,7 @@ const (
 	publicBlock  = "PUBLIC KEY"  // SubjectPublicKeyInfo
 )
 
-// PublicKey checks receipts.
+// PublicKey verifies receipts.
 type PublicKey struct{ raw ed25519.PublicKey }
 
 // ID is the lower-case hex SHA-256 of the raw 32-byte public key.
@@ -33,7 +33,7 @@ func (k PublicKey) ID() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PEM is the key as a SubjectPublicKeyInfo block, as `openssl pkey` reads it.
+// PEM encodes the key as a SubjectPublicKeyInfo block, as `openssl pkey` reads it.
 func (k PublicKey) PEM() ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(k.raw)
 	if err != nil {
@@ -42,7 +42,7 @@ func (k PublicKey) PEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: der}), nil
 }
 
-// ParsePublicPEM reads one Ed25519 public key and refuses anything beside it.
+// ParsePublicPEM reads one Ed25519 public key and refuses any further data.
 func ParsePublicPEM(text []byte) (PublicKey, error) {
 	key, err := parsePEM(text, publicBlock, x509.ParsePKIXPublicKey)
 	if err != nil {
@@ -55,7 +55,7 @@ func ParsePublicPEM(text []byte) (PublicKey, error) {
 	return PublicKey{raw: public}, nil
 }
 
-// ParsePublicPEMs reads one or more Ed25519 public keys, one behind the other.
+// ParsePublicPEMs reads one or more Ed25519 public keys in a row.
 func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
 	var keys []PublicKey
 	for {
@@ -86,13 +86,12 @@ func NewKey(entropy io.Reader) (Key, error) {
 	return Key{private: ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// Public is the half that may be shown.
+// Public returns the half that may be published.
 func (k Key) Public() PublicKey {
 	return PublicKey{raw: k.private.Public().(ed25519.PublicKey)}
 }
 
-// ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses anything
-// beside it.
+// ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses any further data.
 func ParseKeyPEM(text []byte) (Key, error) {
 	key, err := parsePEM(text, privateBlock, x509.ParsePKCS8PrivateKey)
 	if err != nil {
@@ -105,9 +104,9 @@ func ParseKeyPEM(text []byte) (Key, error) {
 	return Key{private: private}, nil
 }
 
-// LoadOrCreateKey reads the PKCS#8 PEM key at path, or makes one there with
-// mode 0600 where none is. It returns only after the key is on disk, and any
-// number of processes that start at once end up with the same key.
+// LoadOrCreateKey reads the PKCS#8 PEM key at path, or creates it with mode 0600. It
+// returns after the key is on disk. Processes that start at the same time all get the
+// same key.
 func LoadOrCreateKey(path string, entropy io.Reader) (Key, error) {
 	key, err := LoadKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -120,12 +119,11 @@ func LoadOrCreateKey(path string, entropy io.Reader) (Key, error) {
 	if err := CreateKey(path, fresh); err != nil {
 		return Key{}, err
 	}
-	// Another process may have been first: what stands on disk is the key.
+	// Another process may have been first, so the file on disk decides.
 	return LoadKey(path)
 }
 
-// LoadKey reads the PKCS#8 PEM key at path. A missing file is an
-// [fs.ErrNotExist].
+// LoadKey reads the PKCS#8 PEM key at path. A missing file is an [fs.ErrNotExist].
 func LoadKey(path string) (Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -138,8 +136,8 @@ func LoadKey(path string) (Key, error) {
 	return key, nil
 }
 
-// CreateKey writes the key to path as PKCS#8 PEM with mode 0600, and returns once
-// it is on disk. A file that is there already stays as it is.
+// CreateKey writes the key to path as PKCS#8 PEM with mode 0600, and returns after it
+// is on disk. An existing file stays unchanged.
 func CreateKey(path string, key Key) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key.private)
 	if err == nil {
@@ -162,7 +160,7 @@ func parsePEM(text []byte, kind string, parse func([]byte) (any, error)) (any, e
 	return parse(block.Bytes)
 }
 
-// signer and verifier give the keys the shape that dsse asks for.
+// signer and verifier adapt the keys to package dsse.
 type signer struct{ key Key }
 
 func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {

@@ -1,19 +1,19 @@
 package receipt
 
-// The layout of the ZIP: the frames under one folder and two descriptions
-// beside it. Entries are stored, not deflated.
+// Layout of the ZIP: the frames in one folder, and two descriptions beside it.
+// Entries are stored without compression, because pictures are compressed already.
 const (
 	ManifestEntry  = "manifest.json"
 	RenderLogEntry = "render-log.txt"
 	frameFolder    = "output/"
 )
 
-// FrameEntry is where the frame of the given bare file name stands in the ZIP.
+// FrameEntry returns the path in the ZIP of a frame's bare file name.
 func FrameEntry(file string) string { return frameFolder + file }
 
-// Manifest is the content of [ManifestEntry]: what the ZIP holds, for readers
-// that have only the ZIP. Unlike the receipt it is not signed by itself; the
-// receipt's artifact hash covers it.
+// Manifest is the content of [ManifestEntry]: it describes the ZIP for readers who
+// have only the ZIP. It has no signature of its own; the receipt's artifact hash
+// covers it.
 type Manifest struct {
 	JobID      string          `json:"job_id"`
 	FrameStart int             `json:"frame_start"`
@@ -25,7 +25,7 @@ type Manifest struct {
 	Input      File            `json:"input"`
 }
 
-// ManifestFrame is a receipt's frame and its size in pixels.
+// ManifestFrame is a receipt's frame with its size in pixels.
 type ManifestFrame struct {
 	Frame         int     `json:"frame"`
 	File          string  `json:"file"`

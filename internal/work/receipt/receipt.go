@@ -22,8 +22,8 @@ package receipt
 
 import "time"
 
-// Receipt is the signed statement about one completed job. Every member but a
-// frame's Finding is always present on the wire; LogIndex may be null.
+// Receipt is the signed statement about one completed job. Every member but a frame's
+// Finding is always present in the JSON; LogIndex may be null.
 type Receipt struct {
 	ReceiptID      string    `json:"receipt_id"`
 	JobID          string    `json:"job_id"`
@@ -36,9 +36,9 @@ type Receipt struct {
 	FrameStep      int       `json:"frame_step"`
 	FrameCount     int       `json:"frame_count"`
 	Renderer       Renderer  `json:"renderer"`
-	RenderDevice   string    `json:"render_device"` // what was really used: "GPU" or "CPU"
+	RenderDevice   string    `json:"render_device"` // the device that rendered: "GPU" or "CPU"
 	DeviceName     string    `json:"device_name"`
-	Switched       []string  `json:"switched"`       // what was changed against the file, e.g. "denoise_off"; sorted
+	Switched       []string  `json:"switched"`       // settings that differ from the file's, such as "denoise_off"; sorted
 	RenderSeconds  float64   `json:"render_seconds"` // sum over the frames
 	QuoteID        string    `json:"quote_id"`
 	PricingVersion string    `json:"pricing_version"`
@@ -46,7 +46,7 @@ type Receipt struct {
 	Currency       string    `json:"currency"`
 	StartedAt      time.Time `json:"started_at"`
 	CompletedAt    time.Time `json:"completed_at"`
-	LogIndex       *int64    `json:"log_index"` // leaf in the append-only log; null where there is none
+	LogIndex       *int64    `json:"log_index"` // leaf in the append-only log; null without one
 }
 
 // File identifies bytes by their SHA-256 in lower-case hex.
@@ -56,8 +56,8 @@ type File struct {
 	SizeBytes int64  `json:"size_bytes"`
 }
 
-// Frame is one delivered picture. File is its bare name, "frame_0001.png"; in
-// the ZIP it stands at [FrameEntry](File).
+// Frame is one delivered picture. File is its bare name, "frame_0001.png"; its path
+// in the ZIP is [FrameEntry](File).
 type Frame struct {
 	Frame         int     `json:"frame"`
 	File          string  `json:"file"`
@@ -65,12 +65,12 @@ type Frame struct {
 	PixelSHA256   string  `json:"pixel_sha256"` // over decoded pixels: equal renders agree here even where file bytes differ
 	SizeBytes     int64   `json:"size_bytes"`
 	RenderSeconds float64 `json:"render_seconds"`
-	// Finding is what the frame check found and let pass: "uniform", "blank" or
-	// "pink"; left out where there is nothing.
+	// Finding is what the frame check noticed and accepted: "uniform", "blank" or
+	// "pink"; absent when there was nothing.
 	Finding string `json:"finding,omitempty"`
 }
 
-// Renderer is what rendered, as it reported itself.
+// Renderer is the software that rendered, as it reported itself.
 type Renderer struct {
 	ID          string `json:"id"`
 	Application string `json:"application"`

@@ -9,11 +9,10 @@ import (
 	"reflect"
 )
 
-// decodeStrict reads one JSON document into target and refuses every document
-// that says anything else than target would write: members unknown, missing,
-// repeated or spelled in another case, numbers and times in another form, data
-// behind the end. White space and the order of members are free, since tools
-// that store JSON change them.
+// decodeStrict reads one JSON document into target. It refuses a document that
+// differs from what target would write: members that are unknown, missing, repeated
+// or in another case, numbers and times in another form, trailing data. White space
+// and the order of members may differ, because tools that store JSON change them.
 func decodeStrict(document []byte, target any) error {
 	if err := json.Unmarshal(document, target); err != nil {
 		return err
@@ -32,8 +31,8 @@ func decodeStrict(document []byte, target any) error {
 	return err
 }
 
-// sameJSON tells whether two documents hold equal values, numbers compared as
-// they are written.
+// sameJSON reports whether two documents hold equal values. It compares numbers as
+// written.
 func sameJSON(a, b []byte) (bool, error) {
 	left, err := generic(a)
 	if err != nil {
@@ -53,8 +52,8 @@ func generic(document []byte) (value any, err error) {
 	return value, err
 }
 
-// refuseRepeats walks a document that is known to be well formed and finds
-// members that stand twice in one object, which encoding/json lets pass.
+// refuseRepeats finds repeated members of an object in a well-formed document.
+// encoding/json accepts them, and other readers may choose the other value.
 func refuseRepeats(tokens *json.Decoder) error {
 	type object struct {
 		seen    map[string]bool // nil for an array

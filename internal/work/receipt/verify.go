@@ -11,36 +11,36 @@ import (
 	"svc.example/internal/ground/digest"
 )
 
-// ErrBadArtifact says that the ZIP is not the one that the receipt describes.
+// ErrBadArtifact reports that the ZIP is not the one in the receipt.
 var ErrBadArtifact = errors.New("bad artifact")
 
-// Artifact is a ZIP that can be read anywhere. *io.SectionReader and
-// *bytes.Reader are ones.
+// Artifact is a ZIP with random access. *io.SectionReader and *bytes.Reader implement
+// it.
 type Artifact interface {
 	io.ReaderAt
 	Size() int64
 }
 
-// Status is how a check ended.
+// Status is the result of a check.
 type Status string
 
-// Skipped is for what could not be looked at; the check's text says why.
+// Skipped marks what could not be checked; the check's text gives the reason.
 const (
 	OK      Status = "ok"
 	Failed  Status = "failed"
 	Skipped Status = "skipped"
 )
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
-	Text   string `json:"text"` // what was found, in one line
-	kind   error  // of a failure
+	Text   string `json:"text"` // the finding, in one line
+	kind   error  // the error of a failure
 }
 
-// Report is what a verification found. Receipt is nil unless signature and
-// statement hold; KeyID names the key whose signature held.
+// Report is the result of a verification. Receipt is nil unless signature and
+// statement are valid; KeyID names the key that signed.
 type Report struct {
 	Receipt *Receipt
 	KeyID   string
@@ -48,8 +48,8 @@ type Report struct {
 	entry   Entry // of the receipt, for the log
 }
 
-// Err is nil when nothing failed; else it tells the first failure and is an
-// [ErrBadSignature], an [ErrBadArtifact] or an [ErrNotInLog].
+// Err returns nil when nothing failed, else the first failure: an [ErrBadSignature],
+// an [ErrBadArtifact] or an [ErrNotInLog].
 func (r Report) Err() error {
 	for _, c := range r.Checks {
 		if c.Status == Failed {
@@ -63,7 +63,7 @@ func (r *Report) add(name string, status Status, text string, args ...any) {
 	r.Checks = append(r.Checks, Check{Name: name, Status: status, Text: fmt.Sprintf(text, args...), kind: ErrBadArtifact})
 }
 
-// distrust is a failure of the receipt itself.
+// distrust records a failure of the receipt itself.
 func (r *Report) distrust(name string, err error) error {
 	text := strings.TrimPrefix(err.Error(), ErrBadSignature.Error()+": ")
 	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrBadSignature})
@@ -103,7 +103,7 @@ func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
 	return report
 }
 
-// checkReceipt makes the checks that need no artifact. Its error is in the report
+// checkReceipt runs the checks that need no artifact. Its error is in the report
 // already.
 func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error) {
 	envelope, members, err := unwrap(document)

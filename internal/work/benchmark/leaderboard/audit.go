@@ -9,18 +9,18 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Auditor is told what an audit finds.
+// Auditor receives what an audit finds.
 type Auditor struct {
 	Keys []receipt.PublicKey
-	// Leaf tells whether the log holds the entry at the index, and notes that it
-	// belongs to a receipt.
+	// Leaf reports whether the log holds the entry at the index, and records that the
+	// leaf belongs to a receipt.
 	Leaf func(index int64, entry receipt.Entry) bool
-	// Breach takes a promise that is not kept.
+	// Breach receives a rule that the store breaks.
 	Breach func(rule, thing, format string, args ...any)
 }
 
-// Audit checks every stored benchmark receipt and every count over them, and
-// gives how many were signed by the service.
+// Audit checks every stored benchmark receipt and every count over them. It returns
+// the number of receipts that the service has signed.
 func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	for after := ""; ; {
 		rows, err := tx.BenchmarkReceiptsAfter(ctx, after)
@@ -59,7 +59,7 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	return records, auditCounts(ctx, tx, a)
 }
 
-// auditCounts counts anew what is kept of the order.
+// auditCounts recomputes the stored sums and counts.
 func auditCounts(ctx context.Context, tx *db.Tx, a Auditor) error {
 	groups, err := tx.AuditBenchmarkGroups(ctx)
 	if err != nil {

@@ -1,20 +1,17 @@
-// Package leaderboard keeps benchmark receipts and answers what the public asks
-// of them: ranks, percentiles, medians, comparisons, searches.
+// Package leaderboard stores benchmark receipts and answers public queries: ranks,
+// percentiles, medians, comparisons, searches.
 //
-// What always holds:
-//   - A receipt that counts is countersigned, logged, ranked and shown in one
-//     transaction; one that does not is kept with the reason and shown nowhere.
-//   - Whatever is told of order is exact, ties included, at the moment of the
-//     transaction that reads it, and costs the same however many results there
-//     are (tally.go says how).
-//   - Results are compared only under equal benchmark, scene and scoring
-//     versions. A CPU's result is shown and never ranked.
-//   - Nothing is told that no stored receipt says.
+// What always holds: an accepted receipt is countersigned, logged, ranked and shown
+// in one transaction. A rejected one is stored with its reason and never shown. Ranks
+// and percentiles are exact at the moment of the reading transaction, ties included,
+// and cost the same for any number of results (tally.go explains how). Results are
+// compared only under equal benchmark, scene and scoring versions. A CPU's result is
+// shown and never ranked. Every published value comes from a stored receipt.
 //
-// It leaves to others: what a receipt is and whether it counts (benchmark), the
-// log (receiptlog), and every wire (the doors farm, api and web).
+// The package leaves to benchmark what a receipt is and whether it counts, to
+// receiptlog the log, and to the doors HTTP.
 //
-// Start reading at Board, then Submit; read.go is what the public asks.
+// Start reading at Board, then Submit for writes and read.go for queries.
 package leaderboard
 
 import (
@@ -25,15 +22,15 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Versions are what is measured and how it is scored. Results are compared only
-// where all three are equal.
+// Versions are what is measured and how it is scored. Only results with equal
+// versions are compared.
 type Versions struct {
 	Benchmark string `json:"benchmark_version"`
 	Scene     string `json:"scene_version"`
 	Scoring   string `json:"scoring_version"`
 }
 
-// Current are the versions of this service.
+// Current returns the versions of this service.
 func Current() Versions {
 	return Versions{contract.BenchmarkVersion, contract.SceneVersion, contract.ScoringVersion}
 }
@@ -42,12 +39,12 @@ func versionsOf(r benchmark.Receipt) Versions {
 	return Versions{r.BenchmarkVersion, r.SceneVersion, r.ScoringVersion}
 }
 
-// Board takes receipts and answers questions.
+// Board accepts receipts and answers queries.
 type Board struct {
 	DB    *db.DB
 	Keys  *signing.Ring
 	Links links.Links
-	// AllowSynthetic takes receipts of workers that render nothing; they are
-	// marked wherever they are shown.
+	// AllowSynthetic accepts receipts of workers that render nothing. They are marked
+	// wherever they are shown.
 	AllowSynthetic bool
 }

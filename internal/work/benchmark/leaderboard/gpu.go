@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Figures are what is known of a GPU under the current versions, or of all.
+// Figures are the statistics of a GPU, or of all GPUs, under the current versions.
 type Figures struct {
 	GPUName              string     `json:"gpu_name"`
 	GPUSlug              string     `json:"gpu_slug"`
@@ -38,7 +38,7 @@ type GPU struct {
 
 func average(sum, n int64) float64 { return float64(sum) / float64(n) / 1000 }
 
-// figuresOf computes what a group knows of all its results.
+// figuresOf computes the statistics of a group.
 func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures, error) {
 	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
 	if g.Results == 0 {
@@ -60,9 +60,8 @@ func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures,
 	return f, err
 }
 
-// find reads a GPU's group under the current versions, and all its groups. A GPU
-// that has results only under other versions has a group without results. Error:
-// gpu_not_found.
+// find returns a GPU's group under the current versions, and all its groups. A GPU
+// with results only under other versions gets an empty group. Error: gpu_not_found.
 func find(ctx context.Context, tx *db.Tx, slug string) (current query.BenchmarkGroup, all []query.BenchmarkGroup, err error) {
 	if slug != "" {
 		if all, err = tx.BenchmarkGroupsOfSlug(ctx, slug); err != nil {
@@ -85,7 +84,7 @@ func versionsOfGroup(g query.BenchmarkGroup) Versions {
 	return Versions{g.BenchmarkVersion, g.SceneVersion, g.ScoringVersion}
 }
 
-// gpuLatest is how many results a GPU shows.
+// gpuLatest is how many results a GPU's page shows.
 const gpuLatest = contract.LatestDefault
 
 // GPU reads one GPU. Error: gpu_not_found.
@@ -132,7 +131,7 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	return g, nil
 }
 
-// Delta is how much more GPU A has than GPU B; null where either is unknown.
+// Delta is the difference of GPU A from GPU B; null where either is unknown.
 type Delta struct {
 	Absolute *float64 `json:"absolute" doc:"Of A less that of B."`
 	Percent  *float64 `json:"percent" doc:"The same, in per cent of that of B."`
@@ -145,7 +144,7 @@ type Comparison struct {
 	Deltas Deltas  `json:"deltas"`
 }
 
-// Deltas are by figure.
+// Deltas are the differences by figure.
 type Deltas struct {
 	TopScore             Delta `json:"top_score"`
 	MedianScore          Delta `json:"median_score"`

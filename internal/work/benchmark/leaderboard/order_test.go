@@ -90,7 +90,7 @@ func timeOf(k known) int64  { return k.tookMS }
 func TestOrderIsExactWhateverTheResults(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		var all oracle
 		ended := time.Now().Add(-time.Hour)
 		// Each check goes on where the one before ended: the board only grows.
@@ -119,7 +119,7 @@ func TestOrderIsExactWhateverTheResults(t *testing.T) {
 }
 
 // compare asks for everything that is told of order.
-func (h *house) compare(rt *rapid.T, all oracle) {
+func (h *testBoard) compare(rt *rapid.T, all oracle) {
 	ctx, same := h.t.Context(), func(what string, got, want any) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			rt.Fatalf("%s: %v, want %v", what, got, want)
@@ -190,7 +190,7 @@ func (h *house) compare(rt *rapid.T, all oracle) {
 	}
 }
 
-func (h *house) compareGPU(rt *rapid.T, slug string, gpus oracle, same func(string, any, any)) {
+func (h *testBoard) compareGPU(rt *rapid.T, slug string, gpus oracle, same func(string, any, any)) {
 	g, err := h.Board.GPU(h.t.Context(), slug)
 	if err != nil {
 		rt.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Label says in which part of all results one is.
+// Label is the part of all results that a result is in.
 type Label string
 
-// The labels. Each result has one: the narrowest that it is in.
+// Labels. Each result has one: the narrowest part that contains it.
 const (
 	Top1     Label = "top_1"
 	Top5     Label = "top_5"
@@ -21,7 +21,7 @@ const (
 	NoLabel  Label = "unknown"
 )
 
-// part is one of the labels' parts; percent of all results are in it or better.
+// part is the best percent of all results.
 type part struct {
 	label   Label
 	percent int64
@@ -31,8 +31,8 @@ func parts() []part {
 	return []part{{Top1, 1}, {Top5, 5}, {Top10, 10}, {Top25, 25}, {Top50, 50}}
 }
 
-// labelOf is the label of a rank among so many: top_5 is a rank within the first
-// five hundredths.
+// labelOf returns the label of a rank among so many results: top_5 is a rank within
+// the first five hundredths.
 func labelOf(rank, among int64) Label {
 	if !enough(among) {
 		return NoLabel
@@ -45,10 +45,11 @@ func labelOf(rank, among int64) Label {
 	return Bottom50
 }
 
-// standing is a board with the least score of each label's part.
+// standing is a board with the lowest score of each part, so that labelling a page of
+// results costs no query per row.
 type standing struct {
 	board query.BenchmarkGroup
-	least []int64 // by parts(); -1 where the part is too small to hold a rank
+	least []int64 // by parts(); -1 where the part is too small for a rank
 }
 
 func standingOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*standing, error) {
@@ -82,8 +83,8 @@ func (s *standing) label(score int64) Label {
 	return Bottom50
 }
 
-// Distribution counts a GPU's results by their label among all GPUs' results.
-// Each result is counted once.
+// Distribution counts a GPU's results by their label among all GPUs' results. Each
+// result is counted once.
 type Distribution struct {
 	Top1     int64 `json:"top_1"`
 	Top5     int64 `json:"top_5"`
@@ -93,7 +94,7 @@ type Distribution struct {
 	Bottom50 int64 `json:"bottom_50"`
 }
 
-// distribution is nil when there are too few results.
+// distribution returns nil when there are too few results.
 func (s *standing) distribution(ctx context.Context, tx *db.Tx, gpu query.BenchmarkGroup) (*Distribution, error) {
 	if !enough(gpu.Results) {
 		return nil, nil
@@ -115,7 +116,7 @@ func (s *standing) distribution(ctx context.Context, tx *db.Tx, gpu query.Benchm
 	return d, nil
 }
 
-// Place is where a score stands among the results of a group.
+// Place is a score's position among the results of a group.
 type Place struct {
 	Rank       *int64   `json:"rank" doc:"1 is the best; equal scores have equal ranks. Null of a CPU's result."`
 	Among      int64    `json:"among" doc:"Results that the rank is among."`

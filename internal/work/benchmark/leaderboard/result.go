@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Result is one result with all that its receipt says (spec 4.6).
+// Result is one result with everything in its receipt (spec 4.6).
 type Result struct {
 	Row
 	GPUVendor        string               `json:"gpu_vendor"`
@@ -35,8 +35,8 @@ type Result struct {
 	WorkerEnvelope   json.RawMessage      `json:"worker_envelope" doc:"The worker's receipt, signed (DSSE, in-toto)."`
 }
 
-// Result reads one result. A result whose signatures do not hold is not shown.
-// Error: result_not_found.
+// Result reads one result. A result with an invalid signature is an error, and is not
+// shown. Error: result_not_found.
 func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.BenchmarkResultGet(ctx, resultID)
@@ -71,7 +71,8 @@ func (b *Board) Result(ctx context.Context, resultID string) (r Result, err erro
 	return r, err
 }
 
-// signed reads what the signed record says.
+// signed reads the members of a result from its signed record, so that a page never
+// shows a value that nobody signed.
 func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, err error) {
 	stored, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
 	if err != nil {
@@ -85,11 +86,11 @@ func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult
 	if err != nil {
 		return r, fmt.Errorf("open benchmark record %s: %w", row.ResultID, err)
 	}
-	said := record.Receipt
+	signed := record.Receipt
 	return Result{
-		Row: b.row(row, board), GPUVendor: said.GPUVendor, GPUMemoryBytes: said.GPUMemoryBytes, GPUDriver: said.GPUDriver, CPUName: said.CPUName,
-		RAMBytes: said.RAMBytes, OS: said.OS, BlenderVersion: said.BlenderVersion, BlenderBuildHash: said.BlenderBuildHash, Scenes: said.Scenes,
-		StartedAt: said.StartedAt, CompletedAt: said.CompletedAt, WorkerKeyID: record.WorkerKeyID, LogIndex: record.LogIndex,
+		Row: b.row(row, board), GPUVendor: signed.GPUVendor, GPUMemoryBytes: signed.GPUMemoryBytes, GPUDriver: signed.GPUDriver, CPUName: signed.CPUName,
+		RAMBytes: signed.RAMBytes, OS: signed.OS, BlenderVersion: signed.BlenderVersion, BlenderBuildHash: signed.BlenderBuildHash, Scenes: signed.Scenes,
+		StartedAt: signed.StartedAt, CompletedAt: signed.CompletedAt, WorkerKeyID: record.WorkerKeyID, LogIndex: record.LogIndex,
 		Envelope: json.RawMessage(stored.Envelope), WorkerEnvelope: json.RawMessage(stored.WorkerEnvelope),
 	}, nil
 }

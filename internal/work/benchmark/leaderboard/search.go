@@ -25,33 +25,33 @@ type Hit struct {
 	ResultID    *string `json:"result_id,omitempty" doc:"Of a result."`
 }
 
-// HitType tells what was found.
+// HitType is what was found.
 type HitType string
 
-// The types.
+// Types of hits.
 const (
 	HitGPU    HitType = "gpu"
 	HitResult HitType = "result"
 )
 
-// Found is what a search gives.
+// Found is the answer to a search.
 type Found struct {
 	Query       string `json:"query"`
 	ResultCount int    `json:"result_count"`
 	Results     []Hit  `json:"results" doc:"GPUs first, by their number of results; then results, the newest first."`
 }
 
-// Bounds of a search. Its words must all be in one value of a public member; the
-// values are few, however many results there are.
+// Bounds of a search. All words must occur in one value of a public member. The
+// number of distinct values stays small with any number of results.
 const (
-	searchWords  = 4  // words behind these are left out
-	searchGPUs   = 25 // at most, so that results have room too
-	searchValues = 16 // values whose results are looked at, the newest first
+	searchWords  = 4  // further words are ignored
+	searchGPUs   = 25 // leaves space for results
+	searchValues = 16 // values whose results are read, newest first
 )
 
-// Search finds GPUs by their names under the current versions, and results by
-// their ids and by GPU, driver, CPU, system, Blender and device. An empty query
-// finds nothing.
+// Search finds GPUs by their names under the current versions, and results by their
+// ids and by GPU, driver, CPU, system, Blender and device. An empty query finds
+// nothing.
 func (b *Board) Search(ctx context.Context, text string) (f Found, err error) {
 	f = Found{Query: text, Results: []Hit{}}
 	words := strings.Fields(strings.ToLower(text))
@@ -74,7 +74,7 @@ func (b *Board) Search(ctx context.Context, text string) (f Found, err error) {
 	return f, err
 }
 
-// patterns are the words for LIKE; where there are fewer, what any text is like.
+// patterns returns LIKE patterns for the words. Missing words match any text.
 func patterns(words []string) (like [searchWords]string) {
 	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	for i := range like {
@@ -86,7 +86,7 @@ func patterns(words []string) (like [searchWords]string) {
 	return like
 }
 
-// byID finds a result by its own id or its receipt's.
+// byID finds a result by its own id or its receipt's id.
 func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error) {
 	resultID := text
 	if id.Valid(id.Receipt, text) {
@@ -137,10 +137,10 @@ func (b *Board) searchResults(ctx context.Context, tx *db.Tx, like [searchWords]
 	if err != nil {
 		return fmt.Errorf("search values: %w", err)
 	}
-	room := contract.SearchMost - len(f.Results)
+	limit := contract.SearchMost - len(f.Results)
 	rows := map[int64]query.BenchmarkResult{}
 	for _, value := range values {
-		found, err := tx.BenchmarkPostings(ctx, query.BenchmarkPostingsParams{FacetID: value, Most: int32(room)})
+		found, err := tx.BenchmarkPostings(ctx, query.BenchmarkPostingsParams{FacetID: value, Most: int32(limit)})
 		if err != nil {
 			return fmt.Errorf("search results: %w", err)
 		}
@@ -150,7 +150,7 @@ func (b *Board) searchResults(ctx context.Context, tx *db.Tx, like [searchWords]
 	}
 	newest := slices.Collect(maps.Values(rows))
 	slices.SortFunc(newest, func(a, b query.BenchmarkResult) int { return cmp.Compare(b.Number, a.Number) })
-	for _, row := range newest[:min(room, len(newest))] {
+	for _, row := range newest[:min(limit, len(newest))] {
 		f.Results = append(f.Results, b.hit(row))
 	}
 	return nil

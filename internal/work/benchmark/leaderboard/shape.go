@@ -8,23 +8,22 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Bin is a column of a distribution: how many results have a score in [From, To).
+// Bin is a column of a histogram: the number of results with a score in [From, To).
 type Bin struct {
 	From, To float64
 	Results  int64
 }
 
-// A distribution is made of the finest level of the tally that has at most
-// shapeBuckets of them between the worst and the best, put together into at most
-// shapeBins columns.
+// A histogram uses the finest level of the tally with at most shapeBuckets buckets
+// between the worst and the best score, merged into at most shapeBins columns.
 const (
 	shapeBuckets = 1024
 	shapeBins    = 32
 )
 
-// Shape reads how the scores of a GPU are distributed, or with slug "" those of
-// all GPUs, under the current versions: equally wide columns from the worst
-// score to the best, none without results. Error: gpu_not_found.
+// Shape returns the histogram of the scores of a GPU, or with slug "" of all GPUs,
+// under the current versions: columns of equal width from the worst score to the
+// best, none without results. Error: gpu_not_found.
 func (b *Board) Shape(ctx context.Context, slug string) (bins []Bin, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		group, err := groupOf(ctx, tx, Current(), slug)
@@ -71,8 +70,8 @@ func shape(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup) ([]Bin, e
 // historyMost is how many results a history shows.
 const historyMost = 100
 
-// History reads a GPU's newest results under the current versions, the newest
-// first. Error: gpu_not_found.
+// History returns a GPU's newest results under the current versions, newest first.
+// Error: gpu_not_found.
 func (b *Board) History(ctx context.Context, slug string) (rows []Row, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		group, _, err := find(ctx, tx, slug)

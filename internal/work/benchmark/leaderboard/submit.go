@@ -15,16 +15,16 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
-// Submission is a signed benchmark receipt as it comes in at the workers' door.
+// Submission is a signed benchmark receipt as it arrives at the workers' door.
 type Submission struct {
-	NodeKeyID string // the credential it came with
+	NodeKeyID string // the credential of the request
 	WorkerID  string
 	Worker    benchmark.Worker // what that worker registered as
 	Envelope  []byte
 	PublicKey []byte // of the worker's signing key, PEM
 }
 
-// Submitted tells what became of a submission.
+// Submitted is the result of a submission.
 type Submitted struct {
 	ResultID  string
 	ReceiptID string           // "" when rejected
@@ -32,9 +32,9 @@ type Submitted struct {
 	Detail    string           // the reason in one line
 }
 
-// Submit takes a receipt: judges it, and when it counts countersigns, logs, ranks
-// and shows it, all in one transaction. The same receipt again gets the same
-// answer. Errors: benchmark_refused, node_key_bound.
+// Submit judges a receipt. An accepted one is countersigned, logged, ranked and shown
+// in one transaction. Repeating a submission returns the first answer. Errors:
+// benchmark_refused, node_key_bound.
 func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err error) {
 	key, err := receipt.ParsePublicPEM(s.PublicKey)
 	if err != nil {
@@ -52,7 +52,8 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 		if err := bind(ctx, tx, s.NodeKeyID, key); err != nil {
 			return err
 		}
-		// The lock comes first: of two equal receipts at once the second finds the first.
+		// The lock comes first: of two equal receipts at the same time the second
+		// finds the first.
 		locked, err := lock(ctx, tx)
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 		}
 		if done.Reason, done.Detail = benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic); done.Reason != "" {
 			row.Status, row.Reason, row.Detail = "rejected", string(done.Reason), done.Detail
-			return keep(ctx, tx, row)
+			return storeReceipt(ctx, tx, row)
 		}
 		done.ReceiptID = id.New(id.Receipt)
 		return b.accept(ctx, tx, locked, row, signed, key.ID(), done)
@@ -80,14 +81,15 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 	return done, err
 }
 
-func keep(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddParams) error {
+func storeReceipt(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddParams) error {
 	if err := tx.BenchmarkReceiptAdd(ctx, row); err != nil {
 		return fmt.Errorf("keep benchmark receipt: %w", err)
 	}
 	return nil
 }
 
-// bind holds a node key to the signing key that it first came with.
+// bind ties a node key to the signing key that it first came with, so that a stolen
+// node key cannot submit under another identity.
 func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKey) error {
 	shown, err := key.PEM()
 	if err != nil {
@@ -107,8 +109,8 @@ func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKe
 	return nil
 }
 
-// accept ranks, shows, countersigns and logs a receipt that counts. The leaf
-// comes last: the log stays locked until the commit.
+// accept ranks, shows, countersigns and logs a receipt. The leaf comes last, because
+// the log stays locked until the commit.
 func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.BenchmarkReceiptAddParams, signed benchmark.Receipt, workerKey string, done Submitted) error {
 	key, err := b.Keys.Current(ctx, tx)
 	if err != nil {
@@ -128,7 +130,7 @@ func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.Benc
 			return receipt.Entry{}, fmt.Errorf("countersign benchmark receipt: %w", err)
 		}
 		row.ReceiptID, row.Envelope = done.ReceiptID, string(envelope)
-		if err := keep(ctx, tx, row); err != nil {
+		if err := storeReceipt(ctx, tx, row); err != nil {
 			return receipt.Entry{}, err
 		}
 		return receipt.EntryOf(envelope)
@@ -136,7 +138,7 @@ func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.Benc
 	return err
 }
 
-// resultOf is what is shown of a receipt, without its place.
+// resultOf returns the public members of a receipt, without its rank.
 func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkResultAddParams {
 	out := query.BenchmarkResultAddParams{
 		ResultID: done.ResultID, ReceiptID: done.ReceiptID, DeviceName: r.DeviceName(), GpuName: benchmark.Unknown, GpuSlug: benchmark.Unknown,
@@ -155,7 +157,8 @@ func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkRes
 	return out
 }
 
-// locked is the one right to add results; its numbers are the last ones given.
+// locked holds the exclusive right to add results, with the numbers that were
+// assigned last.
 type locked struct{ number, group, facet int64 }
 
 func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
@@ -195,7 +198,7 @@ func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result
 	return tx.BenchmarkAdvance(ctx, query.BenchmarkAdvanceParams{LastNumber: l.number, LastGroup: l.group, LastFacet: l.facet})
 }
 
-// count adds a result to what a group knows of all its results.
+// count adds a result to the statistics of a group.
 func count(ctx context.Context, tx *db.Tx, group int64, r query.BenchmarkResultAddParams) error {
 	err := tx.BenchmarkGroupCount(ctx, query.BenchmarkGroupCountParams{
 		Synthetic: r.Synthetic, Score: r.Score, TimeMs: r.TimeMs, VramGb: r.VramGb, Now: r.CreatedAt, GroupID: group,
@@ -207,13 +210,13 @@ func count(ctx context.Context, tx *db.Tx, group int64, r query.BenchmarkResultA
 		return err
 	}
 	if group == r.BoardID {
-		return nil // nobody asks for the median time of all GPUs
+		return nil // no query returns the median time of all GPUs
 	}
 	return tally(ctx, tx, group, byTime, r.TimeMs)
 }
 
-// groupFor finds or makes the group of a GPU under these versions; of the zero
-// name, that of all GPUs.
+// groupFor finds or creates the group of a GPU under these versions; the zero name
+// stands for all GPUs.
 func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name benchmark.Name) (int64, error) {
 	row, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
 		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: name.Slug,
@@ -235,7 +238,7 @@ func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name bench
 	return l.group, nil
 }
 
-// facet is a public member that can be searched for.
+// facet is a searchable public member.
 type facet struct{ field, value, also string }
 
 func facetsOf(r benchmark.Receipt) []facet {
@@ -249,7 +252,7 @@ func facetsOf(r benchmark.Receipt) []facet {
 	return slices.DeleteFunc(all, func(f facet) bool { return f.value == benchmark.Unknown })
 }
 
-// post lets the result just numbered be found by a facet.
+// post indexes the newest result under a facet.
 func (l *locked) post(ctx context.Context, tx *db.Tx, f facet) error {
 	known, err := tx.BenchmarkFacetFind(ctx, query.BenchmarkFacetFindParams{Field: f.field, Value: f.value})
 	if db.IsNotFound(err) {

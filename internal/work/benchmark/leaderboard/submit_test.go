@@ -20,20 +20,20 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// house is a leaderboard with a fleet that may hand in synthetic receipts.
-type house struct {
+// testBoard is a leaderboard with a fleet that may hand in synthetic receipts.
+type testBoard struct {
 	*leaderboardtest.Fleet
 	t    *testing.T
 	keys *signing.Ring
 }
 
-func newHouse(t *testing.T, d *db.DB) *house {
+func newBoard(t *testing.T, d *db.DB) *testBoard {
 	t.Helper()
 	key, err := receipt.NewKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, keys: signing.Given(key)}
+	h := &testBoard{t: t, keys: signing.Given(key)}
 	err = d.Write(t.Context(), func(tx *db.Tx) error {
 		if err := h.keys.Register(t.Context(), tx); err != nil {
 			return err
@@ -50,7 +50,7 @@ func newHouse(t *testing.T, d *db.DB) *house {
 	return h
 }
 
-func (h *house) submit(r benchmark.Receipt) leaderboard.Submitted {
+func (h *testBoard) submit(r benchmark.Receipt) leaderboard.Submitted {
 	h.t.Helper()
 	done, err := h.Submit(h.t.Context(), r)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *house) submit(r benchmark.Receipt) leaderboard.Submitted {
 }
 
 // audit gives the breaches that an audit finds, and how many records it read.
-func (h *house) audit() (records int, breaches []string) {
+func (h *testBoard) audit() (records int, breaches []string) {
 	h.t.Helper()
 	err := h.Board.DB.Read(h.t.Context(), func(tx *db.Tx) error {
 		keys, err := signing.PublicKeys(h.t.Context(), tx)
@@ -89,7 +89,7 @@ func (h *house) audit() (records int, breaches []string) {
 	return records, breaches
 }
 
-func (h *house) clean(records int) {
+func (h *testBoard) clean(records int) {
 	h.t.Helper()
 	if n, breaches := h.audit(); n != records || len(breaches) > 0 {
 		h.t.Errorf("%d records, want %d; breaches: %v", n, records, breaches)
@@ -99,7 +99,7 @@ func (h *house) clean(records int) {
 func TestOneReceiptCountsOnceHoweverOftenItIsSent(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		s, err := h.Sign(t.Context(), leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now()))
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestOneReceiptCountsOnceHoweverOftenItIsSent(t *testing.T) {
 func TestResultsThatComeAtOnceAreAllCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		var senders sync.WaitGroup
 		for i := range int64(12) {
 			senders.Go(func() {
@@ -145,7 +145,7 @@ func TestResultsThatComeAtOnceAreAllCounted(t *testing.T) {
 func TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		now := time.Now()
 		for name, c := range map[string]struct {
 			want  benchmark.Reason
@@ -215,7 +215,7 @@ func TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere(t *testing.T) {
 	})
 }
 
-func (h *house) stored(resultID string) (row struct{ Status, Reason, Envelope string }) {
+func (h *testBoard) stored(resultID string) (row struct{ Status, Reason, Envelope string }) {
 	h.t.Helper()
 	err := h.Board.DB.Read(h.t.Context(), func(tx *db.Tx) error {
 		kept, err := tx.BenchmarkReceiptGet(h.t.Context(), resultID)
@@ -231,7 +231,7 @@ func (h *house) stored(resultID string) (row struct{ Status, Reason, Envelope st
 func TestNodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		h.submit(leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now()))
 		r := leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9001, time.Now())
 		s, err := h.Sign(t.Context(), r)
@@ -262,7 +262,7 @@ func TestNodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 func TestRecordProvesWhatTheServiceTook(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		r := leaderboardtest.Run("GeForce RTX 4090", 24, 9000, time.Now())
 		done := h.submit(r)
 		err := d.Read(t.Context(), func(tx *db.Tx) error {
@@ -296,7 +296,7 @@ func TestRecordProvesWhatTheServiceTook(t *testing.T) {
 func TestAuditFindsWhatWasTamperedWith(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		h := newHouse(t, d)
+		h := newBoard(t, d)
 		done := h.submit(leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now()))
 		h.submit(leaderboardtest.CPURun("AMD Ryzen 9 7950X", 300, time.Now()))
 		h.clean(2)

@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// measure is what a tally counts results by.
+// measure is the value by which a tally counts results.
 type measure int64
 
 const (
@@ -16,10 +16,10 @@ const (
 	byTime  measure = 1 // milliseconds on the clock
 )
 
-// A tally counts the results of a group in buckets of five sizes: of level l a
-// bucket holds 64^l neighbouring values. A value is so in one bucket of each
-// level, and what is asked of the order walks down the levels: at most 64 rows
-// each, however many results there are, however many are equal.
+// A tally counts the results of a group in buckets of five sizes. A bucket of level l
+// holds 64^l neighbouring values, so a value is in one bucket of each level. A query
+// walks down the levels and reads at most 64 rows of each, for any number of results
+// and of ties.
 const (
 	levels  = 5
 	fanBits = 6
@@ -44,7 +44,7 @@ func tally(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) 
 	return nil
 }
 
-// above is how many results of a group have a greater value.
+// above returns how many results of a group have a greater value.
 func above(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) (int64, error) {
 	n, err := tx.BenchmarkAbove(ctx, query.BenchmarkAboveParams{GroupID: group, Measure: int64(m), Value: value})
 	if err != nil {
@@ -53,8 +53,8 @@ func above(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) 
 	return n, nil
 }
 
-// greatest is the k-th greatest value of a group, counted from 1; the group has k
-// results or more.
+// greatest returns the k-th greatest value of a group, counted from 1. The group has
+// at least k results.
 func greatest(ctx context.Context, tx *db.Tx, group int64, m measure, k int64) (int64, error) {
 	first, behind := int64(0), int64(1)<<fanBits
 	for level := levels - 1; ; level-- {
@@ -80,8 +80,8 @@ func greatest(ctx context.Context, tx *db.Tx, group int64, m measure, k int64) (
 	}
 }
 
-// median of n results, the mean of the two in the middle of an even number, in
-// the measure's unit.
+// median returns the median of n results in the measure's unit: for an even number
+// the mean of the two in the middle.
 func median(ctx context.Context, tx *db.Tx, group int64, m measure, n int64) (float64, error) {
 	upper, err := greatest(ctx, tx, group, m, (n+1)/2)
 	if err != nil || n%2 == 1 {
@@ -91,5 +91,5 @@ func median(ctx context.Context, tx *db.Tx, group int64, m measure, n int64) (fl
 	return (float64(upper) + float64(lower)) / 2, err
 }
 
-// thousandths is a stored score or time as it is told.
+// thousandths converts a stored score or time to its published unit.
 func thousandths(n int64) float64 { return float64(n) / 1000 }

@@ -13,12 +13,12 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// block is the side of the squares that a picture is averaged over before it is
-// compared: the noise of a few samples is another one on each device and in each
-// Blender, what the scene looks like is not.
+// block is the side, in pixels, of the squares over which a picture is averaged
+// before the comparison. The noise of a few samples differs between devices and
+// versions of Blender; the averaged scene does not.
 const block = 30
 
-// comparison is what is stated about a scene's picture.
+// comparison is the result for one scene's picture.
 type comparison struct {
 	pixels, reference string // SHA-256 of the decoded pixels
 	difference        float64
@@ -26,7 +26,7 @@ type comparison struct {
 
 func (c comparison) matches() bool { return c.difference <= benchmark.Tolerance }
 
-// compare holds the picture in a file against the scene's reference.
+// compare compares a picture with the scene's reference.
 func compare(scene, path string) (comparison, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func compare(scene, path string) (comparison, error) {
 	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: difference(reduce(found), wanted)}, nil
 }
 
-// reduce averages over squares of block pixels; what is left of a row or column
-// at the end is dropped.
+// reduce averages over squares of block pixels. It drops incomplete squares at the
+// edges.
 func reduce(img image.Image) image.Image {
 	size := img.Bounds().Size().Div(block)
 	small := image.NewRGBA64(image.Rectangle{Max: size})
@@ -74,8 +74,8 @@ func average(img image.Image, at image.Point) color.RGBA64 {
 	return color.RGBA64{R: uint16(sum[0]), G: uint16(sum[1]), B: uint16(sum[2]), A: math.MaxUint16}
 }
 
-// difference is the root mean square over all channels of all pixels, each from 0
-// to 1; 1 where the pictures are not of one size.
+// difference is the root mean square over all channels of all pixels, each from 0 to
+// 1. It is 1 for pictures of different sizes.
 func difference(a, b image.Image) float64 {
 	size := a.Bounds().Size()
 	if size != b.Bounds().Size() || size.X*size.Y == 0 {

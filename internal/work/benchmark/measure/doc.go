@@ -1,19 +1,18 @@
-// Package measure runs the GPU benchmark on this machine: it renders the scenes
-// of contract.SceneVersion with a real Blender and states what was measured.
+// Package measure runs the GPU benchmark on this machine: it renders the scenes of
+// contract.SceneVersion with a real Blender and records what it measured.
 //
-// How bench-v1 measures. Each scene has a Blender of its own. The warm-up
-// renders CheckSamples samples, so that the scene is loaded and the kernels are
-// there; its picture is held against the reference. Then frames are rendered
-// until TimedSeconds are on the clock; a frame in which less than the rest of
-// the time is left is begun and finished. The frame's number is its number of
-// samples, chosen so that a frame takes about FrameSeconds. The clock counts
-// what Blender needs for its frames, writing them included, and nothing between.
+// How bench-v1 measures: each scene has its own Blender process. The warm-up renders
+// CheckSamples samples, so that the scene and the kernels are loaded; its picture is
+// compared with the reference. Then frames are rendered until TimedSeconds have
+// passed on the clock, and the last frame is finished. A frame's number is its number
+// of samples, chosen so that a frame takes about FrameSeconds. The clock counts
+// Blender's time for frames, writing included, and nothing in between.
 //
-// What always holds: a receipt names the device that rendered every frame, as
-// the driver saw it; a run on another one than asked is an error, not a result.
-// What is not known of the machine is "unknown".
+// What always holds: a receipt names the device that rendered every frame, as the
+// driver reports it. A run on another device than requested is an error. An unknown
+// property of the machine is "unknown".
 //
-// It leaves to others: signing and judging (benchmark), sending (farm, svc
-// bench), the tables (leaderboard). The scenes are made by
-// scripts/scenes/benchmark.py. Start reading at Run.
+// The package leaves signing and judging to benchmark, sending to svc bench, and
+// ranking to leaderboard. scripts/scenes/benchmark.py makes the scenes. Start reading
+// at Run.
 package measure

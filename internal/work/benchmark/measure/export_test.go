@@ -7,7 +7,7 @@ var (
 	Reduce    = reduce
 	Compare   = compare
 	ReadSMI   = readSMI
-	Look      = look
+	Look      = inspectMachine
 	SamplesOf = samplesOf
 )
 

@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// machine is what this machine says of itself.
+// machine is what this machine reports about itself.
 type machine struct {
 	cpu, system string
 	ram         *int64
@@ -23,8 +23,9 @@ type gpu struct {
 	memory       *int64 // bytes
 }
 
-// look reads Linux's own files under root; elsewhere all is unknown.
-func look(ctx context.Context, root fs.FS) machine {
+// inspectMachine reads Linux's own files under root. On other systems everything is
+// unknown.
+func inspectMachine(ctx context.Context, root fs.FS) machine {
 	m := machine{
 		cpu:    orUnknown(member(root, "proc/cpuinfo", "model name", ":")),
 		system: orUnknown(strings.Trim(member(root, "etc/os-release", "PRETTY_NAME", "="), `"`)),
@@ -35,12 +36,12 @@ func look(ctx context.Context, root fs.FS) machine {
 	return m
 }
 
-// member returns the value behind the first line of a file that begins with name,
-// "" where there is none.
+// member returns the value of the first line of a file whose key is name, "" without
+// one.
 func member(root fs.FS, path, name, sign string) string {
 	text, err := fs.ReadFile(root, path)
 	if err != nil {
-		return "" // another system, or no such file: it is not known
+		return "" // another system or a missing file: the value is unknown
 	}
 	for line := range strings.Lines(string(text)) {
 		key, value, found := strings.Cut(line, sign)
@@ -51,23 +52,23 @@ func member(root fs.FS, path, name, sign string) string {
 	return ""
 }
 
-// smiTime is how long NVIDIA's own tool may take; it wakes the driver first.
+// smiTime bounds NVIDIA's tool; it wakes the driver first.
 const smiTime = 20 * time.Second
 
-// nvidia asks NVIDIA's own tool, the one public way to driver and memory that
-// needs no library. Other vendors' drivers and memory stay unknown.
+// nvidia calls NVIDIA's own tool, the one public way to driver and memory that needs
+// no library. Other vendors' drivers and memory stay unknown.
 func nvidia(ctx context.Context) []gpu {
 	ctx, cancel := context.WithTimeout(ctx, smiTime)
 	defer cancel()
-	said, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader,nounits").Output()
+	output, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader,nounits").Output()
 	if err != nil {
-		return nil // not installed, or no such GPU
+		return nil // not installed, or no NVIDIA GPU
 	}
-	return readSMI(string(said))
+	return readSMI(string(output))
 }
 
-func readSMI(said string) (found []gpu) {
-	for line := range strings.Lines(said) {
+func readSMI(output string) (found []gpu) {
+	for line := range strings.Lines(output) {
 		parts := strings.Split(strings.TrimSpace(line), ", ")
 		if len(parts) == 3 {
 			found = append(found, gpu{name: parts[0], driver: orUnknown(parts[1]), memory: bytesOf(parts[2], 1<<20)})
@@ -76,7 +77,7 @@ func readSMI(said string) (found []gpu) {
 	return found
 }
 
-// bytesOf reads a number of units; nil where it is none.
+// bytesOf parses a number of units; nil when it is not one.
 func bytesOf(number string, unit int64) *int64 {
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n <= 0 || n > 1<<62/unit {
@@ -86,7 +87,7 @@ func bytesOf(number string, unit int64) *int64 {
 	return &n
 }
 
-// orUnknown keeps what a receipt may carry: up to 100 printable characters.
+// orUnknown keeps what a receipt may hold: up to 100 printable characters.
 func orUnknown(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

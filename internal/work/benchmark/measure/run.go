@@ -14,36 +14,36 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// What bench-v1 is.
+// Parameters of bench-v1. Another value would be another benchmark version.
 const (
 	CheckSamples = 16 // of the warm-up, whose picture is compared
-	TimedSeconds = 20 // on the clock for each scene, at least
-	FrameSeconds = 4  // about what a timed frame takes
+	TimedSeconds = 20 // minimum on the clock for each scene
+	FrameSeconds = 4  // approximate time of a timed frame
 	mostSamples  = 4096
 )
 
-// ErrOtherDevice says that another device rendered than the one that was chosen.
+// ErrOtherDevice reports that another device than the chosen one rendered.
 var ErrOtherDevice = errors.New("another device rendered")
 
 // Config of a run.
 type Config struct {
-	// Blender says what to render with; Out and KeepData are set here.
+	// Blender selects what to render with; Run sets Out and KeepData.
 	Blender blender.Options
-	// Admit is shown what each scene's process found before it renders, and may
-	// refuse it; it may be nil.
+	// Admit receives each process's properties before it renders, and may refuse it;
+	// it may be nil.
 	Admit func(blender.Info) error
-	// Timed is the time on the clock for each scene; 0 means TimedSeconds. Another
-	// one is for tests. A frame is never meant to take longer.
+	// Timed is the time on the clock for each scene; 0 means TimedSeconds. Tests set
+	// another one. A frame is never planned to take longer.
 	Timed time.Duration
-	// Progress is told how far a scene is; it may be nil. All is the time that the
-	// clock of this scene will show, 0 during the warm-up.
+	// Progress receives how far a scene is; it may be nil. all is the total time on
+	// this scene's clock, 0 during the warm-up.
 	Progress func(scene string, done, all time.Duration)
 	Now      func() time.Time
 }
 
-// Run renders all scenes and states what was measured, unsigned. The device and
-// its name are those that the first process found. Errors: *blender.Error,
-// ErrOtherDevice, what Admit refuses with, those of the file system, the end of ctx.
+// Run renders all scenes and returns what it measured, unsigned. The device and its
+// name are those of the first process. Errors: *blender.Error, ErrOtherDevice,
+// Admit's, those of the file system, ctx's.
 func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
 	if c.Timed == 0 {
 		c.Timed = TimedSeconds * time.Second
@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
 	return r, nil
 }
 
-// scene measures one scene in a Blender of its own.
+// scene measures one scene in its own Blender process.
 func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun, info blender.Info, err error) {
 	fail := func(err error) (benchmark.SceneRun, blender.Info, error) {
 		return benchmark.SceneRun{}, blender.Info{}, err
@@ -108,7 +108,7 @@ func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun,
 	return run, p.Info(), err
 }
 
-// time warms up, compares and counts.
+// time renders the warm-up, compares its picture, and measures.
 func (c Config) time(ctx context.Context, name string, p *blender.Process) (benchmark.SceneRun, error) {
 	c.Progress(name, 0, 0)
 	warm, err := p.Render(ctx, CheckSamples, nil)
@@ -123,7 +123,7 @@ func (c Config) time(ctx context.Context, name string, p *blender.Process) (benc
 		Scene: name, PixelSHA256: seen.pixels, ReferenceSHA256: seen.reference,
 		Difference: seen.difference, MatchesReference: seen.matches(),
 	}
-	each := warm.Seconds / CheckSamples // seconds a sample
+	each := warm.Seconds / CheckSamples // seconds per sample
 	timed := c.Timed.Seconds()
 	for run.RenderSeconds < timed {
 		samples := samplesOf(min(FrameSeconds, timed), each)
@@ -154,12 +154,12 @@ func samplesOf(frame, each float64) int {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// describe says what rendered and where.
+// describe records which device rendered, and on which machine.
 func (c Config) describe(ctx context.Context, r *benchmark.Receipt, info blender.Info) {
 	kind, name, _ := info.Choose(c.Blender.Device)
 	r.RenderDevice = kind
 	r.GPUName, r.GPUVendor, r.GPUDriver = benchmark.Unknown, benchmark.Unknown, benchmark.Unknown
-	here := look(ctx, os.DirFS("/"))
+	here := inspectMachine(ctx, os.DirFS("/"))
 	r.CPUName, r.RAMBytes, r.OS = here.cpu, here.ram, here.system
 	if kind != benchmark.GPU {
 		return

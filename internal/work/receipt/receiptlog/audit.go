@@ -11,12 +11,11 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// auditPage is how many leaves an audit holds at once.
+// auditPage bounds the leaves that an audit holds in memory.
 const auditPage = 4096
 
-// Audit reads the whole log in one transaction, builds the tree anew and gives
-// what is not as it should be, one line each. Each is told every entry with its
-// index, in order.
+// Audit reads the whole log in one transaction, rebuilds the tree and returns each
+// inconsistency as one line. It calls each with every entry and its index, in order.
 func Audit(ctx context.Context, tx *db.Tx, each func(index int64, entry receipt.Entry)) (breaches []string, err error) {
 	head, err := tx.LogHead(ctx)
 	if err != nil {
@@ -46,15 +45,15 @@ type auditor struct {
 	breaches []string
 	each     func(int64, receipt.Entry)
 	edge     edge
-	nodes    int // full tiles met
+	nodes    int // full tiles so far
 }
 
 func (a *auditor) breach(format string, args ...any) {
 	a.breaches = append(a.breaches, fmt.Sprintf(format, args...))
 }
 
-// leaves walks all leaves in order, stops at a hole, and compares the kept hash
-// of each tile as the tile fills.
+// leaves walks all leaves in order and stops at a gap. It compares the stored hash of
+// each tile when the tile is full.
 func (a *auditor) leaves(ctx context.Context, tx *db.Tx, size int64) error {
 	for a.edge.size < size {
 		rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: a.edge.size, Behind: a.edge.size + auditPage})
@@ -82,7 +81,7 @@ func (a *auditor) leaf(ctx context.Context, tx *db.Tx, row query.ReceiptLogLeaf)
 	entry, err := entryOf(row)
 	if err != nil {
 		a.breach("%v", err)
-		return nil // its hash cannot be right either, which is told at the end
+		return nil // its wrong hash also changes the root, which is reported at the end
 	}
 	a.each(row.LogIndex, entry)
 	completed, err := a.edge.add(entry.LeafHash())

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// edge is the right edge of a tree: the roots of the complete subtrees that its
-// leaves are made of, largest first, one for each set bit of size. It is all
-// that appending and the root need of the tree.
+// edge is the right edge of a tree: the roots of its complete subtrees, largest
+// first, one for each set bit of size. Appending and computing the root need nothing
+// else, so both cost the same for any size of the log.
 type edge struct {
 	size  int64
 	peaks []tlog.Hash
 }
 
-// add appends a leaf. It returns the hashes that the leaf completes, by level:
-// its own, that of its pair, of its four, and so on.
+// add appends a leaf. It returns the hashes that the leaf completes, by level: its
+// own, that of its pair, of its four, and so on.
 func (e *edge) add(leaf tlog.Hash) ([]tlog.Hash, error) {
 	completed, err := tlog.StoredHashesForRecordHash(e.size, leaf, e)
 	if err != nil {
@@ -31,8 +31,8 @@ func (e *edge) add(leaf tlog.Hash) ([]tlog.Hash, error) {
 
 func (e *edge) root() (tlog.Hash, error) { return tlog.TreeHash(e.size, e) }
 
-// ReadHashes gives peaks by their storage index: tlog asks for no other hash
-// when it appends or computes the root.
+// ReadHashes returns peaks by their storage index. tlog requests no other hash when
+// it appends or computes the root.
 func (e *edge) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {

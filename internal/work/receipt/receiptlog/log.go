@@ -1,21 +1,21 @@
-// Package receiptlog keeps the append-only log of receipts in the database and
-// checks it from outside.
+// Package receiptlog keeps the append-only log of receipts in the database, and
+// verifies such a log from outside.
 //
-// A leaf is a receipt's entry: 32 bytes, the SHA-256 of its signed content. The
-// tree over the leaves is that of RFC 6962; it is read as C2SP tiles of 256
-// hashes and as signed checkpoints.
+// A leaf is a receipt's entry: 32 bytes, the SHA-256 of its signed content. The tree
+// over the leaves is that of RFC 6962. It is published as C2SP tiles of 256 hashes
+// and as signed checkpoints.
 //
-// What always holds: a leaf is appended in its receipt's transaction, under the
-// lock of the log's one row, so that indices are dense however many processes
-// append, and a transaction that fails leaves no hole; what is read is of one
-// moment, so one size never has two roots; leaves are never changed or removed.
+// What always holds: a leaf is appended in its receipt's transaction, under the lock
+// of the log's single row. Indices are therefore dense with any number of processes,
+// and a failed transaction leaves no gap. A read sees one moment, so one size never
+// has two roots. Leaves never change and are never removed.
 //
-// The row keeps the roots of the complete subtrees (edge): an append reads and
-// writes that row and adds the leaf, nothing else but one hash every 256 leaves.
+// The row stores the roots of the complete subtrees (edge). An append reads and
+// writes that row and adds the leaf, and every 256 leaves one hash more.
 //
-// It leaves to others: what a proof must look like (receipt), which key signs
-// (signing), HTTP (the door named proof). Start reading at Append, then read.go;
-// walk.go is for those who do not trust this database.
+// The package leaves to receipt what a proof looks like, to signing which key signs,
+// and to the doors HTTP. Start reading at Append, then read.go. walk.go is for
+// readers who do not trust this database.
 package receiptlog
 
 import (
@@ -36,9 +36,9 @@ const (
 	tileWidth  = 1 << tileHeight
 )
 
-// Append adds one leaf in the caller's transaction and returns its index.
-// Entry is told the index, so that what is logged can name it. The log stays
-// locked until the transaction ends: append last.
+// Append adds one leaf in the caller's transaction and returns its index. It passes
+// the index to entry, so that the logged content can name it. The log stays locked
+// until the transaction ends, so append last.
 func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Entry, error)) (int64, error) {
 	head, err := tx.LogLock(ctx)
 	if err != nil {
@@ -74,8 +74,8 @@ func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Ent
 	return index, nil
 }
 
-// Name gives the log its name, the origin of its checkpoints, as long as it has
-// no leaf; later it keeps the one it has.
+// Name sets the log's name, which is the origin of its checkpoints. A log with leaves
+// keeps its name, because signed receipts refer to it.
 func Name(ctx context.Context, tx *db.Tx, origin string) error {
 	if err := receipt.CheckOrigin(origin); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// ErrNoTile says that the log is not long enough to have the tile.
+// ErrNoTile reports that the log is too short to have the tile.
 var ErrNoTile = errors.New("the log has no such tile")
 
-// Head reads what the log holds at the transaction's moment.
+// Head returns the log's checkpoint as of the transaction, unsigned.
 func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
 	head, err := tx.LogHead(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
 	return receipt.Checkpoint{Origin: head.Origin, Size: head.Size, Root: root}, nil
 }
 
-// Prove gives the proof that leaf index is in the log as it is now, against a
-// checkpoint signed with key. Every hash it is made of has been held to the root.
+// Prove returns the proof that leaf index is in the current log, with a checkpoint
+// signed by key. Every hash of the proof has been checked against the root.
 func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receipt.Inclusion, error) {
 	head, err := Head(ctx, tx)
 	if err != nil {
@@ -53,7 +53,7 @@ func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receip
 	return receipt.NewInclusion(index, path, checkpoint), nil
 }
 
-// tiles reads tiles out of a transaction.
+// tiles reads tiles within a transaction.
 type tiles struct {
 	ctx context.Context
 	tx  *db.Tx
@@ -74,8 +74,8 @@ func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 
 func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// Tile reads the hashes of a tile, one behind the other (C2SP tlog-tiles); of
-// level -1, its entries, each behind its length in two bytes. Error: ErrNoTile.
+// Tile reads the hashes of a tile in a row (C2SP tlog-tiles). Level -1 holds the
+// entries, each with its length in two bytes before it. Error: ErrNoTile.
 func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
 	first := t.N * tileWidth
 	behind := first + int64(t.W)

@@ -11,42 +11,43 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// What a walk can find wrong with a log, beside a checkpoint that no known key
-// has signed (receipt.ErrNotInLog).
+// Defects of a log, beside a checkpoint that no known key has signed
+// (receipt.ErrNotInLog).
 var (
-	// ErrFork: the log says something else of leaves that it had before.
+	// ErrFork: the log differs from a checkpoint that it signed before.
 	ErrFork = errors.New("the log has two histories")
-	// ErrHole: leaves that the checkpoint counts are not served.
+	// ErrHole: the log does not serve leaves that its checkpoint counts.
 	ErrHole = errors.New("the log has a hole")
-	// ErrAltered: a leaf is not the one that was hashed.
+	// ErrAltered: a leaf does not have the hash in the tree.
 	ErrAltered = errors.New("a leaf was altered")
 )
 
-// Source serves a log's files by their path below /log/. A file that is not
-// there is an ErrNoTile.
+// Source reads a log's files by their paths below /log/. A missing file is an
+// ErrNoTile.
 type Source interface {
 	Read(ctx context.Context, path string) ([]byte, error)
 }
 
-// Walk reads a whole log from outside, computes every hash anew and compares.
+// Walk reads a whole log from outside, recomputes every hash and compares.
 type Walk struct {
 	Source Source
 	Keys   []receipt.PublicKey
-	// Known, which may be nil, is a checkpoint from before: the log must still
-	// begin with what it signed.
+	// Known, which may be nil, is an earlier checkpoint: the log must still begin
+	// with what it signed.
 	Known []byte
-	// Progress is told how many leaves are read.
+	// Progress is called with the number of leaves read.
 	Progress func(done, total int64)
 }
 
-// Walked is a log that holds.
+// Walked is a log without defects.
 type Walked struct {
 	receipt.Checkpoint
-	Text  []byte // the signed checkpoint, to remember
-	Since int64  // leaves of the known checkpoint
+	Text  []byte // the signed checkpoint, to be kept as Known
+	Since int64  // number of leaves of Known
 }
 
-// Run walks. Errors: ErrFork, ErrHole, ErrAltered, receipt.ErrNotInLog.
+// Run reads and verifies the log. Errors: ErrFork, ErrHole, ErrAltered,
+// receipt.ErrNotInLog.
 func (w Walk) Run(ctx context.Context) (Walked, error) {
 	text, err := w.Source.Read(ctx, "checkpoint")
 	if err != nil {
@@ -60,7 +61,7 @@ func (w Walk) Run(ctx context.Context) (Walked, error) {
 	if err != nil {
 		return Walked{}, err
 	}
-	t := &traveller{Walk: w, ctx: ctx, size: head.Size, known: known}
+	t := &walker{Walk: w, ctx: ctx, size: head.Size, known: known}
 	for t.edge.size < head.Size {
 		if err := t.bundle(); err != nil {
 			return Walked{}, err
@@ -98,18 +99,18 @@ func (w Walk) known(head receipt.Checkpoint) (receipt.Checkpoint, error) {
 	return known, nil
 }
 
-// traveller is a walk under way.
-type traveller struct {
+// walker is the state of a Walk.
+type walker struct {
 	Walk
 	ctx   context.Context
 	size  int64
 	known receipt.Checkpoint
 	edge  edge
-	nodes [][]tlog.Hash // by tile level, from 1: the hashes of full tiles below
+	nodes [][]tlog.Hash // hashes of full tiles, by tile level from 1
 }
 
-// tile reads the tile that holds hash first of a level of which count are there.
-func (t *traveller) tile(level int, first, count int64, item int) ([]byte, error) {
+// tile reads the tile with hash first of a level that has count hashes.
+func (t *walker) tile(level int, first, count int64, item int) ([]byte, error) {
 	width := min(tileWidth, count-first)
 	path := TilePath(tlog.Tile{H: tileHeight, L: level, N: first / tileWidth, W: int(width)})
 	data, err := t.Source.Read(t.ctx, "tile/"+path)
@@ -125,7 +126,7 @@ func (t *traveller) tile(level int, first, count int64, item int) ([]byte, error
 }
 
 // bundle reads the next tile of entries and the tile of their hashes.
-func (t *traveller) bundle() error {
+func (t *walker) bundle() error {
 	const item = 2 + len(receipt.Entry{})
 	entries, err := t.tile(-1, t.edge.size, t.size, item)
 	if err != nil {
@@ -151,8 +152,8 @@ func (t *traveller) bundle() error {
 	return nil
 }
 
-// leaf adds a leaf and looks back at the known checkpoint when it is reached.
-func (t *traveller) leaf(hash tlog.Hash) error {
+// leaf adds a leaf. At the size of the known checkpoint it compares the root.
+func (t *walker) leaf(hash tlog.Hash) error {
 	completed, err := t.edge.add(hash)
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (t *traveller) leaf(hash tlog.Hash) error {
 }
 
 // upper compares the tiles of a level above the leaves.
-func (t *traveller) upper(level int, want []tlog.Hash) error {
+func (t *walker) upper(level int, want []tlog.Hash) error {
 	for first := int64(0); first < int64(len(want)); first += tileWidth {
 		data, err := t.tile(level, first, int64(len(want)), tlog.HashSize)
 		if err != nil {

@@ -1,16 +1,17 @@
-// Package signing decides which key signs receipts and checkpoints now, and
-// publishes every key that ever did.
+// Package signing decides which key signs receipts and checkpoints, and publishes
+// every key that ever did.
 //
 // What always holds: a key's public half is in the database before the key signs
-// anything, and stays there; a key is used only while it is valid, by the
-// transaction's clock; of the valid keys whose private half is at hand the
-// newest signs. Private halves are in files of mode 0600 or given by the
-// operator, never in the database.
+// anything, and stays there. A key signs only while it is valid by the transaction's
+// clock. Among the valid keys with a private half at hand, the newest signs. Private
+// halves are in files of mode 0600 or come from the operator; they are never in the
+// database.
 //
-// Rotation overlaps: the new key signs at once, the old ones stay valid for
+// Rotation overlaps: the new key signs at once, and the old ones stay valid for
 // processes that do not have the new one yet.
 //
-// It leaves the form of keys and signatures to receipt. Start reading at Ring.
+// The package leaves the form of keys and signatures to receipt. Start reading at
+// Ring.
 package signing
 
 import (
@@ -29,21 +30,21 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// firstFile is the name of the key that a new folder gets.
+// firstFile is the file of the first key in a new folder.
 const firstFile = "signing.pem"
 
-// ErrNoKey says that no private half at hand belongs to a valid key.
+// ErrNoKey reports that no valid key has its private half at hand.
 var ErrNoKey = errors.New("no signing key that is valid now is at hand")
 
-// Ring is the private halves at hand. It is safe for concurrent use.
+// Ring holds the private halves at hand. It is safe for concurrent use.
 type Ring struct {
-	folder string // where keys are made and looked for; "" when the key is given
+	folder string // where keys are created and searched; "" when the operator gives the key
 	mu     sync.Mutex
 	held   map[string]receipt.Key // by key id
 }
 
-// Open reads the keys in folder, which must exist, and makes the first where
-// none is.
+// Open reads the keys in folder, which must exist, and creates the first one in an
+// empty folder.
 func Open(folder string, entropy io.Reader) (*Ring, error) {
 	first, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy)
 	if err != nil {
@@ -65,13 +66,13 @@ func Open(folder string, entropy io.Reader) (*Ring, error) {
 	return r, nil
 }
 
-// Given is the ring of one key that the operator brings.
+// Given returns the ring of one key that the operator gives.
 func Given(key receipt.Key) *Ring {
 	return &Ring{held: map[string]receipt.Key{key.Public().ID(): key}}
 }
 
-// Register publishes the keys at hand that are not published yet, valid from
-// now. A service does so before it signs.
+// Register publishes the keys at hand that are not published yet, valid from now. A
+// service calls it before it signs.
 func (r *Ring) Register(ctx context.Context, tx *db.Tx) error {
 	for _, key := range r.keys() {
 		if err := publish(ctx, tx, key.Public()); err != nil {
@@ -93,15 +94,15 @@ func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 	return nil
 }
 
-// Current is the key to sign with in this transaction. Error: ErrNoKey.
+// Current returns the key to sign with in this transaction. Error: ErrNoKey.
 func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
 		return receipt.Key{}, fmt.Errorf("read the signing keys: %w", err)
 	}
 	for _, row := range rows {
-		// A published key is valid since then, whatever a clock that was set back
-		// says.
+		// A published key has no future start: a clock that was set back must not
+		// stop signing.
 		if row.ValidTo != 0 && row.ValidTo <= tx.Now {
 			continue
 		}
@@ -113,8 +114,8 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 	return receipt.Key{}, ErrNoKey
 }
 
-// find gives a key that is at hand. One that another process has made in the
-// folder since is read from there.
+// find returns a key at hand. It reads a key that another process has created in the
+// folder in the meantime.
 func (r *Ring) find(id string) (receipt.Key, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +137,7 @@ func (r *Ring) find(id string) (receipt.Key, error) {
 	return key, nil
 }
 
-// fileName is that of a key made by rotation.
+// fileName is the file name of a key that rotation creates.
 func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
 
 func (r *Ring) keys() []receipt.Key {
@@ -149,7 +150,7 @@ func (r *Ring) keys() []receipt.Key {
 	return all
 }
 
-// Make makes a key in the folder, for Rotate.
+// Make creates a key in the folder, for Rotate.
 func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	if r.folder == "" {
 		return receipt.Key{}, errors.New("the signing key is given, not made here: start the services with another one, then retire the old")
@@ -161,12 +162,12 @@ func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	return key, receipt.CreateKey(filepath.Join(r.folder, fileName(key.Public().ID())), key)
 }
 
-// ErrForeign says that the keys at hand are not the service's.
+// ErrForeign reports that none of the keys at hand belongs to this service.
 var ErrForeign = errors.New("none of the keys at hand is this service's: give the folder (--data) that it keeps its keys in")
 
-// Rotate publishes next, which signs from now on, and ends the keys at hand
-// after the overlap. Error: ErrForeign when the service has keys, and none of
-// them is at hand: it would not find the next one either.
+// Rotate publishes next, which signs from now on, and ends the keys at hand after the
+// overlap. Error: ErrForeign when the service has keys and none is at hand, because
+// the service would not find the new key either.
 func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -194,11 +195,11 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 
 var errNotEnded = errors.New("it is not published, or ends earlier")
 
-// ErrLastKey says that no other key would be left to sign with.
+// ErrLastKey reports that no other key would remain to sign with.
 var ErrLastKey = errors.New("it is the last key without an end, and jobs could not be completed without it; make another first: svc admin signing-key rotate")
 
-// Retire ends a published key after the delay. What it has signed stays good.
-// Error: ErrLastKey when no other key is published that stays.
+// Retire ends a published key after the delay. Its signatures stay valid. Error:
+// ErrLastKey when no other published key remains.
 func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -218,14 +219,14 @@ func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) e
 	return nil
 }
 
-// Published is a key's public half with its time.
+// Published is a key's public half with its validity.
 type Published struct {
 	Key       receipt.PublicKey
 	ValidFrom time.Time
 	ValidTo   time.Time // zero: no end is set
 }
 
-// All reads every key that was ever published, the newest first.
+// All returns every published key, newest first.
 func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -242,7 +243,7 @@ func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 	return all, nil
 }
 
-// PublicKeys are the keys that receipts and checkpoints are checked against.
+// PublicKeys returns the keys that verify receipts and checkpoints.
 func PublicKeys(ctx context.Context, tx *db.Tx) ([]receipt.PublicKey, error) {
 	all, err := All(ctx, tx)
 	keys := make([]receipt.PublicKey, len(all))
