@@ -61,13 +61,13 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := wallet.Capture(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 			return err
 		}
-		if err := clearFramesLater(ctx, tx, job.JobID); err != nil {
+		if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
 			return err
 		}
 		if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(j.ArtifactLife)); err != nil {
 			return err
 		}
-		if err := j.tell(ctx, tx, job.JobID); err != nil {
+		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
 			return err
 		}
 		key, err := j.Keys.Current(ctx, tx)

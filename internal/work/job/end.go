@@ -44,10 +44,11 @@ func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job Record, reason string)
 	if err := tx.JobCancelled(ctx, query.JobCancelledParams{Reason: reason, Now: tx.Now, JobID: job.JobID}); err != nil {
 		return fmt.Errorf("cancel job: %w", err)
 	}
-	return j.giveBack(ctx, tx, job)
+	return j.endWithoutResult(ctx, tx, job)
 }
 
-// Fail ends a locked job that cannot be finished and gives its money back.
+// Fail ends a locked job that cannot complete and releases its money. Callers see code
+// and message as the job's failure.
 func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code, message string) error {
 	if err := change(ctx, tx, job.JobID, Status(job.Status), Failed); err != nil {
 		return err
@@ -56,36 +57,37 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 		return fmt.Errorf("fail job: %w", err)
 	}
 	j.Log.Info("job failed", "job_id", job.JobID, "code", code)
-	return j.giveBack(ctx, tx, job)
+	return j.endWithoutResult(ctx, tx, job)
 }
 
-// giveBack releases the reservation of a job that has ended without a result,
-// drops its outstanding work and tells of its end.
-func (j *Jobs) giveBack(ctx context.Context, tx *db.Tx, job Record) error {
+// endWithoutResult releases the reservation of a job that has failed or was cancelled,
+// drops its remaining work and publishes its end.
+func (j *Jobs) endWithoutResult(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 		return err
 	}
-	for queue, subject := range map[string]string{PackageQueue: job.JobID, lease.ExpireQueue: expiry(ExpireSubmit, job.JobID)} {
-		if err := lease.Drop(ctx, tx, queue, subject); err != nil {
-			return err
-		}
+	if err := lease.Drop(ctx, tx, PackageQueue, job.JobID); err != nil {
+		return err
+	}
+	if err := lease.Drop(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, job.JobID)); err != nil {
+		return err
 	}
 	if err := dispatch.Dequeue(ctx, tx, ForDispatch(job)); err != nil {
 		return err
 	}
-	if err := clearFramesLater(ctx, tx, job.JobID); err != nil {
+	if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
 		return err
 	}
-	return j.tell(ctx, tx, job.JobID)
+	return j.publishEnd(ctx, tx, job.JobID)
 }
 
-// clearFramesLater has the frames' own files removed once the job has ended:
-// the ZIP holds them, or nobody will.
-func clearFramesLater(ctx context.Context, tx *db.Tx, jobID string) error {
+// scheduleFrameRemoval enqueues the removal of the frames' files, after the commit that
+// ends the job: the ZIP contains them, or there will be none.
+func scheduleFrameRemoval(ctx context.Context, tx *db.Tx, jobID string) error {
 	return lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireFrames, jobID), 0, tx.Time())
 }
 
-// eventOf names what is told of a job's end (spec 6).
+// eventOf is the webhook event of a terminal state (spec 6).
 func eventOf(s Status) (event string, ok bool) {
 	switch s {
 	case Completed:
@@ -98,16 +100,17 @@ func eventOf(s Status) (event string, ok bool) {
 	return "", false
 }
 
-// tell writes the event of a job that has ended, with the job as it is now, in
-// the transaction of its end.
-func (j *Jobs) tell(ctx context.Context, tx *db.Tx, jobID string) error {
+// publishEnd writes the webhook event of a job that has ended, in the transaction of its
+// end: a crash can lose neither without the other. The event contains the job as it is
+// now, because a delivery may come days later.
+func (j *Jobs) publishEnd(ctx context.Context, tx *db.Tx, jobID string) error {
 	o, err := j.Object(ctx, tx, jobID)
 	if err != nil {
 		return err
 	}
 	event, ok := eventOf(o.Status)
 	if !ok {
-		return fmt.Errorf("job %s is %s, which is no end to tell of", jobID, o.Status)
+		return fmt.Errorf("job %s is %s and has not ended: no event to publish", jobID, o.Status)
 	}
 	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o})
 }

@@ -1,24 +1,21 @@
 // Package job keeps the record of each job: its states, what callers see of it, and
 // every way from one state to the next.
 //
-// Start takes a locked quote, reserves money and hands the frames to dispatch; frames
-// counts what workers deliver; artifact packs the frames, and Complete captures the
-// money, writes the receipt and changes the state in one transaction.
+// Start accepts a locked quote, reserves its price and enqueues the frames; the frames
+// package counts accepted ones; artifact packs them, and Complete captures the money,
+// writes the receipt and changes the state in one transaction.
 //
 // What always holds: no other package changes a job's state; a state changes only
 // along the table in states.go, by one statement that names the state it comes from; a
-// terminal state never changes; completed implies that artifact, receipt, its leaf in
-// the log and capture are there; for every job that has ended reserved = captured +
-// released, and one event for webhooks is written.
+// terminal state never changes; completed implies artifact, receipt, its leaf in the
+// log and capture; for every ended job reserved = captured + released, and one webhook
+// event is written. A transaction locks the job's row before its leases, those before the
+// turn rows of dispatch, and workers' rows last, so that transactions never deadlock.
 //
-// In a transaction the job's row is locked before its leases, those before the turn
-// rows of dispatch, and workers' rows come last, always, so that two transactions never
-// wait for each other in a circle.
-//
-// The package owns the tables job and receipt. Prices are left to quote, money to
-// wallet, who renders what to dispatch, pictures to frames, the ZIP to artifact, HTTP
-// to the doors. Start reading at Jobs, then states.go and start.go; end.go and
-// complete.go say how a job ends.
+// The package owns the tables job and receipt. It leaves prices to quote, money to
+// wallet, the choice of workers to dispatch, pictures to frames, the ZIP to artifact and
+// HTTP to the handlers. Start reading at Jobs, then states.go and start.go; end.go and
+// complete.go define how a job ends.
 package job
 
 import (
@@ -40,7 +37,7 @@ type Jobs struct {
 	DB    *db.DB
 	Links links.Links
 	Keys  *signing.Ring
-	// Accepting tells whether new jobs are taken; nil means always.
+	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
 	// ArtifactLife is how long an artifact is kept after completion.
 	ArtifactLife time.Duration
@@ -50,25 +47,25 @@ type Jobs struct {
 // Record is a job's row.
 type Record = query.Job
 
-// PackageQueue is the queue of jobs whose frames are all in, to be packed. The subject
-// is the job id.
+// PackageQueue is the queue of jobs with all frames, to be packed. The subject is the
+// job id.
 const PackageQueue = "package"
 
-// What is left to do for a job at a later time: the subjects of lease.ExpireQueue are
-// one of these, a slash and the job id.
+// Kinds of scheduled work for a job. A subject of lease.ExpireQueue is a kind, a slash
+// and the job id.
 const (
-	ExpireSubmit   = "submit"   // end the wait for a submit that did not come
+	ExpireSubmit   = "submit"   // cancel a job that was not submitted in time
 	ExpireFrames   = "frames"   // remove the files of frames once the job has ended
 	ExpireArtifact = "artifact" // remove the ZIP at the end of its retention
 )
 
 func expiry(kind, jobID string) string { return kind + "/" + jobID }
 
-// Topic is announced when something of a job changes that a watcher can see.
+// Topic is announced when a change of a job is visible to watchers.
 func Topic(jobID string) string { return "job:" + jobID }
 
-// ProgressTopic is announced when no more has changed than the progress inside
-// frames.
+// ProgressTopic is announced when only the progress inside frames has changed. It is a
+// topic of its own because watchers may read such changes less often.
 func ProgressTopic(jobID string) string { return "progress:" + jobID }
 
 // Find reads a job of a workspace; another workspace's is render_not_found.
@@ -80,7 +77,7 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, er
 	return job, err
 }
 
-// Read reads a job, whosever it is. Error: render_not_found.
+// Read reads a job of any workspace. Error: render_not_found.
 func Read(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	job, err := tx.JobGet(ctx, jobID)
 	if db.IsNotFound(err) {
@@ -128,7 +125,7 @@ func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (R
 	return job, err
 }
 
-// ForDispatch is what dispatch knows of a job.
+// ForDispatch is the part of a job that dispatch needs.
 func ForDispatch(r Record) dispatch.Job {
 	return dispatch.Job{
 		JobID: r.JobID, WorkspaceID: r.WorkspaceID, FrameCount: r.FrameCount, FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs,

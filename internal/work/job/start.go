@@ -19,7 +19,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Flow is the door a job came through.
+// Flow is the API that created a job.
 type Flow string
 
 // Flows.
@@ -36,17 +36,17 @@ func (f Flow) JobsPath() string {
 	return links.NodeJobsPath
 }
 
-// StartRequest is what the spend boundary needs to know.
+// StartRequest contains what the spend boundary needs.
 type StartRequest struct {
-	Principal identity.Principal // who spends, of which workspace
+	Principal identity.Principal // who spends, and for which workspace
 	UploadID  string
 	QuoteID   string
 	Flow      Flow
 	// MaxPriceCents is the most that the job may cost; nil means that the quote
 	// is enough.
 	MaxPriceCents *int64
-	// Webhook is where the job's end is told, from webhook.Hooks.Target; the zero
-	// one is nowhere. Of a quote that is started again it is not looked at.
+	// Webhook receives the job's end, from webhook.Hooks.Target; the zero value means no
+	// webhook. Starting a quote again ignores it: the job keeps its first one.
 	Webhook webhook.Target
 }
 
@@ -75,9 +75,9 @@ func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, er
 	return o, err
 }
 
-// begin makes a job, reserves its price and arms its webhook, whose secret it
-// gives when the service made it. A queued job is handed to the workers; one that
-// awaits its submit gets a time to do so.
+// begin creates a job, reserves its price and arms its webhook. It returns the webhook's
+// secret if the service made it. It enqueues the frames of a queued job; for one that
+// awaits its submit it schedules the cancellation instead.
 func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
 	if !j.Accepts() {
 		return "", "", notAccepting()
@@ -163,5 +163,5 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 }
 
 func notAccepting() error {
-	return fault.New(fault.NotAcceptingJobs, "New jobs are not taken right now.").After(time.Minute)
+	return fault.New(fault.NotAcceptingJobs, "The service does not accept new jobs right now.").After(time.Minute)
 }

@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// cancelUnsubmitted is the cancel_reason of a job that nobody submitted in time.
+// cancelUnsubmitted is the cancel_reason of a job that was not submitted in time.
 const cancelUnsubmitted = "submit_expired"
 
 // Hold makes a job of a locked quote and reserves its price, in the caller's
