@@ -103,7 +103,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
 		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(at).Send).Run,
-		workers.Call,
+		workers.WakeWorkers,
 		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		counter.Run,
@@ -209,7 +209,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
-	agent.Routes(mux, agent.Rooms{
+	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	})

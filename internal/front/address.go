@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// subnet is how much of an IPv6 address names a client: one gets the rest to
-// choose from.
+// subnet is how many bits of an IPv6 address name a client, who may choose the
+// others freely.
 const subnet = 64
 
-// addressOf is where a request comes from. Behind hops trusted proxies it is what
-// the outermost of them has written into X-Forwarded-For.
+// addressOf is the caller's address. Behind hops trusted proxies it is what the
+// outermost of them wrote into X-Forwarded-For.
 func addressOf(r *http.Request, hops int) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		address = r.RemoteAddr
 	}
 	if hops > 0 {
-		said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-		if from := strings.TrimSpace(said[max(0, len(said)-hops)]); from != "" {
+		chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		if from := strings.TrimSpace(chain[max(0, len(chain)-hops)]); from != "" {
 			address = from
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Errors turns errors into answers, for every door: nothing else does.
+// Errors turns errors into answers. Nothing else does.
 type Errors struct {
 	Log *slog.Logger
-	// Page writes the page of an error, for a browser; nil means that browsers get
-	// JSON like everybody. The headers that belong to the error are set.
+	// Page writes an error as a page for browsers; nil means that browsers get JSON.
+	// The headers that belong to the error are set before.
 	Page func(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
 }
 
-// Handler answers a request or says why not. One that returns an error has
-// written nothing.
+// Handler answers a request or returns an error. With an error it has written
+// nothing.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Handle answers with h, and for the errors of h.
+// Handle serves h, and answers its errors.
 func (e *Errors) Handle(h Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -32,16 +32,16 @@ func (e *Errors) Handle(h Handler) http.Handler {
 	})
 }
 
-// Answer writes err as the whole answer: the error page for a browser that asked
-// for a page, else the envelope of spec 7. The request id is the one that the
-// response's headers carry already.
+// Answer writes err as the whole answer: the error page for a browser that accepts
+// pages, else the envelope of spec 7. The request id is the one in the response's
+// headers.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, ErrStopping) || errors.Is(context.Cause(r.Context()), ErrStopping) {
-		err = fault.New(fault.Unavailable, "The service is stopping.").After(comeBack)
+		err = fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
 	}
 	h := w.Header()
 	requestID := h.Get(fault.RequestIDHeader)
-	if fault.Of(err) == fault.Internal && r.Context().Err() == nil { // else the caller is gone
+	if fault.Of(err) == fault.Internal && r.Context().Err() == nil { // a cancelled request has no reader
 		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
 			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("error", err))
 	}
@@ -58,7 +58,7 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	_ = plainjson.Write(w, body)
 }
 
-// wantsPage reports whether a browser asks for a page.
+// wantsPage reports whether the caller is a browser that accepts pages.
 func wantsPage(r *http.Request) bool {
 	return !isForPrograms(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }

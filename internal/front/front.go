@@ -1,17 +1,15 @@
-// Package front is what happens to a request before its door: it gets an id,
-// meets the rules for other origins and the rate limit, and leaves one line in
-// the log. It is also where an error becomes an answer, for every door.
+// Package front handles every request before and after its handler: the request
+// id, CORS, the rate limit, security headers, the log line, panics and write
+// deadlines. It is also where an error becomes an answer.
 //
-// What always holds: each response carries a request id and each request is
-// logged once, by its route and never by its address, which may be a signed
-// link; an error becomes an answer in Errors.Answer and nowhere else; a text of
-// an unknown error stays in the log; every answer is written under a deadline
-// that moves on with the bytes that leave.
+// What always holds: each response has a request id; each request is logged once,
+// by its route and never by its URL, which may be signed; Errors.Answer alone turns
+// errors into answers; the text of an unknown error stays in the log; every write
+// has a deadline, which moves with progress.
 //
-// Who asks, and what for, is left to the doors, which may use this package; it
-// knows none of them. Start reading at Front.ServeHTTP, then errors.go;
-// response.go
-// has the deadlines, serving.go the beginning of a stop.
+// The packages below door check credentials and use this package; it knows none of
+// them. Start reading at Front.ServeHTTP, then errors.go; response.go has the
+// deadlines, serving.go the beginning of a stop.
 package front
 
 import (
@@ -27,7 +25,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// Front serves the routes of all doors.
+// Front serves all routes.
 type Front struct {
 	Routes *http.ServeMux
 	Errors *Errors
@@ -37,17 +35,16 @@ type Front struct {
 	// Count counts a request of a client. It is not called for a Policy without
 	// limits.
 	Count func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
-	// Rate is for the API, FarmRate for the workers' door.
+	// Rate is for the API, FarmRate for the API of the workers.
 	Rate, FarmRate ratelimit.Policy
-	// TrustedHops is how many proxies are believed what they say of the caller's
-	// address.
+	// TrustedHops is how many proxies in front may name the caller's address.
 	TrustedHops int
-	// WriteStall is how long a caller may take nothing of an answer; 0 means a
+	// WriteStall is how long a caller may read nothing of an answer; 0 means a
 	// minute.
 	WriteStall time.Duration
 }
 
-// ServeHTTP answers a request, whatever its handler does.
+// ServeHTTP answers a request, also when its handler fails or panics.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	requestID := requestIDOf(r)
@@ -70,7 +67,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve hands the request to its route, or says why not.
+// serve passes the request to its route. Errors: those of limit and checkText,
+// route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
 	setSecurity(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
@@ -92,7 +90,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) erro
 	return nil
 }
 
-// recovered answers for a handler that panicked, if it wrote nothing yet.
+// recovered answers for a handler that panicked before it wrote anything.
 func (f *Front) recovered(out *response, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p) // net/http closes the connection

@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// limit counts a request and says so in the headers. Pages, their assets and
-// previews are not counted; the forms of pages are. Errors: rate_limited, unavailable.
+// limit counts a request and sets the RateLimit headers. Pages, their assets and
+// previews are not counted; forms are. Errors: rate_limited, unavailable.
 func (f *Front) limit(h http.Header, r *http.Request) error {
 	class, policy := "api", f.Rate
 	switch path := r.URL.Path; {

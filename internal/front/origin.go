@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Headers of callers in browsers (decisions: every bearer and public route
-// answers any origin, without credentials; cookie routes answer their own).
+// CORS headers: routes with a bearer key and public routes answer any origin,
+// without credentials; routes with a cookie answer their own.
 const (
 	allowedHeaders = "Authorization, Content-Type, Accept, Range, Idempotency-Key, Last-Event-ID, X-Request-Id, " +
 		"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
@@ -15,8 +15,8 @@ const (
 	exposedHeaders = "X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Link, Location, Content-Disposition, Idempotency-Replayed"
 )
 
-// anyOrigin reports whether a path answers pages of any origin: all of the API
-// and the log of receipts and what is well known, but what stands on the cookie alone.
+// anyOrigin reports whether pages of any origin may read a path: the API, the
+// receipt log and the well-known files, without the routes that a cookie opens.
 func anyOrigin(path string) bool {
 	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages"} {
 		if strings.HasPrefix(path, cookie) {
@@ -35,9 +35,9 @@ func allowAnyOrigin(h http.Header) {
 func (f *Front) preflight(w http.ResponseWriter, r *http.Request) error {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {
-		asked := *r
-		asked.Method = method
-		if _, pattern := f.Routes.Handler(&asked); pattern != "" {
+		probe := *r
+		probe.Method = method
+		if _, pattern := f.Routes.Handler(&probe); pattern != "" {
 			methods = append(methods, method)
 		}
 	}

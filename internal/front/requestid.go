@@ -10,7 +10,7 @@ import (
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestIDOf keeps a caller's own id when it is well formed.
+// requestIDOf is the caller's own id where that is well formed, else a new one.
 func requestIDOf(r *http.Request) string {
 	if own := r.Header.Get(fault.RequestIDHeader); requestIDForm.MatchString(own) {
 		return own

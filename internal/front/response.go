@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// writeStall is how long a caller may take nothing of an answer before it is
-	// cut off, unless the operator says otherwise.
+	// writeStall is how long a caller may read nothing of an answer before it is cut
+	// off, unless the operator sets another time.
 	writeStall = time.Minute
-	// writeChunk is how many bytes go out under one deadline: a caller may be as
-	// slow as this many a stall, which are about 1 KiB a second.
+	// writeChunk is how many bytes share a deadline. With a stall of a minute the
+	// slowest caller reads about 1 KiB a second.
 	writeChunk = 64 << 10
 )
 
-// response is a ResponseWriter that notes what became of the answer and sets a
-// deadline for each piece of it. It hands files on as they are, so that the
-// system can send them without copying them through the process.
+// response is a ResponseWriter that records status and size and sets a deadline for
+// each piece. It passes files on whole, so that the system can send them without
+// copying them through the process.
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -70,7 +70,7 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 		rest = &io.LimitedReader{R: src, N: math.MaxInt64}
 	}
 	for rest.N > 0 {
-		// One limit around the file and no more, else the system cannot send it.
+		// net/http uses sendfile for a file in one LimitedReader, not in two.
 		piece := io.LimitedReader{R: rest.R, N: min(rest.N, writeChunk)}
 		want := piece.N
 		r.moveDeadline()
@@ -101,9 +101,9 @@ func (r *response) finish() {
 	r.moveDeadline()
 }
 
-// begin notes the status that net/http writes for a handler that names none.
+// begin records the status that net/http writes for a handler that sets none.
 func (r *response) begin() { r.status = cmp.Or(r.status, http.StatusOK) }
 
-// moveDeadline gives the next piece its time. Where deadlines are not supported
-// TCP finds that a caller is dead.
+// moveDeadline sets the deadline of the next piece. Where deadlines are not
+// supported, TCP finds that the caller is dead.
 func (r *response) moveDeadline() { _ = r.control.SetWriteDeadline(time.Now().Add(r.stall)) }

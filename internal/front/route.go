@@ -20,8 +20,8 @@ func isAPI(path string) bool {
 	return path == "/openapi.json"
 }
 
-// isForPrograms reports whether only programs ask for a path: they are told of an
-// error in JSON, whatever they accept. Browsers follow the ways to sign in.
+// isForPrograms reports whether a path is for programs alone: its errors are JSON,
+// whatever the caller accepts. Browsers open the routes of signing in too.
 func isForPrograms(path string) bool {
 	if path == links.SignInPath || strings.HasPrefix(path, links.OpenIDPath+"/") {
 		return false
@@ -42,7 +42,7 @@ func pathOf(pattern string) string {
 	return pattern[strings.Index(pattern, "/"):]
 }
 
-// missOf tells a wrong path from a wrong method. Errors: route_not_found,
+// missOf is the error of a request that no route matches. Errors: route_not_found,
 // method_not_allowed.
 func missOf(routes *http.ServeMux, r *http.Request) error {
 	probe := newResponse(discarded{http.Header{}}, 0)
@@ -57,7 +57,7 @@ func missOf(routes *http.ServeMux, r *http.Request) error {
 
 func noRoute(path string) error { return fault.New(fault.RouteNotFound, "There is no route %s.", path) }
 
-// discarded is a response that goes nowhere.
+// discarded is a response that nobody reads.
 type discarded struct{ header http.Header }
 
 func (d discarded) Header() http.Header         { return d.header }
@@ -68,8 +68,8 @@ func (d discarded) WriteHeader(int)             {}
 // takes neither NUL nor what is not UTF-8.
 func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// checkText refuses an address with a part that is not text: no id is spelled so,
-// and a database would fail on it. Errors: route_not_found, invalid_request.
+// checkText refuses a URL with a part that is not text: the database would fail on
+// it. Errors: route_not_found, invalid_request.
 func checkText(u *url.URL) error {
 	if !IsText(u.Path) {
 		return fault.New(fault.RouteNotFound, "There is no route %q.", u.Path)

@@ -10,20 +10,20 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// ErrStopping is why a wait ends that began before the service's stop, and with
-// which the contexts of requests are cancelled that are still running when the
-// time to stop is over. Whoever gets it as an answer is told to come back.
+// ErrStopping ends waits when the service begins to stop, and cancels the requests
+// that still run when the stop timeout is over. Its answer is a 503 that asks the
+// caller to retry.
 var ErrStopping = errors.New("the service is stopping")
 
-// comeBack is when to try a service again that stops: by then another process
-// listens, or a proxy knows that none does.
-const comeBack = time.Second
+// retryAfterStop is when to retry: by then another process listens, or a proxy
+// knows that none does.
+const retryAfterStop = time.Second
 
 type servingKey struct{}
 
-// Waiting returns a context for what only waits: a long poll, a stream of events.
-// It ends with ctx, and with ErrStopping as its cause as soon as a stop begins, so
-// that nobody who waits holds the stop up. Call cancel at the end of the wait.
+// Waiting is the context for long polls and event streams. It ends with ctx, and
+// with the cause ErrStopping as soon as a stop begins, so that waits do not delay
+// the stop. Call cancel at the end of the wait.
 func Waiting(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
 	waiting, end := context.WithCancelCause(ctx)
 	serving, ok := ctx.Value(servingKey{}).(context.Context)
@@ -34,7 +34,7 @@ func Waiting(ctx context.Context) (waiting context.Context, cancel context.Cance
 	return waiting, func() { unwatch(); end(nil) }
 }
 
-// probeLimit bounds what a probe asks of the database.
+// probeLimit bounds a probe's query.
 const probeLimit = 2 * time.Second
 
 // Probes adds /livez, which answers while the process does, and /readyz, which
@@ -50,7 +50,7 @@ func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check fun
 		ctx, cancel := context.WithTimeout(r.Context(), probeLimit)
 		defer cancel()
 		if err := check(ctx); err != nil {
-			return fault.New(fault.Unavailable, "The database does not answer.").Wrap(err).After(comeBack)
+			return fault.New(fault.Unavailable, "The database does not answer.").Wrap(err).After(retryAfterStop)
 		}
 		return writeOK(w)
 	}))
@@ -59,7 +59,7 @@ func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check fun
 func writeOK(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	// A failed write means that nobody waits for it.
+	// A failed write means the caller is gone.
 	_ = json.NewEncoder(w).Encode(struct {
 		OK bool `json:"ok"`
 	}{true})

@@ -16,23 +16,23 @@ import (
 // cardType is the media type of a server card (SEP-2127).
 const cardType = "application/mcp-server-card+json"
 
-// discovery adds what says, to anybody, where the tools are.
-func (d *door) discovery(mux *http.ServeMux) {
+// discovery adds the public documents that say where the tools are.
+func (s *server) discovery(mux *http.ServeMux) {
 	entries := []map[string]any{{
-		"identifier": "urn:air:" + d.Links.Host() + ":" + contract.Service, "displayName": title, "type": cardType, "url": d.Links.To(links.ServerCardPath),
+		"identifier": "urn:air:" + s.Links.Host() + ":" + contract.Service, "displayName": title, "type": cardType, "url": s.Links.To(links.ServerCardPath),
 	}}
 	for path, p := range map[string]struct {
 		kind string
 		text []byte
 	}{
-		links.ServerCardPath: {cardType, unescaped(d.card("https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"))},
-		links.RegistryPath:   {"application/json", unescaped(d.manifest())},
+		links.ServerCardPath: {cardType, unescaped(s.card("https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"))},
+		links.RegistryPath:   {"application/json", unescaped(s.manifest())},
 		"/.well-known/ai-catalog.json": {"application/ai-catalog+json", unescaped(map[string]any{
-			"specVersion": "1.0", "host": map[string]any{"displayName": d.Links.Host(), "documentationUrl": d.Links.To(links.LLMsPath)}, "entries": entries,
+			"specVersion": "1.0", "host": map[string]any{"displayName": s.Links.Host(), "documentationUrl": s.Links.To(links.LLMsPath)}, "entries": entries,
 		})},
-		// The same under the name that it had before.
+		// An earlier draft of the same has this name.
 		"/.well-known/mcp/catalog.json": {"application/json", unescaped(map[string]any{"specVersion": "draft", "entries": entries})},
-		links.LLMsPath:                  {"text/plain; charset=utf-8", []byte(d.llms())},
+		links.LLMsPath:                  {"text/plain; charset=utf-8", []byte(s.llms())},
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", p.kind)
@@ -47,10 +47,10 @@ const (
 	summary = "Renders Blender Cycles scenes at a locked price, with a signed receipt." // 100 characters at most
 )
 
-// name is the server's in reverse-DNS form, which belongs to whoever runs it.
-func (d *door) name() string {
-	labels := strings.Split(d.Links.Host(), ".")
-	if _, err := netip.ParseAddr(d.Links.Host()); err != nil {
+// name is the server's name in reverse-DNS form: it belongs to whoever runs it.
+func (s *server) name() string {
+	labels := strings.Split(s.Links.Host(), ".")
+	if _, err := netip.ParseAddr(s.Links.Host()); err != nil {
 		slices.Reverse(labels)
 	} else {
 		labels = []string{"localhost"}
@@ -58,12 +58,12 @@ func (d *door) name() string {
 	return strings.Join(labels, ".") + "/" + contract.Service
 }
 
-// card is what both the server card and the registry's manifest say.
-func (d *door) card(schema string) map[string]any {
+// card has the members that the server card and the registry's manifest share.
+func (s *server) card(schema string) map[string]any {
 	return map[string]any{
-		"$schema": schema, "name": d.name(), "title": title, "description": summary, "version": contract.OpenAPIVersion, "websiteUrl": d.Links.To(links.DocsPath),
+		"$schema": schema, "name": s.name(), "title": title, "description": summary, "version": contract.OpenAPIVersion, "websiteUrl": s.Links.To(links.DocsPath),
 		"remotes": []any{map[string]any{
-			"type": "streamable-http", "url": d.Links.To(links.AgentPath), "supportedProtocolVersions": mcp.SupportedProtocolVersions(),
+			"type": "streamable-http", "url": s.Links.To(links.AgentPath), "supportedProtocolVersions": mcp.SupportedProtocolVersions(),
 			"headers": []any{map[string]any{
 				"name": "Authorization", "description": "Bearer and an agent key, which its owner makes on the service's pages.",
 				"value": "Bearer {agent_key}", "isRequired": true, "isSecret": true,
@@ -73,16 +73,16 @@ func (d *door) card(schema string) map[string]any {
 	}
 }
 
-// manifest is a server.json as the public registry takes it.
-func (d *door) manifest() map[string]any {
-	m := d.card("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json")
+// manifest is a server.json as the public registry accepts it.
+func (s *server) manifest() map[string]any {
+	m := s.card("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json")
 	for _, remote := range m["remotes"].([]any) {
 		delete(remote.(map[string]any), "supportedProtocolVersions") // of the card alone
 	}
 	return m
 }
 
-func (d *door) llms() string {
+func (s *server) llms() string {
 	return fmt.Sprintf(`# svc
 
 > %s 1 cent a completed frame; nothing is spent before a locked quote is started.
@@ -104,6 +104,6 @@ On one's own machine "svc mcp --server %[3]s" offers the same tools over standar
 ## For people
 
 - [Reference](%[11]s)
-`, summary, d.Links.To(links.AgentPath), d.Links.PublicURL, d.Links.To(links.OpenAPIPath), d.Links.To(links.CapabilitiesPath), d.Links.To(links.PricingPath),
-		d.Links.To(links.LimitsPath), d.Links.To(links.ServerCardPath), d.Links.To(links.RegistryPath), d.Links.To(links.SigningKeysPath), d.Links.To(links.DocsPath))
+`, summary, s.Links.To(links.AgentPath), s.Links.PublicURL, s.Links.To(links.OpenAPIPath), s.Links.To(links.CapabilitiesPath), s.Links.To(links.PricingPath),
+		s.Links.To(links.LimitsPath), s.Links.To(links.ServerCardPath), s.Links.To(links.RegistryPath), s.Links.To(links.SigningKeysPath), s.Links.To(links.DocsPath))
 }

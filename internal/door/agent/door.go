@@ -1,16 +1,16 @@
-// Package agent is the door for agents: a Model Context Protocol server at /mcp
-// with the six tools of spec 4.5, over the same rooms as the API.
+// Package agent is the Model Context Protocol server at /mcp, with the six tools of
+// spec 4.5. It uses the same packages as the HTTP API.
 //
-// What always holds: a request is let in by an agent key alone, before its body
-// is read; only svc_start spends, and only what a locked quote says; a tool that
-// cannot do what it was asked answers with a code of fault, what to do about it,
-// and which tool to call next; every answer fits the output schema that its tool
-// publishes; text that was read from an uploaded file is cut, escaped and marked
-// as data, since a language model reads it.
+// What always holds: a request needs an agent key, which is checked before its body
+// is read; only svc_start spends, and only the price of a locked quote; a tool that
+// fails answers with a code of package fault, what to do about it and which tool to
+// call next; every answer fits the output schema that its tool publishes; text from
+// an uploaded file is cut, escaped and marked as data, because a language model
+// reads it.
 //
-// No request depends on an earlier one (the transport is stateless), so any
-// server process may answer it. Deciding is left to the rooms, counting requests
-// to app. Start reading at Routes, then tools.go.
+// The transport is stateless: any server process may answer any request. The work
+// packages decide, package front counts requests. Start reading at Routes, then
+// tools.go.
 package agent
 
 import (
@@ -39,8 +39,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Rooms are what the door leads to.
-type Rooms struct {
+// Config is what the tools use.
+type Config struct {
 	DB        *db.DB
 	Jobs      *job.Jobs
 	Artifacts *artifact.Artifacts
@@ -49,32 +49,32 @@ type Rooms struct {
 	Intake    *intake.Intake
 	Sealed    *seal.Keys // for secrets that a repeated svc_start tells again
 	Links     links.Links
-	// UploadStall is how long an upload may stand still; 0 means a minute.
+	// UploadStall is how long an upload may send nothing; 0 means a minute.
 	UploadStall time.Duration
 	Errors      *front.Errors
 	Log         *slog.Logger
 }
 
-type door struct{ Rooms }
+type server struct{ Config }
 
-// Routes adds the door's routes to mux.
-func Routes(mux *http.ServeMux, rooms Rooms) {
-	d := &door{rooms}
-	server := d.server()
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+// Routes adds the routes to mux.
+func Routes(mux *http.ServeMux, c Config) {
+	s := &server{c}
+	tools := s.tools()
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		// It would refuse what a proxy on this machine passes on. A page that a
-		// browser was lured to by name has no key, which is what lets a request in.
+		// The library would refuse what a proxy on this machine forwards. Every request
+		// needs a key, so a page that rebinds its name to this address gets nothing.
 		DisableLocalhostProtection: true,
 	})
-	mux.Handle("POST "+links.AgentPath, d.Errors.Handle(d.letIn(d.message(handler))))
-	d.discovery(mux)
+	mux.Handle("POST "+links.AgentPath, s.Errors.Handle(s.authenticate(s.message(handler))))
+	s.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
-		mux.Handle(method+" "+links.UploadPath+"{upload_id}", d.Errors.Handle(d.takeFile))
+		mux.Handle(method+" "+links.UploadPath+"{upload_id}", s.Errors.Handle(s.takeFile))
 	}
 }
 
-// caller is who a request acts for, and how its answer is found in the log.
+// caller is who a request acts for, and the id under which the log has it.
 type caller struct {
 	identity.Principal
 	requestID string
@@ -84,10 +84,10 @@ type callerKey struct{}
 
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 
-// letIn lets agent keys in.
-func (d *door) letIn(next front.Handler) front.Handler {
+// authenticate accepts agent keys.
+func (s *server) authenticate(next front.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		p, err := identity.Agent(r.Context(), d.DB, r.Header.Get("Authorization"))
+		p, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
 		if err == nil {
 			err = p.Require(identity.ScopeRead)
 		}
@@ -100,15 +100,15 @@ func (d *door) letIn(next front.Handler) front.Handler {
 	}
 }
 
-// message hands on what can be a message of the protocol. What the library
-// refuses in plain text is an error like any other.
-func (d *door) message(next http.Handler) front.Handler {
+// message checks what the library does not, and turns the library's plain-text
+// refusals into errors, so that they have the envelope of all others.
+func (s *server) message(next http.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			return fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath)
 		}
-		patient := intake.WithStallTimeout(r.Body, http.NewResponseController(w), d.UploadStall)
-		body, err := io.ReadAll(http.MaxBytesReader(w, patient, contract.MaxJSONBodyBytes))
+		timed := intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
+		body, err := io.ReadAll(http.MaxBytesReader(w, timed, contract.MaxJSONBodyBytes))
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 		}
@@ -116,30 +116,30 @@ func (d *door) message(next http.Handler) front.Handler {
 			return fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		// The library insists on both, and answers with the first.
+		// The library requires both, and answers with the first.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
-		out := &refusing{ResponseWriter: w}
+		out := &refusalCatcher{ResponseWriter: w}
 		next.ServeHTTP(out, r)
 		return out.error()
 	}
 }
 
-// refusing holds back a refusal in plain text.
-type refusing struct {
+// refusalCatcher is a response that holds back a refusal in plain text.
+type refusalCatcher struct {
 	http.ResponseWriter
 	refused bool
 	text    bytes.Buffer
 }
 
-func (w *refusing) WriteHeader(status int) {
+func (w *refusalCatcher) WriteHeader(status int) {
 	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type"))
 	if w.refused = status >= http.StatusBadRequest && kind == "text/plain"; !w.refused {
 		w.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (w *refusing) Write(p []byte) (int, error) {
+func (w *refusalCatcher) Write(p []byte) (int, error) {
 	if w.refused {
 		return w.text.Write(p)
 	}
@@ -147,10 +147,10 @@ func (w *refusing) Write(p []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *refusalCatcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // error is the refusal; nil when there is none.
-func (w *refusing) error() error {
+func (w *refusalCatcher) error() error {
 	if !w.refused {
 		return nil
 	}

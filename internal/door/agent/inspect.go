@@ -27,7 +27,7 @@ type inspectIn struct {
 	FileURL  *address  `json:"file_url,omitempty" jsonschema:"Public https address that answers with the .blend file itself, without sign-in or redirect. Not together with upload_id."`
 }
 
-// arrival says how far a file is.
+// arrival is how far a file is.
 type arrival string
 
 const (
@@ -85,74 +85,73 @@ type warning struct {
 	Message string `json:"message"`
 }
 
-// patience is how long svc_inspect waits for a file that is fetched, and
-// lookUp how long it looks at where from: every answer comes within 2 seconds.
+// Together these keep every answer within 2 seconds.
 const (
-	patience = time.Second
-	lookUp   = 500 * time.Millisecond
+	maxFetchWait = time.Second            // for a file that is being fetched
+	maxLookup    = 500 * time.Millisecond // for the host name that it comes from
 )
 
-func (d *door) inspect(ctx context.Context, in inspectIn) (inspected, error) {
+func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
 	workspace := callerOf(ctx).WorkspaceID
 	switch {
 	case in.UploadID != nil && in.FileURL != nil:
 		return inspected{}, fault.Field("file_url", "stands beside upload_id; send one of the two, or none")
 	case in.UploadID != nil:
-		return d.tell(ctx, workspace, string(*in.UploadID))
+		return s.uploadState(ctx, workspace, string(*in.UploadID))
 	case in.FileURL != nil:
-		return d.fetch(ctx, workspace, string(*in.FileURL))
+		return s.fetch(ctx, workspace, string(*in.FileURL))
 	}
-	a, err := d.Intake.Await(ctx, workspace, "")
+	a, err := s.Intake.Await(ctx, workspace, "")
 	if err != nil {
 		return inspected{}, err
 	}
-	return d.onItsWay(a), nil
+	return s.pending(a), nil
 }
 
-// fetch has a file fetched, and waits a moment for it.
-func (d *door) fetch(ctx context.Context, workspace, source string) (inspected, error) {
-	look, cancel := context.WithTimeout(ctx, lookUp)
+// fetch starts to fetch a file, and waits up to maxFetchWait for it.
+func (s *server) fetch(ctx context.Context, workspace, source string) (inspected, error) {
+	lookup, cancel := context.WithTimeout(ctx, maxLookup)
 	defer cancel()
-	// A name that is slow to look up is looked at again when it is called.
-	if err := d.Intake.CheckSource(look, source); err != nil && look.Err() == nil {
+	// A name that resolves slowly is checked again when the file is fetched.
+	if err := s.Intake.CheckSource(lookup, source); err != nil && lookup.Err() == nil {
 		return inspected{}, err
 	}
-	a, err := d.Intake.Await(ctx, workspace, source)
+	a, err := s.Intake.Await(ctx, workspace, source)
 	if err != nil {
 		return inspected{}, err
 	}
-	wake, stop := d.Intake.ListenArrival(a.UploadID)
+	arrived, stop := s.Intake.ListenArrival(a.UploadID)
 	defer stop()
-	out, err := d.tell(ctx, workspace, a.UploadID)
+	out, err := s.uploadState(ctx, workspace, a.UploadID)
 	if err != nil || out.Status == here {
 		return out, err
 	}
 	select {
 	case <-ctx.Done():
 		return inspected{}, ctx.Err()
-	case <-wake:
-	case <-time.After(patience):
+	case <-arrived:
+	case <-time.After(maxFetchWait):
 	}
-	return d.tell(ctx, workspace, a.UploadID)
+	return s.uploadState(ctx, workspace, a.UploadID)
 }
 
-// tell says what has come of an upload.
-func (d *door) tell(ctx context.Context, workspace, upload string) (inspected, error) {
-	i, err := d.Intake.Inspected(ctx, workspace, upload)
+// uploadState is how far an upload is.
+func (s *server) uploadState(ctx context.Context, workspace, upload string) (inspected, error) {
+	i, err := s.Intake.Inspected(ctx, workspace, upload)
 	if err == nil {
 		return inspectedOf(i), nil
 	}
 	if !fault.Is(err, fault.UploadNotFound) {
 		return inspected{}, err
 	}
-	a, err := d.Intake.Awaited(ctx, workspace, upload)
+	a, err := s.Intake.Awaited(ctx, workspace, upload)
 	if err != nil {
 		return inspected{}, err
 	}
 	if a.Refused != nil {
 		return inspected{}, a.Refused
 	}
-	return d.onItsWay(a), nil
+	return s.pending(a), nil
 }
 
 func inspectedOf(i intake.Inspection) inspected {
@@ -185,7 +184,7 @@ func inspectedOf(i intake.Inspection) inspected {
 	return out
 }
 
-// stepFrom leads on from a quote.
+// stepFrom is the next call for a quote.
 func stepFrom(q quote.Quote) step {
 	switch {
 	case q.JobID != "":
@@ -206,7 +205,7 @@ func framesOf(n int) string {
 	return fmt.Sprintf("%d frames", n)
 }
 
-// fileText takes the texts out of what was read from a file.
+// fileText is the untrusted text of an inspected file.
 func fileText(filename string, s quote.Scene) fromFile {
 	missing := make([]string, 0, len(s.MissingFiles))
 	for _, m := range s.MissingFiles {

@@ -34,21 +34,21 @@ type startIn struct {
 	MaxPriceCents   *cents   `json:"max_price_cents,omitempty" jsonschema:"Refuse to start when the quote is dearer than this, in cents."`
 }
 
-func (d *door) start(ctx context.Context, in startIn) (jobStatus, error) {
-	target, err := d.target(ctx, in.WebhookURL)
+func (s *server) start(ctx context.Context, in startIn) (jobStatus, error) {
+	target, err := s.target(ctx, in.WebhookURL)
 	if err != nil {
 		return jobStatus{}, err
 	}
 	var o job.Object
-	err = d.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		o, err = d.Jobs.Start(ctx, tx, job.StartRequest{
+	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		o, err = s.Jobs.Start(ctx, tx, job.StartRequest{
 			Principal: callerOf(ctx).Principal, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
 			MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
 		})
 		if err != nil || in.WebhookURL == nil {
 			return err
 		}
-		return d.tellSecretAgain(ctx, tx, &o, string(*in.WebhookURL))
+		return s.repeatSecret(ctx, tx, &o, string(*in.WebhookURL))
 	})
 	if err != nil {
 		return jobStatus{}, err
@@ -56,38 +56,38 @@ func (d *door) start(ctx context.Context, in startIn) (jobStatus, error) {
 	return jobOf(o), nil
 }
 
-// secretPlace is what kept webhook secrets are sealed for.
+// secretPlace is the context that stored webhook secrets are sealed for.
 const secretPlace = "webhook secret told by svc_start"
 
-// tellSecretAgain keeps the webhook secret that a start tells, in the transaction of
-// the start, and has the same call tell it again: the answer can get lost, and an
+// repeatSecret stores the webhook secret of a start in the start's transaction, and
+// adds it to the answer of the same call made again: an answer can get lost, and an
 // agent sends no Idempotency-Key.
-func (d *door) tellSecretAgain(ctx context.Context, tx *db.Tx, o *job.Object, url string) error {
+func (s *server) repeatSecret(ctx context.Context, tx *db.Tx, o *job.Object, url string) error {
 	call := idempotency.Request{WorkspaceID: o.WorkspaceID, Route: string(startTool), Key: o.QuoteID, Fingerprint: url}
 	if o.WebhookSecret != "" {
-		return idempotency.Keep(ctx, tx, call, idempotency.Answer{Status: http.StatusOK, Body: []byte(d.Sealed.Seal([]byte(o.WebhookSecret), secretPlace))})
+		return idempotency.Keep(ctx, tx, call, idempotency.Answer{Status: http.StatusOK, Body: []byte(s.Sealed.Seal([]byte(o.WebhookSecret), secretPlace))})
 	}
 	kept, err := idempotency.Kept(ctx, tx, call)
 	if err != nil || kept == nil {
 		return err
 	}
-	secret, err := d.Sealed.Open(string(kept.Body), secretPlace)
+	secret, err := s.Sealed.Open(string(kept.Body), secretPlace)
 	if err != nil {
-		return fmt.Errorf("open a kept webhook secret: %w", err)
+		return fmt.Errorf("open a stored webhook secret: %w", err)
 	}
 	o.WebhookSecret = string(secret)
 	return nil
 }
 
-// target checks where a job's end is to be told, in the time that an answer has.
-func (d *door) target(ctx context.Context, url *address) (webhook.Target, error) {
+// target checks the webhook of a start within the time that an answer has.
+func (s *server) target(ctx context.Context, url *address) (webhook.Target, error) {
 	if url == nil {
 		return webhook.Target{}, nil
 	}
-	look, cancel := context.WithTimeout(ctx, patience)
+	lookup, cancel := context.WithTimeout(ctx, maxFetchWait)
 	defer cancel()
-	target, err := d.Webhooks.Target(look, string(*url), "")
-	if err != nil && look.Err() != nil && ctx.Err() == nil {
+	target, err := s.Webhooks.Target(lookup, string(*url), "")
+	if err != nil && lookup.Err() != nil && ctx.Err() == nil {
 		return target, fault.New(fault.InvalidWebhookURL, "The webhook URL is not taken: its host name takes too long to look up.")
 	}
 	return target, err
@@ -105,7 +105,7 @@ type jobIn struct {
 	JobID jobID `json:"job_id" jsonschema:"From svc_start."`
 }
 
-// job is a render as an agent needs to know it.
+// jobStatus is a job as an agent needs it.
 type jobStatus struct {
 	OK                yes                `json:"ok"`
 	JobID             jobID              `json:"job_id"`
@@ -136,8 +136,8 @@ type failure struct {
 	SuggestedAction string     `json:"suggested_action"`
 }
 
-func (d *door) status(ctx context.Context, in jobIn) (jobStatus, error) {
-	o, err := d.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
+func (s *server) status(ctx context.Context, in jobIn) (jobStatus, error) {
+	o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return jobStatus{}, err
 	}
@@ -177,7 +177,7 @@ func (j jobStatus) links() []mcp.Content {
 	return []mcp.Content{&mcp.ResourceLink{URI: *j.Preview, Name: "preview.jpg", Title: "Preview of the first frame", MIMEType: "image/jpeg"}}
 }
 
-// stepOf leads on from a job.
+// stepOf is the next call for a job.
 func stepOf(o job.Object) step {
 	this := arguments{"job_id": o.JobID}
 	switch o.Status {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// next is the call that leads on, for callers that go by fields alone.
+// next is the next call, for callers that read fields alone.
 type next struct {
 	Tool             *toolName `json:"next_tool" jsonschema:"The tool to call next; null when nothing is left to call."`
 	Arguments        arguments `json:"next_arguments" jsonschema:"What to call it with. A required argument that is not here is yours to decide."`
@@ -26,23 +26,23 @@ func after(n int) *seconds {
 	return &s
 }
 
-// call makes the step that leads to a tool.
+// call is the step whose next call is tool.
 func call(tool toolName, with arguments, action string, args ...any) step {
 	return step{fmt.Sprintf(action, args...), next{Tool: &tool, Arguments: with}}
 }
 
-// wait is a step that is not to be taken at once.
+// wait is the step with a delay of n seconds before it.
 func (s step) wait(n int) step {
 	s.PollAfterSeconds = after(n)
 	return s
 }
 
-// done is the step behind the last call.
+// done is the step after the last call.
 func done(action string, args ...any) step {
 	return step{fmt.Sprintf(action, args...), next{Arguments: arguments{}}}
 }
 
-// text tells the next call in one line; "" when there is none.
+// text is the next call in one line; "" when there is none.
 func (n next) text() string {
 	if n.Tool == nil {
 		return ""

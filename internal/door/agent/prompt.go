@@ -8,8 +8,8 @@ import (
 )
 
 // prompts adds "Render this scene", for people who choose what their agent does.
-func (d *door) prompts(s *mcp.Server) {
-	s.AddPrompt(&mcp.Prompt{
+func (s *server) prompts(m *mcp.Server) {
+	m.AddPrompt(&mcp.Prompt{
 		Name: "render_this_scene", Title: "Render this scene",
 		Description: "Have a Blender scene priced, rendered after your consent, fetched and proven.",
 		Arguments: []*mcp.PromptArgument{

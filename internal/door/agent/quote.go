@@ -23,14 +23,14 @@ type quoteIn struct {
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
 }
 
-func (d *door) quote(ctx context.Context, in quoteIn) (inspected, error) {
+func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	start, end, every := int(in.FrameStart), int(in.FrameEnd), 1
 	if in.FrameStep != nil {
 		every = int(*in.FrameStep)
 	}
 	var i intake.Inspection
-	err := d.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		i, err = d.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		i, err = s.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
 		return err
 	})
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 	"svc.example/internal/work/watch"
 )
 
-// What svc verify looks for beside each other: the last parts of the addresses
-// are the files' names.
+// The names under which svc verify expects the files, side by side. Each is the
+// last part of a resource's URI.
 const (
 	receiptFile = "receipt.json"
 	proofFile   = "proof.json"
 	keyFile     = "signing-key.pem"
 )
 
-// jobResource is the address of something of a job.
+// jobResource is the URI of a resource of a job.
 func jobResource(job jobID, what string) string { return "svc://jobs/" + string(job) + "/" + what }
 
 func previewOf(frame int) string { return "frames/" + strconv.Itoa(frame) + "/preview.jpg" }
 
 var resourceForm = regexp.MustCompile(`^svc://jobs/(JOB-[0-9a-f]{32})/(?:([a-z.-]+)|frames/([1-9][0-9]{0,6})/preview\.jpg)$`)
 
-// resources adds what is too large for an answer, or no text.
-func (d *door) resources(s *mcp.Server) {
+// resources adds what is too large for an answer, or is not text.
+func (s *server) resources(m *mcp.Server) {
 	for _, t := range []mcp.ResourceTemplate{
 		{URITemplate: "svc://jobs/{job_id}/" + receiptFile, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json",
 			Description: "A completed job's receipt as it was signed (DSSE around an in-toto statement), every frame with its hashes. Save it as receipt.json for svc verify."},
@@ -43,11 +43,11 @@ func (d *door) resources(s *mcp.Server) {
 		{URITemplate: "svc://jobs/{job_id}/frames/{frame}/preview.jpg", Name: "preview.jpg", Title: "Preview of a frame", MIMEType: "image/jpeg",
 			Description: "A small picture of a frame that is rendered, at most 480 pixels wide or high."},
 	} {
-		s.AddResourceTemplate(&t, d.resource)
+		m.AddResourceTemplate(&t, s.resource)
 	}
 }
 
-func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *server) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	part := resourceForm.FindStringSubmatch(req.Params.URI)
 	if part == nil {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
@@ -56,24 +56,24 @@ func (d *door) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp
 	var err error
 	if part[3] != "" {
 		content.MIMEType = "image/jpeg"
-		frame, _ := strconv.Atoi(part[3]) // the form lets digits through
+		frame, _ := strconv.Atoi(part[3]) // the pattern has digits only
 		var preview watch.Preview
-		if preview, err = d.Watch.Preview(ctx, callerOf(ctx).WorkspaceID, part[1], frame); err == nil {
+		if preview, err = s.Watch.Preview(ctx, callerOf(ctx).WorkspaceID, part[1], frame); err == nil {
 			content.Blob, err = preview.JPEG(ctx)
 		}
 	} else {
-		content.Text, err = d.document(ctx, part[1], part[2])
+		content.Text, err = s.document(ctx, part[1], part[2])
 	}
 	if err != nil {
-		d.report(ctx, "resources/read", err)
-		return nil, wireError(err, callerOf(ctx).requestID)
+		s.report(ctx, "resources/read", err)
+		return nil, protocolError(err, callerOf(ctx).requestID)
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
-// document is a text that proves a completed job.
-func (d *door) document(ctx context.Context, job, name string) (string, error) {
-	_, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, job)
+// document is one of the texts that prove a completed job.
+func (s *server) document(ctx context.Context, job, name string) (string, error) {
+	_, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, job)
 	if err != nil {
 		return "", err
 	}
@@ -84,13 +84,13 @@ func (d *door) document(ctx context.Context, job, name string) (string, error) {
 		text, err := json.MarshalIndent(inclusion, "", "  ")
 		return string(text), err
 	case keyFile:
-		return d.publicKeys(ctx)
+		return s.publicKeys(ctx)
 	}
 	return "", fault.New(fault.RouteNotFound, "A job has no %s.", name)
 }
 
-func (d *door) publicKeys(ctx context.Context) (all string, err error) {
-	err = d.DB.Read(ctx, func(tx *db.Tx) error {
+func (s *server) publicKeys(ctx context.Context) (all string, err error) {
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
 		all = ""
 		keys, err := signing.All(ctx, tx)
 		for _, k := range keys {
@@ -102,9 +102,9 @@ func (d *door) publicKeys(ctx context.Context) (all string, err error) {
 	return all, err
 }
 
-// wireError tells a refusal where the protocol has no result that could: the
-// envelope's error object is its data.
-func wireError(err error, requestID string) error {
+// protocolError is a refusal where the protocol has no result for one. Its data is
+// the envelope's error object.
+func protocolError(err error, requestID string) error {
 	_, body := fault.Envelope(err, requestID)
 	body.Error.Message, _ = quoted(body.Error.Message, longMessage)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: body.Error.Message + " " + body.Error.SuggestedAction, Data: unescaped(body.Error)}

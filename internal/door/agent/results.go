@@ -31,8 +31,8 @@ type download struct {
 	step
 }
 
-func (d *door) download(ctx context.Context, in jobIn) (download, error) {
-	_, f, err := d.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
+func (s *server) download(ctx context.Context, in jobIn) (download, error) {
+	_, f, err := s.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return download{}, err
 	}
@@ -44,8 +44,8 @@ func (d *door) download(ctx context.Context, in jobIn) (download, error) {
 	}, nil
 }
 
-// zipName is what an agent is told to call the ZIP. The name that it has on
-// download is made of the uploaded file's, which has no place in a command.
+// zipName is the ZIP's name in commands. The name on download has the uploaded
+// file's name in it, which is untrusted.
 func zipName(job jobID) string { return string(job) + ".zip" }
 
 func (d download) lines() string {
@@ -88,7 +88,7 @@ type receiptAnswer struct {
 	step
 }
 
-// documents are addresses of resources.
+// documents are the URIs of resources.
 type documents struct {
 	Receipt string `json:"receipt.json"`
 	Proof   string `json:"proof.json"`
@@ -99,8 +99,8 @@ func (r receiptAnswer) links() []mcp.Content {
 	return []mcp.Content{&mcp.ResourceLink{URI: r.Documents.Receipt, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json"}}
 }
 
-func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
-	o, r, inclusion, err := d.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
+func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
+	o, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return receiptAnswer{}, err
 	}
@@ -114,7 +114,7 @@ func (d *door) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 		Documents: documents{
 			jobResource(in.JobID, receiptFile), jobResource(in.JobID, proofFile), jobResource(in.JobID, keyFile),
 		},
-		SigningKeysURL: d.Links.To(links.SigningKeysPath), VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
+		SigningKeysURL: s.Links.To(links.SigningKeysPath), VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
 		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
 	}
 	if o.ReceiptURL != nil && o.ProofURL != nil {

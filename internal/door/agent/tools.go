@@ -30,32 +30,31 @@ func names() []toolName {
 	return []toolName{inspectTool, quoteTool, startTool, statusTool, downloadTool, receiptTool}
 }
 
-// instructions is what a client is told of the server before it calls anything.
+// instructions are what a client reads about the server before the first call.
 const instructions = `Renders Blender scenes (.blend, Cycles) on GPUs at a locked price of 1 cent a frame, and proves what it did.
 The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
 Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do.
 Before svc_start, tell the person you work for the price and the terms, and start only when they agree.
 ` + notice
 
-// server makes the one server that answers all requests: it keeps nothing
-// between them.
-func (d *door) server() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{
-		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: d.Links.To(links.DocsPath),
+// tools makes the one MCP server that answers all requests. It keeps no state.
+func (s *server) tools() *mcp.Server {
+	m := mcp.NewServer(&mcp.Implementation{
+		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: s.Links.To(links.DocsPath),
 	}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{
-		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none ever changes
+		Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, // none of these lists changes
 	}})
-	told := described{}
-	add(d, s, told, inspectDef(), d.inspect)
-	add(d, s, told, quoteDef(), d.quote)
-	add(d, s, told, startDef(), d.start)
-	add(d, s, told, statusDef(), d.status)
-	add(d, s, told, downloadDef(), d.download)
-	add(d, s, told, receiptDef(), d.receipt)
-	d.resources(s)
-	d.prompts(s)
-	s.AddReceivingMiddleware(noSuchTool)
-	return s
+	texts := described{}
+	add(s, m, texts, inspectDef(), s.inspect)
+	add(s, m, texts, quoteDef(), s.quote)
+	add(s, m, texts, startDef(), s.start)
+	add(s, m, texts, statusDef(), s.status)
+	add(s, m, texts, downloadDef(), s.download)
+	add(s, m, texts, receiptDef(), s.receipt)
+	s.resources(m)
+	s.prompts(m)
+	m.AddReceivingMiddleware(noSuchTool)
+	return m
 }
 
 // def describes a tool but for its schemas.
@@ -63,9 +62,9 @@ type def struct {
 	name        toolName
 	title       string
 	description string
-	// What the tool does to the world, beside reading.
+	// What the tool does beside reading.
 	writes, spends, idempotent bool
-	// reachesOut says that it calls addresses that the caller names.
+	// reachesOut is true when the tool calls URLs that the caller names.
 	reachesOut bool
 }
 
@@ -78,7 +77,7 @@ func (t def) tool(input, output *jsonschema.Schema) *mcp.Tool {
 	}
 }
 
-// answer is what a tool answers with when it could do what it was asked.
+// answer is a tool's answer when it succeeded.
 type answer interface {
 	// lines is the answer for a reader, without the next call.
 	lines() string
@@ -90,25 +89,25 @@ func (s step) following() next { return s.next }
 // linked is an answer that points to resources.
 type linked interface{ links() []mcp.Content }
 
-// add registers a tool: its arguments are held to its schema, and its errors
-// leave as refusals.
-func add[In any, Out answer](d *door, s *mcp.Server, told described, t def, handle func(context.Context, In) (Out, error)) {
+// add registers a tool. Its arguments are checked against its schema, and its
+// errors become refusals.
+func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, handle func(context.Context, In) (Out, error)) {
 	input := schemaOf[In]()
 	resolved, err := input.Resolve(nil)
 	if err != nil {
 		panic(err) // a programming error
 	}
 	output := answerSchema[Out]()
-	told.shorten(output)
-	s.AddTool(t.tool(input, output), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		in, told, err := read[In](t.name, resolved, req.Params.Arguments)
+	texts.shorten(output)
+	m.AddTool(t.tool(input, output), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		in, sent, err := read[In](t.name, resolved, req.Params.Arguments)
 		if err != nil {
-			return refuse(err, callerOf(ctx).requestID, t.name, told), nil
+			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
 		}
 		out, err := handle(ctx, in)
 		if err != nil {
-			d.report(ctx, t.name, err)
-			return refuse(err, callerOf(ctx).requestID, t.name, told), nil
+			s.report(ctx, t.name, err)
+			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
 		}
 		r := result(out, strings.TrimSpace(out.lines()+"\n"+out.following().text()), false)
 		if l, ok := any(out).(linked); ok {
@@ -118,40 +117,40 @@ func add[In any, Out answer](d *door, s *mcp.Server, told described, t def, hand
 	})
 }
 
-// read holds arguments to a tool's schema.
-func read[In any](tool toolName, schema *jsonschema.Resolved, sent json.RawMessage) (in In, told arguments, err error) {
-	told = arguments{}
-	if len(sent) > 0 {
-		if err := json.Unmarshal(sent, &told); err != nil || told == nil {
+// read checks arguments against a tool's schema. It returns them as sent and as In.
+func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessage) (in In, sent arguments, err error) {
+	sent = arguments{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
 			return in, arguments{}, fault.New(fault.InvalidRequest, "The arguments are no JSON object.")
 		}
 	}
-	if err := schema.Validate(map[string]any(told)); err != nil {
-		return in, told, badArguments(tool, told, err)
+	if err := schema.Validate(map[string]any(sent)); err != nil {
+		return in, sent, badArguments(tool, sent, err)
 	}
-	if len(sent) > 0 {
-		err = json.Unmarshal(sent, &in)
+	if len(raw) > 0 {
+		err = json.Unmarshal(raw, &in)
 	}
-	if err != nil { // such as a number that fits the schema and no machine
-		return in, told, badArguments(tool, told, err)
+	if err != nil { // such as a number that fits the schema and no Go type
+		return in, sent, badArguments(tool, sent, err)
 	}
-	return in, told, nil
+	return in, sent, nil
 }
 
-// report logs an error that the caller is not told.
-func (d *door) report(ctx context.Context, tool toolName, err error) {
+// report logs an error whose text the caller does not get.
+func (s *server) report(ctx context.Context, tool toolName, err error) {
 	if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
-		d.Log.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", string(tool)),
+		s.Log.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", string(tool)),
 			slog.String("request_id", callerOf(ctx).requestID), slog.Any("error", err))
 	}
 }
 
-// result is an answer for programs, and the same for readers.
+// result is an answer as JSON, and the same as text.
 func result(structured any, text string, refused bool) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: refused, StructuredContent: unescaped(structured), Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// unescaped writes JSON with <, > and & as they are: escaping them is for HTML.
+// unescaped is v as JSON with <, > and & as they are: escaping them is for HTML.
 func unescaped(v any) json.RawMessage {
 	text, err := plainjson.Marshal(v)
 	if err != nil {
@@ -160,8 +159,8 @@ func unescaped(v any) json.RawMessage {
 	return text
 }
 
-// noSuchTool answers calls of tools that other renderers have, and some believe
-// are here (spec 4.5), with what to call instead.
+// noSuchTool answers calls of tools that other services have, which agents try here
+// too (spec 4.5), with what to call instead.
 func noSuchTool(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p.Name == "svc_render" || p.Name == "svc_submit_render") {

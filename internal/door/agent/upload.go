@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/intake"
 )
 
-// uploadLink is how a file is sent that the agent's side has.
+// uploadLink says how the agent sends a file of its own.
 type uploadLink struct {
 	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as multipart/form-data with the part file. It authorises itself; whoever has it can send the file."`
 	Curl      string `json:"curl" jsonschema:"The exact command; put the file's path in the place of FILE.blend."`
@@ -24,15 +24,15 @@ type uploadLink struct {
 	MaxBytes  count  `json:"max_bytes"`
 }
 
-// onItsWay tells of an upload whose file is not here yet.
-func (d *door) onItsWay(a intake.Awaited) inspected {
+// pending is an upload whose file has not arrived.
+func (s *server) pending(a intake.Awaited) inspected {
 	out := inspected{OK: true, Status: fetching, UploadID: uploadID(a.UploadID), Warnings: []warning{}}
 	again := arguments{"upload_id": a.UploadID}
 	if a.Source != "" {
 		out.step = call(inspectTool, again, "The file is being fetched. Call svc_inspect with the upload_id after a moment.").wait(pollSoon)
 		return out
 	}
-	link := d.Links.Upload(a.UploadID, a.ExpiresAt)
+	link := s.Links.Upload(a.UploadID, a.ExpiresAt)
 	out.Status = awaiting
 	out.Upload = &uploadLink{
 		URL: link, Curl: fmt.Sprintf("curl --fail-with-body --form 'file=@FILE.blend' '%s'", link),
@@ -49,7 +49,7 @@ func (i inspected) waitingLines() string {
 	return fmt.Sprintf("%s awaits its file until %s:\n%s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.SuggestedAction)
 }
 
-// received is what the sender of a file is told.
+// received is the answer to the sender of a file.
 type received struct {
 	OK              bool   `json:"ok"`
 	UploadID        string `json:"upload_id"`
@@ -58,15 +58,15 @@ type received struct {
 	SuggestedAction string `json:"suggested_action"`
 }
 
-// takeFile receives the file of an awaited upload. The link says who may.
-func (d *door) takeFile(w http.ResponseWriter, r *http.Request) error {
-	i, err := d.receive(w, r)
+// takeFile receives the file of an awaited upload. The signed link authorises it.
+func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
+	i, err := s.receive(w, r)
 	if err != nil {
 		return forReaders(err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	// The file is kept; a failed write means the sender is gone.
+	// The file is stored; a failed write means the sender is gone.
 	_ = json.NewEncoder(w).Encode(received{
 		OK: true, UploadID: i.UploadID, SHA256: i.Quote.InputSHA256, SizeBytes: i.Quote.InputSizeBytes,
 		SuggestedAction: "Call svc_inspect with this upload_id.",
@@ -86,10 +86,10 @@ func forReaders(err error) error {
 	return &safe
 }
 
-func (d *door) receive(w http.ResponseWriter, r *http.Request) (intake.Inspection, error) {
+func (s *server) receive(w http.ResponseWriter, r *http.Request) (intake.Inspection, error) {
 	upload, query := r.PathValue("upload_id"), r.URL.Query()
-	err := d.DB.Read(r.Context(), func(tx *db.Tx) error {
-		return d.Links.CheckUpload(upload, query.Get("expires"), query.Get("signature"), tx.Time())
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
+		return s.Links.CheckUpload(upload, query.Get("expires"), query.Get("signature"), tx.Time())
 	})
 	if err != nil {
 		return intake.Inspection{}, err
@@ -97,27 +97,27 @@ func (d *door) receive(w http.ResponseWriter, r *http.Request) (intake.Inspectio
 	if r.ContentLength > contract.MaxUploadBytes+formSlack {
 		return intake.Inspection{}, intake.TooLarge() // before a byte of it is read
 	}
-	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), d.UploadStall)
+	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
 	name, file, err := filePart(r)
 	if err != nil {
 		return intake.Inspection{}, err
 	}
-	return d.Intake.ReceiveAwaited(r.Context(), upload, name, file)
+	return s.Intake.ReceiveAwaited(r.Context(), upload, name, file)
 }
 
 // formSlack is what a form may have beside the file.
 const formSlack = 64 << 10
 
-// unnamed is what a file is called that comes without a name.
+// unnamed is the name of a file that is sent without one.
 const unnamed = "upload" + contract.InputExtension
 
 // filePart finds the file in a request: the part file of a form, else the whole
 // body.
 func filePart(r *http.Request) (name string, file io.Reader, err error) {
-	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one it is the file itself
+	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one the body is the file
 	if kind != "multipart/form-data" {
-		_, said, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // nor does it need a name
-		return cmp.Or(said["filename"], unnamed), r.Body, nil
+		_, disposition, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // the name is optional
+		return cmp.Or(disposition["filename"], unnamed), r.Body, nil
 	}
 	form := multipart.NewReader(r.Body, parameters["boundary"])
 	for {

@@ -34,7 +34,7 @@ type (
 	arguments   map[string]any
 )
 
-// kinds are the schemas of the types above, and of other rooms' words.
+// kinds are the schemas of the types above and of types of the work packages.
 func kinds() map[reflect.Type]*jsonschema.Schema {
 	text := func(s jsonschema.Schema) *jsonschema.Schema { s.Type = "string"; return &s }
 	whole := func(low, high float64) *jsonschema.Schema {
@@ -92,8 +92,8 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// tighten mends what inference leaves loose: a list is never null here, and an
-// enumeration that may be null has to say so.
+// tighten corrects what inference leaves open: a list is never null here, and an
+// enumeration that may be null must list null.
 func tighten(s *jsonschema.Schema) {
 	if slices.Equal(s.Types, []string{"null", "array"}) {
 		s.Type, s.Types = "array", nil
@@ -114,30 +114,30 @@ func answerSchema[T any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
 }
 
-// described are the texts that the answers of tools added so far are described
-// with. Tools are listed together, and an agent pays for every word of the list:
-// what members mean that several answers have, the first one says.
+// described has the descriptions in the output schemas of the tools so far. An
+// agent pays for every word of the list of tools, so a text that several answers
+// share is in the first one only.
 type described map[string]bool
 
-// shorten takes out of a tool's answer what another one's has said.
+// shorten removes from a tool's schema the descriptions that an earlier one has.
 func (d described) shorten(s *jsonschema.Schema) {
-	said := described{}
-	d.takeOut(s, said)
-	maps.Copy(d, said)
+	own := described{}
+	d.takeOut(s, own)
+	maps.Copy(d, own)
 }
 
-func (d described) takeOut(s *jsonschema.Schema, said described) {
+func (d described) takeOut(s *jsonschema.Schema, own described) {
 	if d[s.Description] && (s.Type != "" || s.Types != nil) { // else nothing would be left of it
 		s.Description = ""
 	}
-	said[s.Description] = true
+	own[s.Description] = true
 	for _, member := range s.Properties {
-		d.takeOut(member, said)
+		d.takeOut(member, own)
 	}
 	for _, one := range s.OneOf {
-		d.takeOut(one, said)
+		d.takeOut(one, own)
 	}
 	if s.Items != nil {
-		d.takeOut(s.Items, said)
+		d.takeOut(s.Items, own)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// benchmark takes a benchmark receipt.
+// benchmark receives a benchmark receipt.
 func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.BenchmarkRequest
 	if err := decode(r, &req); err != nil {
@@ -20,7 +20,7 @@ func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity
 	if len(req.Envelope) == 0 {
 		return nil, fault.Field("body.envelope", "is required")
 	}
-	worker, err := s.known(r.Context(), node, req.WorkerID)
+	worker, err := s.worker(r.Context(), node, req.WorkerID)
 	if err != nil {
 		return nil, err
 	}

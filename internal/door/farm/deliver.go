@@ -39,15 +39,15 @@ const (
 	mostRenderTime = 30 * 24 * time.Hour // of one frame
 )
 
-// deliver stores a picture, checks that it is what its description says, and
-// hands it in.
+// deliver stores a picture, checks it against its description and reports it to
+// the job.
 func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
 	meta, file, err := readDelivery(r)
 	if err != nil {
 		return nil, err
 	}
-	worker, err := s.known(ctx, node, meta.WorkerID)
+	worker, err := s.worker(ctx, node, meta.WorkerID)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +58,12 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame,
-		// No other worker's delivery, whatever attempt it claims, meets this name.
+		// The worker's id keeps another worker's delivery away, whatever attempt it claims.
 		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
-	if err := described(meta); err != nil {
+	if err := checkMeta(meta); err != nil {
 		return nil, err
 	}
 	stored, err := s.store(ctx, p, file)
@@ -71,11 +71,11 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	kept := false
-	if p.Seen, p.Unreadable, err = s.look(ctx, p); err == nil {
+	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p); err == nil {
 		kept, err = s.Frames.Accept(ctx, p)
 	}
 	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
-		// Not this report's to keep; a stray that stays is swept.
+		// The sweep removes what a failed delete leaves.
 		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
 	}
 	return farmapi.OKReply{OK: true}, err
@@ -100,8 +100,8 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 	return meta, file, nil
 }
 
-// described checks a description against itself.
-func described(meta farmapi.FrameResult) error {
+// checkMeta refuses a description that contradicts itself or its bounds.
+func checkMeta(meta farmapi.FrameResult) error {
 	switch {
 	case meta.LeaseID != frames.LeaseID(meta.JobID, meta.Frame) || !id.Valid(id.Job, meta.JobID):
 		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
@@ -123,7 +123,7 @@ func described(meta farmapi.FrameResult) error {
 	return nil
 }
 
-// store keeps the bytes of a picture. stored is false when an equal report has
+// store writes the bytes of a picture. stored is false when an equal report has
 // stored them before.
 func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (stored bool, err error) {
 	w, err := s.Blobs.Create(ctx, p.BlobKey)
@@ -150,12 +150,12 @@ func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (s
 	return true, nil
 }
 
-// look decodes a stored picture, so that the frame check need not believe its
-// worker. seen is nil where only Blender reads the format, or the picture is too
+// decodePicture decodes a stored picture, so that the frame check does not depend
+// on what its worker says. seen is nil where only Blender reads the format, or the picture is too
 // large; unreadable says why a picture that should be decoded cannot be.
-func (s *Server) look(ctx context.Context, p frames.Picture) (seen *pixels.Picture, unreadable string, err error) {
+func (s *Server) decodePicture(ctx context.Context, p frames.Picture) (seen *pixels.Picture, unreadable string, err error) {
 	size := int64(p.Width) * int64(p.Height)
-	if p.Width > maxLook || p.Height > maxLook || size > maxLook {
+	if p.Width > maxDecode || p.Height > maxDecode || size > maxDecode {
 		return nil, "", nil
 	}
 	file, err := s.Blobs.Open(ctx, p.BlobKey)
@@ -163,29 +163,29 @@ func (s *Server) look(ctx context.Context, p frames.Picture) (seen *pixels.Pictu
 		return nil, "", fmt.Errorf("open frame: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	if err := s.looking.Acquire(ctx, size); err != nil {
+	if err := s.decoding.Acquire(ctx, size); err != nil {
 		return nil, "", err
 	}
-	defer s.looking.Release(size)
+	defer s.decoding.Release(size)
 	picture, err := pixels.ReadAtMost(file, size)
 	switch {
 	case err == nil:
 		return &picture, "", nil
-	case errors.Is(err, pixels.ErrUnsupported) && onlyBlenders(p.File, err):
+	case errors.Is(err, pixels.ErrUnsupported) && onlyBlenderReads(p.File, err):
 		return nil, "", nil
 	}
 	return nil, err.Error(), nil
 }
 
-// onlyBlenders tells whether a picture that package pixels does not read is of a
-// kind that only Blender does: by its name no PNG or JPEG, and an OpenEXR file only
-// of another layout.
-func onlyBlenders(file string, unsupported error) bool {
+// onlyBlenderReads reports whether a picture that package pixels does not read has
+// a format that only Blender reads: by its name neither PNG nor JPEG, or OpenEXR of
+// another layout.
+func onlyBlenderReads(file string, unsupported error) bool {
 	switch path.Ext(file) {
 	case ".png", ".jpg":
 		return false
 	case ".exr":
-		return unsupported != pixels.ErrUnsupported // that is: it begins as none of them
+		return unsupported != pixels.ErrUnsupported // the plain error: the file begins as none of them
 	}
 	return true
 }

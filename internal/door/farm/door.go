@@ -1,13 +1,15 @@
-// Package farm is the service's half of the workers' door; what is spoken there
-// and the worker's half stand in package farm beside it, which a worker imports
-// without anything that touches the database.
+// Package farm serves the HTTP API of the workers: registering, leases,
+// heartbeats, deliveries and the files of a job. Package farmapi has the requests
+// and replies and the client, which a worker imports without a database.
 //
-// What always holds: a worker is known by a node key and touches only what it
-// has leased; every report repeats holder and attempt, and a stale one is
-// lease_lost; a frame is on disk and hashed before it is accepted; what a worker
-// is told never names a workspace.
+// What always holds: a worker has a node key and reaches only what it has leased;
+// every report repeats holder and attempt, and a stale one is refused with
+// lease_lost; a frame is on disk and hashed before it is accepted; no reply names
+// a workspace.
 //
-// What a report means is left to render. Start reading at farm's wire.go.
+// Package frames decides what a report means, package dispatch which worker gets
+// which frame. Start reading at Server.Routes, then deliver.go; waitqueue.go has
+// the long poll.
 package farm
 
 import (
@@ -40,20 +42,20 @@ import (
 	"svc.example/internal/work/project"
 )
 
-// Server serves the workers' door.
+// Server answers the routes of the workers.
 type Server struct {
 	DB      *db.DB
 	Frames  *frames.Frames
 	Workers *dispatch.Workers
 	Board   *leaderboard.Board
 	Blobs   blob.Store
-	// AllowSynthetic lets workers in that render nothing.
+	// AllowSynthetic accepts workers that render without Blender.
 	AllowSynthetic bool
 	Errors         *front.Errors
 	Log            *slog.Logger
 
-	hall    *hall
-	looking *semaphore.Weighted // pixels of pictures that are decoded at once
+	waiters  *waitQueue
+	decoding *semaphore.Weighted // in pixels
 }
 
 // Bounds on what a worker may ask and send.
@@ -61,19 +63,19 @@ const (
 	maxLeases    = 64
 	maxWait      = 60 * time.Second
 	maxFrameSize = 2 << 30 // bytes of one picture
-	maxLook      = 1 << 26 // pixels of pictures that are decoded at once; a larger one is not
+	maxDecode    = 1 << 26 // pixels of pictures that are decoded at once; a larger picture is not decoded
 	maxMeta      = 64 << 10
 	maxText      = 16 << 10 // bytes of a log or message
-	// beatsOfALease is how often a lease is kept alive in its life. They bring the
-	// progress too: by default every two seconds, which for a thousand workers are
-	// 500 small writes a second.
-	beatsOfALease = 10
+	// beatsPerLease is the number of heartbeats in the life of a lease. They carry
+	// the progress too: by default one every two seconds, which is 500 small writes
+	// a second for a thousand workers.
+	beatsPerLease = 10
 )
 
-// Routes adds the door's routes to mux. Call must run for workers to wait there.
+// Routes adds the routes to mux. WakeWorkers must run beside them.
 func (s *Server) Routes(mux *http.ServeMux) {
-	s.hall = newHall()
-	s.looking = semaphore.NewWeighted(maxLook)
+	s.waiters = newWaitQueue()
+	s.decoding = semaphore.NewWeighted(maxDecode)
 	mux.Handle("POST "+farmapi.PathRegister, s.route(s.register))
 	mux.Handle("POST "+farmapi.PathLease, s.route(s.lease))
 	mux.Handle("POST "+farmapi.PathHeartbeat, s.route(s.heartbeat))
@@ -85,8 +87,8 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
 }
 
-// route lets workers in, and answers with the handler's reply. A nil reply means
-// that the handler has written the response.
+// route checks the node key, and answers with the handler's reply. A nil reply
+// means that the handler has written the response.
 func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error)) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		node, err := identity.Node(r.Context(), s.DB, r.Header.Get("Authorization"))
@@ -98,7 +100,7 @@ func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node 
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
-		// A failed write means the worker is gone; its lease will tell.
+		// A failed write means the worker is gone; its lease lapses.
 		_ = json.NewEncoder(w).Encode(reply)
 		return nil
 	})
@@ -113,7 +115,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 		return nil, fault.Field("body.device", "must be GPU or CPU")
 	}
 	renderer := cmp.Or(req.Renderer, contract.RendererID)
-	if err := s.admit(renderer); err != nil {
+	if err := s.checkRenderer(renderer); err != nil {
 		return nil, err
 	}
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
@@ -127,12 +129,13 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 		"device_name", req.DeviceName, "denoise", req.Denoise, "sandbox", clip(req.Sandbox))
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
-		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsOfALease,
+		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
 	}, nil
 }
 
-// admit refuses what renders nothing, unless that is wanted.
-func (s *Server) admit(renderer string) error {
+// checkRenderer refuses synthetic renderers unless the operator allows them.
+// Errors: invalid_request, synthetic_refused.
+func (s *Server) checkRenderer(renderer string) error {
 	switch {
 	case renderer == contract.RendererID:
 		return nil
@@ -144,16 +147,16 @@ func (s *Server) admit(renderer string) error {
 	return nil
 }
 
-// known reads the worker of a report and notes that it was heard.
-func (s *Server) known(ctx context.Context, node identity.NodeKey, workerID string) (dispatch.Worker, error) {
+// worker reads the worker of a report and records that it is online.
+func (s *Server) worker(ctx context.Context, node identity.NodeKey, workerID string) (dispatch.Worker, error) {
 	worker, err := s.Workers.Touch(ctx, node.KeyID, workerID)
 	if err != nil {
 		return worker, err
 	}
-	return worker, s.admit(worker.Renderer) // it may have registered before a restart
+	return worker, s.checkRenderer(worker.Renderer) // the service may have restarted with another setting
 }
 
-// lease answers as soon as there is work, or with none after the wait.
+// lease answers as soon as the worker has frames, or with none after the wait.
 func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.LeaseRequest
 	if err := decode(r, &req); err != nil {
@@ -163,16 +166,16 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		return nil, fault.Field("body.max", "must be 1 to %d", maxLeases)
 	}
 	ctx := r.Context()
-	if _, err := s.known(ctx, node, req.WorkerID); err != nil {
+	if _, err := s.worker(ctx, node, req.WorkerID); err != nil {
 		return nil, err
 	}
 	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
 	waiting, cancel := front.Waiting(ctx)
 	defer cancel()
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	guest := s.hall.enter()
-	defer s.hall.leave(guest)
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	waiter := s.waiters.join()
+	defer s.waiters.remove(waiter)
 	for {
 		work, err := s.Frames.Claim(ctx, req.WorkerID, req.JobID, req.Max)
 		if err != nil {
@@ -184,9 +187,9 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		select {
 		case <-waiting.Done():
 			return nil, context.Cause(waiting)
-		case <-over.C:
+		case <-timeout.C:
 			return farmapi.LeaseReply{OK: true, Leases: []farmapi.Lease{}}, nil
-		case <-s.hall.wait(guest):
+		case <-s.waiters.wait(waiter):
 		}
 	}
 }
@@ -206,7 +209,7 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
-	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
 	progress := make([]float64, 0, len(req.Leases))
@@ -230,7 +233,7 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
-	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
 	code := fault.Code(req.Code)
@@ -248,7 +251,7 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err := decode(r, &req); err != nil {
 		return nil, err
 	}
-	if _, err := s.known(r.Context(), node, req.WorkerID); err != nil {
+	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
 	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
@@ -273,7 +276,7 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 	return reply, err
 }
 
-// part sends bytes of a job's files.
+// part sends one file's content, or a range of it.
 func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
@@ -295,17 +298,17 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 
 func (s *Server) files() project.Store { return project.Store{DB: s.DB, Blobs: s.Blobs} }
 
-// uploadOf is the upload of the job that a request names, when its worker holds a
-// frame of that job.
+// uploadOf is the upload of the job that a request names, when its worker has
+// leased a frame of that job.
 func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID string, err error) {
-	worker, err := s.known(r.Context(), node, r.URL.Query().Get("worker_id"))
+	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
 	if err != nil {
 		return "", err
 	}
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
-// decode reads a JSON body strictly.
+// decode reads a JSON body and refuses unknown members.
 func decode(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
@@ -318,7 +321,7 @@ func decode(r *http.Request, into any) error {
 	return nil
 }
 
-// clip bounds a text that a worker sends.
+// clip bounds a worker's text and removes what PostgreSQL cannot store.
 func clip(text string) string {
 	if len(text) > maxText {
 		text = text[:maxText]
