@@ -1,12 +1,13 @@
-// Package api is the public door: the /v1 and /node/v1 routes and the OpenAPI
-// document that describes them.
+// Package api is the HTTP API: the /v1 and /node/v1 routes and the OpenAPI document
+// that describes them. Here are the routes of uploads, quotes and jobs; public,
+// account and webhooks have the others.
 //
-// What always holds: a handler translates and calls one room below; every error
-// is returned, and answered by package front; a route's credential
-// is checked before its body is read; what is described is what is served,
-// since the document is made from the handlers' types.
+// What always holds: a handler translates and calls one package below; it returns
+// every error, which package front answers; a credential is checked before the body
+// is read; the document describes what is served, because it is made from the
+// handlers' types.
 //
-// Deciding is left to the rooms. Start reading at Routes, then uploads.go.
+// The work packages decide. Start reading at Routes, then uploads.go.
 package api
 
 import (

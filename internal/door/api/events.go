@@ -25,8 +25,8 @@ type eventsInput struct {
 	Previews    bool   `query:"previews" default:"true" doc:"Whether previews are wanted; of the frames before this connection, those of the newest 24 come."`
 }
 
-// cursor reads an id: how far the watcher was told, a dot, and how far of the
-// previews. Without a dot the previews were not asked for.
+// cursor reads an event id: the last event sent, a dot, and the last preview sent.
+// Without a dot the stream has no previews.
 func cursor(id string) (c watch.Cursor, err error) {
 	if id == "" {
 		return c, nil
@@ -43,12 +43,12 @@ func cursor(id string) (c watch.Cursor, err error) {
 	return c, nil
 }
 
-// comeBack is how long a watcher is asked to wait when the service stops.
-const comeBack = time.Second
+// reconnectAfter is how long a watcher waits to reconnect when the service stops.
+const reconnectAfter = time.Second
 
 // events registers a stream of server-sent events: `job` carries the
 // RenderObject, `frame` an accepted frame, `preview` a small picture of one. It
-// ends behind the terminal state.
+// ends after the terminal state.
 func (s *server) events(api huma.API, op huma.Operation) {
 	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame, `event: preview` a small JPEG of one, base64 in `data`. " +
 		"Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server; its first number grows with every durable change of the job. " +
@@ -62,7 +62,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			return nil, err
 		}
 		workspace := operation.Caller(ctx).WorkspaceID
-		// Before the status is out, so that a miss is a 404.
+		// A miss must be a 404, before the status is sent.
 		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			r, w := humago.Unwrap(hc)
 			stream := eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
 			if r.Method == http.MethodHead {
-				stream.begin() // there is nothing to wait for
+				stream.begin()
 				return
 			}
 			waiting, cancel := front.Waiting(r.Context())
@@ -78,9 +78,9 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			err := s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Send: stream.send, Idle: stream.idle})
 			switch {
 			case errors.Is(context.Cause(waiting), front.ErrStopping):
-				_ = stream.comeBack() // a failed write means that nobody watches
+				_ = stream.reconnect() // a failed write means that nobody watches
 			case err != nil && waiting.Err() == nil && !stream.broken:
-				s.Log.Error("event stream broke off", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
+				s.Log.Error("event stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
 			}
 		}}, nil
 	})
@@ -103,7 +103,7 @@ func (e *eventStream) begin() {
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies must not hold events back
+	h.Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	e.w.WriteHeader(http.StatusOK)
 }
 
@@ -123,12 +123,12 @@ func (e *eventStream) id(c watch.Cursor) string {
 	return fmt.Sprintf("%d.%d", c.Seq, c.Preview)
 }
 
-// comeBack tells the watcher, whose stream ends here, to go on with another one.
-func (e *eventStream) comeBack() error {
-	return e.write(fmt.Appendf(nil, "retry: %d\n\n", comeBack.Milliseconds()))
+// reconnect asks the watcher to open another stream: this one ends.
+func (e *eventStream) reconnect() error {
+	return e.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds()))
 }
 
-// idle tells the watcher and the proxies between that the stream lives.
+// idle keeps the watcher and the proxies between from closing a quiet stream.
 func (e *eventStream) idle() error { return e.write([]byte(": alive\n\n")) }
 
 func (e *eventStream) write(text []byte) error {

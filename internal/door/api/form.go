@@ -20,7 +20,7 @@ import (
 	"svc.example/internal/work/intake"
 )
 
-// rawInput hands the raw request on: the body is streamed, never held.
+// rawInput is the raw request: an upload is streamed, never held in memory.
 type rawInput struct{ request *http.Request }
 
 // Resolve implements huma.Resolver.
@@ -29,14 +29,14 @@ func (in *rawInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// patient is the middleware of handlers that read the body themselves: it cuts
-// off what stands still. The library bounds only what it reads.
-func (s *server) patient(ctx huma.Context, next func(huma.Context)) {
-	s.bePatient(humago.Unwrap(ctx))
+// limitStall is the middleware of handlers that read the body themselves. It cuts
+// off a body that stalls; huma does so only for bodies that it reads.
+func (s *server) limitStall(ctx huma.Context, next func(huma.Context)) {
+	s.setStallTimeout(humago.Unwrap(ctx))
 	next(ctx)
 }
 
-func (s *server) bePatient(r *http.Request, w http.ResponseWriter) {
+func (s *server) setStallTimeout(r *http.Request, w http.ResponseWriter) {
 	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
 }
 
@@ -45,10 +45,10 @@ func isJSON(r *http.Request) bool {
 	return err == nil && kind == "application/json"
 }
 
-// formSlack is what a form may have beside the file: boundaries and fields.
+// formSlack is how many bytes a form may have beside the file.
 const formSlack = 64 << 10
 
-// uploadForm is what has come of a form so far.
+// uploadForm is what was read of a form so far.
 type uploadForm struct {
 	received *intake.Received
 	numbers  map[string]*int   // whole-number fields by name
@@ -61,8 +61,8 @@ func (f *uploadForm) abort() {
 	}
 }
 
-// readForm takes the part file and the named fields of an upload, in any order;
-// other parts are ignored. End a form with abort. Errors: those of
+// readForm reads the part file and the named fields of an upload, in any order,
+// and ignores other parts. Call abort at the end. Errors: those of
 // intake.Receive, unsupported_media_type, upload_too_large, invalid_request.
 func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []string) (*uploadForm, error) {
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
@@ -85,7 +85,7 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 			break
 		}
 		if err == nil {
-			err = s.take(ctx, f, part)
+			err = s.readPart(ctx, f, part)
 		} else {
 			err = brokenForm(err)
 		}
@@ -104,8 +104,7 @@ func brokenForm(err error) error {
 	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 }
 
-// take reads one part.
-func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
+func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
 	name := part.FormName()
 	if name == "file" {
 		if f.received != nil {
@@ -124,7 +123,7 @@ func (s *server) take(ctx context.Context, f *uploadForm, part *multipart.Part) 
 
 // number reads a form field that is a whole number.
 func number(name string, part io.Reader) (*int, error) {
-	const longest = 12 // digits of any number that makes sense here
+	const longest = 12 // digits; every valid number has fewer
 	text, err := io.ReadAll(io.LimitReader(part, longest+1))
 	if err != nil {
 		return nil, brokenForm(err)
@@ -138,8 +137,8 @@ func number(name string, part io.Reader) (*int, error) {
 
 func wholeNumber(text string) (int, error) { return strconv.Atoi(text) }
 
-// text reads any other form field. What is too long for its own field is found
-// where that is used, and called by its own code.
+// text reads any other form field. Its bound is wider than that of any field: who
+// uses a field refuses it by the field's own code.
 func text(name string, part io.Reader) (string, error) {
 	const longest = 2 * contract.MaxWebhookURL
 	text, err := io.ReadAll(io.LimitReader(part, longest+1))

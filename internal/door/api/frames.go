@@ -43,8 +43,8 @@ type previewInput struct {
 	operation.Conditional
 }
 
-// frames registers what can be seen of a job's frames.
-func (s *server) frames(api huma.API, d jobDoor) {
+// frames registers the routes of a job's frames, previews and log.
+func (s *server) frames(api huma.API, d jobRoutes) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
 		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
 			frames, err := s.Watch.Frames(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
@@ -80,7 +80,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			hc.SetHeader("ETag", tag)
-			// A frame may be rendered once more: what is kept is asked for each time.
+			// A frame may be rendered again, so a cache must ask each time.
 			hc.SetHeader("Cache-Control", "private, no-cache")
 			if known {
 				hc.SetStatus(http.StatusNotModified)
@@ -94,7 +94,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 	log.Responses = streamed("text/plain", "The log of the frames accepted so far")
 	huma.Register(api, log, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
 		workspace := operation.Caller(ctx).WorkspaceID
-		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil { // before the status is out
+		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil { // a miss must be a 404, before the status is sent
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
@@ -102,7 +102,7 @@ func (s *server) frames(api huma.API, d jobDoor) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			if err := s.Watch.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
-				s.Log.Error("a log broke off", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
+				s.Log.Error("log stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
 			}
 		}}, nil
 	})

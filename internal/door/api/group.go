@@ -27,7 +27,7 @@ const (
 	svcContentSHA256 = "X-Svc-Content-SHA256"
 )
 
-// groupRule is one header of the nine.
+// groupRule is one of the nine headers.
 type groupRule struct {
 	header string
 	line   string // its name in the fingerprint; "" for the two that are not in it
@@ -113,7 +113,7 @@ func (g *uploadGroup) matches(file *intake.Received, frames quote.Frames) error 
 	number := func(header string) int {
 		n, err := wholeNumber(g.header.Get(header))
 		if err != nil {
-			return -1 // above any number that makes sense
+			return -1 // matches nothing
 		}
 		return n
 	}
@@ -141,7 +141,7 @@ func (g *uploadGroup) matches(file *intake.Received, frames quote.Frames) error 
 	return nil
 }
 
-// frames fills what the form left open from the headers.
+// frames is the range that the form asks for, or the headers where the form has none.
 func (g *uploadGroup) frames(start, end, count *int) (quote.Frames, error) {
 	if g != nil && start == nil && end == nil && count == nil {
 		from := func(header string) *int {

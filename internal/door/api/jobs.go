@@ -64,8 +64,9 @@ type proofOutput struct {
 	}
 }
 
-// jobDoor is one of the two doors to jobs: the same routes for another key.
-type jobDoor struct {
+// jobRoutes are the routes of a job for one kind of key. Agent keys and account
+// keys have the same ones below different paths.
+type jobRoutes struct {
 	prefix string // of the paths
 	thing  string // what operation ids call a job
 	tag    string
@@ -73,25 +74,25 @@ type jobDoor struct {
 	who    operation.Middleware
 }
 
-// jobs registers the routes of a job at both doors.
+// jobs registers the routes of a job for both kinds of keys.
 func (s *server) jobs(api huma.API) {
-	s.jobRoutes(api, jobDoor{links.NodeJobsPath + "/{job_id}", "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()})
-	v1 := jobDoor{links.RendersPath + "/{job_id}", "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()}
-	s.jobRoutes(api, v1)
+	s.registerJob(api, jobRoutes{links.NodeJobsPath + "/{job_id}", "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()})
+	v1 := jobRoutes{links.RendersPath + "/{job_id}", "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()}
+	s.registerJob(api, v1)
 	s.frames(api, v1)
 }
 
 // op describes a route of a job; verb is its operation id with Job where the
 // job stands.
-func (d jobDoor) op(verb, method, path, summary string) huma.Operation {
+func (d jobRoutes) op(verb, method, path, summary string) huma.Operation {
 	return huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
 		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, d.who},
 	}
 }
 
-// jobRoutes registers the routes that read, follow and cancel a job.
-func (s *server) jobRoutes(api huma.API, d jobDoor) {
+// registerJob registers the routes that read, follow and cancel a job.
+func (s *server) registerJob(api huma.API, d jobRoutes) {
 	op := d.op
 	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {

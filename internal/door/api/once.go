@@ -49,7 +49,7 @@ func (s *server) once(of keyed) operation.Middleware {
 		r, w := humago.Unwrap(ctx)
 		key := r.Header.Get(operation.IdempotencyKey)
 		if key != "" {
-			s.bePatient(r, w)
+			s.setStallTimeout(r, w)
 		}
 		mark, err := of(r)
 		if err == nil && len(key) > idempotency.MaxKey {

@@ -46,7 +46,8 @@ type preflightOutput struct {
 	}
 }
 
-// renders registers the older flow: preflight, upload with reservation, submit.
+// renders registers the older flow: preflight, upload with reservation, submit
+// (spec 4.2).
 func (s *server) renders(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -62,7 +63,7 @@ func (s *server) renders(api huma.API) {
 	create := op("createRender", links.RendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
-	create.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.patient, s.once(byGroup)}
+	create.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.once(byGroup)}
 	for _, rule := range groupRules() {
 		create.Parameters = append(create.Parameters, &huma.Param{
 			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
@@ -92,7 +93,7 @@ func (s *server) renders(api huma.API) {
 	})
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.patient, s.once(byHash)}
+	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.once(byHash)}
 	upload.Parameters = []*huma.Param{{
 		Name: operation.IdempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},

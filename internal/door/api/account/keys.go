@@ -83,8 +83,7 @@ type keyInput struct {
 	KeyID string `path:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 }
 
-// keys registers the management of keys, which only a person in a browser may
-// do: a key that leaks cannot make others (spec 5).
+// keys registers the management of keys (spec 2.5).
 func (s *Server) keys(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -108,7 +107,7 @@ func (s *Server) keys(api huma.API) {
 		s.revoke(identity.RevokeAgentKey))
 }
 
-// listed reads the keys of the caller's workspace: of says of which kind.
+// listed reads the keys of the caller's workspace; of reads those of one kind.
 func (s *Server) listed(ctx context.Context, of func(context.Context, *db.Tx, string) ([]identity.Key, error)) (keys []identity.Key, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		keys, err = of(ctx, tx, operation.Caller(ctx).WorkspaceID)
@@ -154,7 +153,7 @@ func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*
 	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
 }
 
-// revoke ends a key of the caller's workspace: by says of which kind.
+// revoke ends a key of the caller's workspace; by ends those of one kind.
 func (s *Server) revoke(by func(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error) func(context.Context, *keyInput) (*operation.Private[apiKeyRevoked], error) {
 	return func(ctx context.Context, in *keyInput) (*operation.Private[apiKeyRevoked], error) {
 		err := s.DB.Write(ctx, func(tx *db.Tx) error { return by(ctx, tx, operation.Caller(ctx).WorkspaceID, in.KeyID) })

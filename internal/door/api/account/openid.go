@@ -62,25 +62,26 @@ func (s *Server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutp
 	}
 	address, flow, err := s.OpenID.Start(ctx)
 	if err != nil {
-		return nil, s.told(ctx, err)
+		return nil, s.logged(ctx, err)
 	}
-	return &openIDStartOutput{http.StatusSeeOther, address, s.flow(flow, int(flowLife.Seconds())), "no-store"}, nil
+	return &openIDStartOutput{http.StatusSeeOther, address, s.flowCookie(flow, int(flowLife.Seconds())), "no-store"}, nil
 }
 
 func (s *Server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*huma.StreamResponse, error) {
 	var opened identity.Opened
-	login, err := s.vouched(ctx, in)
+	login, err := s.finishLogin(ctx, in)
 	if err == nil {
 		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
 			opened, err = identity.SignInByIssuer(ctx, tx, login, in.Session)
 			return err
 		})
 	}
-	return s.signedIn(in.Accept, opened, err, s.flow("", -1))
+	return s.signedIn(in.Accept, opened, err, s.flowCookie("", -1))
 }
 
-// vouched is whom the issuer sent back.
-func (s *Server) vouched(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
+// finishLogin is the person that the issuer names. Errors: route_not_found,
+// sign_in_failed, unavailable.
+func (s *Server) finishLogin(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
 	switch {
 	case s.OpenID == nil:
 		return identity.Login{}, noIssuer()
@@ -88,20 +89,21 @@ func (s *Server) vouched(ctx context.Context, in *openIDCallbackInput) (identity
 		return identity.Login{}, fault.New(fault.SignInFailed, "The issuer did not sign you in.")
 	}
 	login, err := s.OpenID.Finish(ctx, in.Flow, in.State, in.Code)
-	return login, s.told(ctx, err)
+	return login, s.logged(ctx, err)
 }
 
-// told notes why the issuer could not be used, for the operator: the caller
-// learns only that it could not.
-func (s *Server) told(ctx context.Context, err error) error {
+// logged logs why the issuer could not be used: the caller learns only that it
+// could not.
+func (s *Server) logged(ctx context.Context, err error) error {
 	if err != nil {
 		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", operation.RequestID(ctx), "error", err)
 	}
 	return err
 }
 
-// flow keeps a sign-in under way in the browser that began it.
-func (s *Server) flow(value string, maxAge int) http.Cookie {
+// flowCookie binds a sign-in to the browser that began it. A negative maxAge
+// deletes it.
+func (s *Server) flowCookie(value string, maxAge int) http.Cookie {
 	return http.Cookie{
 		Name: flowCookie, Value: value, Path: links.OpenIDPath, MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure(),

@@ -60,7 +60,7 @@ type signOutOutput struct {
 	}
 }
 
-// signIn registers the routes of a browser's session.
+// signIn registers the routes of a browser's session (spec 5).
 func (s *Server) signIn(api huma.API) {
 	op := func(id, method, path, summary string, checks ...operation.Middleware) huma.Operation {
 		return huma.Operation{
@@ -68,9 +68,9 @@ func (s *Server) signIn(api huma.API) {
 			Middlewares: append(huma.Middlewares{operation.KeepRequestID}, checks...),
 		}
 	}
-	ours, signedIn := s.Guard.SameOrigin(), s.Guard.Session()
+	sameOrigin, signedIn := s.Guard.SameOrigin(), s.Guard.Session()
 
-	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", ours)
+	ask := op("askForLink", http.MethodPost, "/v1/auth/link", "Have a one-time link sent to an address", sameOrigin)
 	ask.DefaultStatus = http.StatusAccepted
 	ask.Description = "Always answers 202, and so tells nobody which addresses are known. An address gets 3 links in 15 minutes at most; each works once, for 15 minutes."
 	huma.Register(api, ask, s.askForLink)
@@ -79,14 +79,14 @@ func (s *Server) signIn(api huma.API) {
 	show.Description = "A page with one button, which opens the session: to look at a link does not use it up."
 	show.Responses = pageResponse("The page")
 	show.Responses["400"] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
-	show.SkipValidateParams = true // a browser is told of a missing token by a page
+	show.SkipValidateParams = true // the handler answers a missing token with a page
 	huma.Register(api, show, s.showLink)
 
-	use := op("signIn", http.MethodPost, links.SignInPath, "Open a session by a one-time link", ours)
+	use := op("signIn", http.MethodPost, links.SignInPath, "Open a session by a one-time link", sameOrigin)
 	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
 	use.Responses = signedInResponses(api, http.StatusBadRequest)
 	huma.Register(api, use, s.useLink)
-	// Described only now: huma knows of the raw body only that it is one.
+	// huma describes a raw body without its fields.
 	api.OpenAPI().Paths[use.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/x-www-form-urlencoded": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"token"}, Properties: map[string]*huma.Schema{"token": {Type: huma.TypeString, Description: "From the link."}},
@@ -135,8 +135,8 @@ func (s *Server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 	return s.signedIn(in.Accept, opened, err)
 }
 
-// signedIn answers a browser with a page and a
-// program with JSON. The cookies go along with a session.
+// signedIn ends a sign-in: a browser gets a page, a program JSON, both the session's
+// cookie and cookies.
 func (s *Server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Server) signedIn(accept string, opened identity.Opened, err error, cook
 	}, cookies...), nil
 }
 
-// answeredBy lets write the whole answer, cookies apart.
+// answeredBy is an answer that sets cookies and is otherwise written by write.
 func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
@@ -178,13 +178,13 @@ func pageResponse(what string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: what, Content: map[string]*huma.MediaType{"text/html": htmlContent()}}}
 }
 
-// signedInResponses describes what ends a sign-in: a page or JSON, whether it
-// went well or is one of the statuses refused.
+// signedInResponses describes the end of a sign-in, as a page and as JSON: 200 and
+// the statuses that refuse it.
 func signedInResponses(api huma.API, refused ...int) map[string]*huma.Response {
 	out := map[string]*huma.Response{"200": {Description: "The session is open", Content: map[string]*huma.MediaType{
 		"text/html": htmlContent(), "application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[sessionBody](), true, "SessionBody")},
 	}}}
-	for _, status := range refused { // in JSON it is described with the others
+	for _, status := range refused { // package document describes the JSON
 		out[strconv.Itoa(status)] = &huma.Response{Content: map[string]*huma.MediaType{"text/html": htmlContent()}}
 	}
 	return out

@@ -75,7 +75,7 @@ type proofPagesOutput struct {
 	}
 }
 
-// workspace registers what a credential sees of its own workspace.
+// workspace registers the list of renders, the wallet and the proof pages' switch.
 func (s *Server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},

@@ -8,11 +8,10 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// codesOf lists the error codes that an operation can answer with, in the order
-// of the vocabulary. The document is made from it, and the tests hold every
-// refusal that they meet against the document.
+// codesOf lists the error codes that an operation can answer with, in the order of
+// fault.Table. Tests check every refusal that they get against the document.
 func codesOf(op *huma.Operation) []fault.Code {
-	can := slices.Concat(everyRequest(), operationCodes()[op.OperationID])
+	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID])
 	var ordered []fault.Code
 	for _, row := range fault.Table() {
 		if slices.Contains(can, row.Code) {
@@ -22,14 +21,13 @@ func codesOf(op *huma.Operation) []fault.Code {
 	return ordered
 }
 
-// everyRequest can meet these.
-func everyRequest() []fault.Code {
+// commonCodes are those that every operation can answer with.
+func commonCodes() []fault.Code {
 	return []fault.Code{fault.RateLimited, fault.Internal, fault.Unavailable}
 }
 
-// operationCodes are the codes of each operation beyond those of every request.
-// A new operation is entered here: a refusal that it does not name fails the
-// tests that meet it.
+// operationCodes are the codes of each operation beside commonCodes. Enter a new
+// operation here: a refusal that is missing fails the test that gets it.
 func operationCodes() map[string][]fault.Code {
 	type codes = []fault.Code
 	all := func(of ...codes) codes { return slices.Concat(of...) }

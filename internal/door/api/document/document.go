@@ -97,10 +97,10 @@ func operations(p *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete}, func(op *huma.Operation) bool { return op == nil })
 }
 
-// complete adds what can happen to every request, and each status's codes.
+// complete adds to an operation the errors of each status.
 func complete(op *huma.Operation) {
 	if op.Security == nil {
-		op.Security = []map[string][]string{} // public, said so
+		op.Security = []map[string][]string{} // public
 	}
 	describeKey(op)
 	pages := map[string]*huma.MediaType{} // by status
@@ -127,8 +127,7 @@ func complete(op *huma.Operation) {
 	}
 }
 
-// describeKey describes the Idempotency-Key of an operation that takes one and
-// does not describe it itself.
+// describeKey describes the Idempotency-Key where the operation does not.
 func describeKey(op *huma.Operation) {
 	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == operation.IdempotencyKey })
 	if described || !slices.Contains(codesOf(op), fault.IdempotencyKeyReused) {
@@ -155,8 +154,8 @@ func refusal(status int) *huma.Response {
 	return r
 }
 
-// allowNull lets members be null that huma lists as nullable only by their type:
-// those of few values, a job's failure, the range of its ETA, a GPU's percentiles.
+// allowNull lets members be null where huma does not: enumerations lack the value
+// null, and references to a schema cannot be nullable.
 func allowNull(schema *huma.Schema) {
 	for name, member := range schema.Properties {
 		switch {
@@ -178,7 +177,7 @@ func SchemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(name, "Body")
 }
 
-// publishedNames are those that differ from the types'.
+// publishedNames are the names that differ from the type's.
 func publishedNames() map[string]string {
 	return map[string]string{
 		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",

@@ -44,8 +44,7 @@ func addExamples(doc *huma.OpenAPI, examples Examples) {
 	}
 }
 
-// show sets the example of a JSON body, or of a form: the operation's own, else
-// that of its schema.
+// show sets the example of a body: the operation's own, else that of its schema.
 func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
 	for kind, media := range content {
 		switch {
@@ -59,7 +58,7 @@ func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
 	}
 }
 
-// showRefusal names an example at the status of a code.
+// showRefusal lists the example of a code under its status.
 func showRefusal(op *huma.Operation, code fault.Code) {
 	media := op.Responses[fmt.Sprint(fault.Lookup(code).Status)].Content["application/json"]
 	if media.Examples == nil {
@@ -68,7 +67,7 @@ func showRefusal(op *huma.Operation, code fault.Code) {
 	media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
 }
 
-// refusalExamples are an error body for each code.
+// refusalExamples are the error bodies, one for each code of the HTTP API.
 func refusalExamples() map[fault.Code]*huma.Example {
 	details := map[fault.Code]any{
 		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
@@ -91,7 +90,7 @@ func refusalExamples() map[fault.Code]*huma.Example {
 	return examples
 }
 
-// sentence writes a code as words.
+// sentence is a code in words.
 func sentence(code fault.Code) string {
 	text := strings.ReplaceAll(string(code), "_", " ")
 	return strings.ToUpper(text[:1]) + text[1:]

@@ -139,7 +139,7 @@ func newError(ctx huma.Context, status int, message string, errs ...error) huma.
 	return refused{err}
 }
 
-// errorOf is what huma found, as one of our errors.
+// errorOf is what huma found as an error of package fault.
 func errorOf(operationID string, status int, message string, errs []error) error {
 	for _, err := range errs {
 		if fault.Of(err) != fault.Internal {

@@ -27,7 +27,7 @@ type capabilitiesBody struct {
 	Proof        proofFormsBody   `json:"proof"`
 	Webhooks     webhooksBody     `json:"webhooks"`
 
-	text []byte // of all of it, written once for all who ask
+	text []byte // the encoded body, which callers share
 }
 
 // JSON implements operation.Encoded.
@@ -125,7 +125,7 @@ type (
 	pricingOutput      struct{ Body pricingBody }
 )
 
-// capabilities registers what machines read before they call (spec 1.9).
+// capabilities registers what programs read before they call (spec 1.9).
 func (s *Server) capabilities(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{operation.KeepRequestID}}
@@ -144,7 +144,7 @@ func (s *Server) capabilities(api huma.API) {
 		func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil })
 }
 
-// readCapabilities says what is so at this moment.
+// readCapabilities reads the state of this moment.
 func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
 	queue, err := s.Jobs.QueueState(ctx)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// leaderboardAge is how long an answer may be kept without asking again.
+// leaderboardAge lets caches answer without asking again for a short time.
 const leaderboardAge = "public, max-age=15"
 
-// topRows is how many of the best results are told.
+// topRows is how many of the best results the list has.
 const topRows = contract.LatestMost
 
-// tagged is an answer that is named by its content.
+// tagged is an answer whose ETag is a hash of its content.
 type tagged[T any] struct {
 	Status       int
 	CacheControl string `header:"Cache-Control"`
@@ -132,7 +132,7 @@ func (s *Server) leaderboard(api huma.API) {
 	})
 }
 
-// read registers a public route whose answer is named by its content.
+// read registers a public route with a tagged answer.
 func read[I, B any, P interface {
 	*I
 	Matches(tag string) bool

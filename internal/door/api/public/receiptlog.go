@@ -10,9 +10,8 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
-// receiptLog adds the routes of the log's files (C2SP tlog-tiles), which other
-// tools read too. They ask for no credential, and any page may read them. A tile
-// never changes.
+// receiptLog adds the routes of the log's files (C2SP tlog-tiles). They stand
+// beside huma: other tools define their form.
 func (s *Server) receiptLog(mux *http.ServeMux) {
 	mux.Handle("GET /log/checkpoint", s.Errors.Handle(s.checkpoint))
 	mux.Handle("GET /log/tile/{tile...}", s.Errors.Handle(s.tile))

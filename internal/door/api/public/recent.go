@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// recentFor is how old an answer may be that many share.
+// recentFor is how long callers share a value.
 const recentFor = time.Second
 
-// recent is what was read last, for all who ask within recentFor: whoever comes
-// then reads anew, and those who come meanwhile wait for it. An error is not kept.
+// recent caches a value for recentFor. After that one caller reads it again, and
+// the others wait. An error is not cached.
 type recent[T any] struct {
 	mu   sync.Mutex
 	read time.Time
