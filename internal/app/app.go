@@ -1,12 +1,12 @@
-// Package app wires the house: one Config, one list of what starts and stops.
-// It knows every other room; no room knows it.
+// Package app wires the service: one Config, one list of what starts and stops.
+// It knows every other package; none knows it.
 //
 // Open gives what commands and tests need without serving (db, blobs, keys);
 // Serve adds the doors and the background work, and runs until its context
 // ends.
 //
 // What always holds: what Serve starts it also stops, in the reverse order;
-// nothing else in the house starts background work. Start reading at Open, then
+// nothing else in the service starts background work. Start reading at Open, then
 // Serve.
 package app
 
@@ -33,7 +33,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// App is the house without its doors.
+// App is the service without its HTTP handlers.
 type App struct {
 	Config Config
 	DB     *db.DB
@@ -97,7 +97,7 @@ func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
 	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log}
 }
 
-// Board gives the leaderboard of this house, with addresses made by at.
+// Board gives the leaderboard of this service, with addresses made by at.
 func (a *App) Board(at links.Links) *leaderboard.Board {
 	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic}
 }

@@ -93,7 +93,7 @@ type Config struct {
 	AfterCommit func()
 
 	Log *slog.Logger
-	// Announce is told, once the service listens, where.
+	// Announce gets the address once the service listens.
 	Announce func(address string)
 }
 

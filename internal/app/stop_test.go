@@ -26,30 +26,30 @@ import (
 
 // service is a service that a test stops and starts again, and a caller.
 type service struct {
-	t     *testing.T
-	house *app.App
-	base  string
-	stop  func() // waits for the end
-	key   string
+	t    *testing.T
+	app  *app.App
+	base string
+	stop func() // waits for the end
+	key  string
 }
 
 func start(t *testing.T, cfg app.Config) *service {
 	t.Helper()
 	cfg.Listen, cfg.Data, cfg.Log = "127.0.0.1:0", t.TempDir(), slog.New(slog.DiscardHandler)
-	house, err := app.Open(t.Context(), cfg)
+	opened, err := app.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, house: house}
+	s := &service{t: t, app: opened}
 	t.Cleanup(func() {
 		s.stop()
-		apptest.Audit(t, house)
-		if err := house.Close(); err != nil {
+		apptest.Audit(t, opened)
+		if err := opened.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	s.base, s.stop = apptest.Serve(t, house)
-	err = house.DB.Write(t.Context(), func(tx *db.Tx) error {
+	s.base, s.stop = apptest.Serve(t, opened)
+	err = opened.DB.Write(t.Context(), func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(t.Context(), tx, "one@example.com")
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func TestAStopInTheMiddleOfTenUploadsLosesNone(t *testing.T) {
 		}
 		await.Next(t, ended, "the end of the stop")
 
-		s.base, s.stop = apptest.Serve(t, s.house)
+		s.base, s.stop = apptest.Serve(t, s.app)
 		for _, upload := range stored {
 			a := s.call(t.Context(), "/node/v1/uploads/"+upload+"/quote", "application/json", strings.NewReader(`{"frame_start":1,"frame_end":1}`))
 			if a.status != http.StatusOK {

@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// openWebhooks makes the webhooks of this house.
+// openWebhooks makes the webhooks of this service.
 func (a *App) openWebhooks() *webhook.Hooks {
 	return webhook.New(webhook.Config{
 		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),

@@ -7,7 +7,7 @@ import (
 )
 
 // Only damaged files have several blocks at one address, or data that belongs
-// to nobody. What is told of them is what Blender makes of them.
+// to nobody. The facts about them are what Blender makes of them.
 
 func TestOfSeveralBlocksAtOneAddressTheLastCounts(t *testing.T) {
 	t.Parallel()

@@ -1,17 +1,17 @@
 // Package blendfile reads facts out of .blend files without Blender.
 //
-// It is for telling, at once and safely, what a file from a stranger is: which
+// It is for learning, at once and safely, what an untrusted file is: which
 // Blender saved it, which scene is active and how that is rendered, which other
 // files it wants, which scripts it carries. [Inspect] takes any [io.Reader] and
 // reads it forward once.
 //
 // # What always holds
 //
-//   - What is told is what Blender has after loading the file: where an old file
+//   - What is reported is what Blender has after loading the file: where an old file
 //     stores no setting, the default of the version that saved it. Only the
-//     engine and the paths are told as stored, since what Blender makes of them
+//     engine and the paths are reported as stored, since what Blender makes of them
 //     says less.
-//   - A file is told rightly, or not at all: with a typed error that says where
+//   - A file is reported rightly, or not at all: with a typed error that says where
 //     and why. Lists that were cut to the memory bound are named in Facts.Partial.
 //   - Memory stays under 16 MiB besides the decoder's window, whatever the file;
 //     Options.MaxWindow holds the window. Nothing is unpacked beyond

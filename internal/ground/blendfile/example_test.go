@@ -51,7 +51,7 @@ func ExampleInspect_missingFiles() {
 	// library //library.blend, wanted by library.blend
 }
 
-// Errors tell what the matter is, for programs and for people.
+// Errors say what is wrong, for programs and for people.
 func ExampleInspect_errors() {
 	for _, text := range []string{"version https://git-lfs.github.com/spec/v1\n", "BLENDER-v401REND"} {
 		_, err := blendfile.Inspect(strings.NewReader(text), blendfile.Options{})

@@ -56,7 +56,7 @@ type place struct {
 const answerBudget = 2 << 20
 
 // spend takes n bytes and the cost of an entry from the answer's budget, and
-// tells whether they were left.
+// reports whether they were left.
 func (f *file) spend(n int) bool {
 	f.answer += n + 2*factCost
 	return f.answer <= answerBudget
@@ -158,7 +158,7 @@ func groupOf(r record) group {
 }
 
 // at finds the struct at an address within the data-block of r. What was given
-// up cannot be told from what was never there, so then the facts are not to be
+// up cannot be distinguished from what was never there, so then the facts are not to be
 // had: a scene is whole or an error.
 func (f *file) at(r record, addr uint64, as string) record {
 	if addr == 0 {

@@ -348,7 +348,7 @@ func packedFrom(t testing.TB, r io.Reader) []byte {
 }
 
 // A file of so many objects, layers and properties that not all can be kept
-// still tells its scene, or says that it cannot: never something else.
+// still yields its scene, or an error: never something else.
 func TestCrowdsDoNotHideTheScene(t *testing.T) {
 	t.Parallel()
 	s := newSynth(form{version: 279, bits: 64}, dna279+"\nBase: Base *next; Base *prev; int lay; int sel; Object *object; char noise[96]")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Inspect reads a .blend from r in one forward pass and tells its facts. It
+// Inspect reads a .blend from r in one forward pass and returns its facts. It
 // stops at the end mark unless o.ReadAll is set, though it may have read up to
 // two buffers of 64 KiB beyond.
 //
@@ -29,7 +29,7 @@ func Inspect(r io.Reader, o Options) (*Facts, error) {
 	if err := blocks.run(); err != nil {
 		return nil, err
 	}
-	facts, err := newFile(blocks).tell()
+	facts, err := newFile(blocks).gather()
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// tell puts the facts together.
-func (f *file) tell() (*Facts, error) {
+// gather puts the facts together.
+func (f *file) gather() (*Facts, error) {
 	facts := &Facts{
 		FileVersion:     f.header.version,
 		FileSubversion:  f.subversion(),

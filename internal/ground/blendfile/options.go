@@ -1,6 +1,6 @@
 package blendfile
 
-// Options bounds an inspection. The zero value is safe for files from strangers.
+// Options bounds an inspection. The zero value is safe for untrusted files.
 type Options struct {
 	// MaxUnpacked caps the unpacked stream, in bytes; 0 means DefaultMaxUnpacked.
 	MaxUnpacked int64

@@ -10,7 +10,7 @@ import (
 )
 
 // record is one struct of the file, with its members by name. A member that the
-// file's version does not have reads as zero, and has tells that it is so.
+// file's version does not have reads as zero, and has reports that it is so.
 type record struct {
 	f     *file
 	l     *dna.Layout
@@ -69,7 +69,7 @@ func (r record) int(path string) int {
 }
 
 // float reads a member of type float or double. Facts hold finite numbers only:
-// what is no number in the file is told as 0.
+// what is no number in the file is 0.
 func (r record) float(path string) float64 {
 	f, b := r.member(path)
 	v := 0.0

@@ -85,7 +85,7 @@ func (s *scan) end(err error, code, what string) error {
 }
 
 // read reads the first n bytes of a block's data into p, or all if there are
-// fewer. A stream that ends there is told by the skip that follows: it finds
+// fewer. A stream that ends there is found by the skip that follows: it finds
 // nothing more to read.
 func (s *scan) read(b block, limit int64) ([]byte, error) {
 	n := min(b.size, limit)
@@ -217,7 +217,7 @@ func (s *scan) takeID(b block) error {
 	return nil
 }
 
-// mayBeCamera tells whether a scene speaks of the address. Before the first
+// mayBeCamera reports whether a scene speaks of the address. Before the first
 // scene, and with more scenes than are noted, any object may be a camera.
 func (s *scan) mayBeCamera(addr uint64) bool {
 	_, spoken := s.inScene[addr]

@@ -94,7 +94,7 @@ func viewLayers(r record) []string {
 	return names
 }
 
-// outputFormat names the format of rendered pictures, and tells whether it is
+// outputFormat names the format of rendered pictures, and reports whether it is
 // one file for all frames.
 func outputFormat(r record) (string, bool) {
 	number := r.int("r.imtype")

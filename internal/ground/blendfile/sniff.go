@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// sniffLength is how much of a file is looked at to tell what it is.
+// sniffLength is how much of a file is read to learn what it is.
 const sniffLength = 512
 
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b}) }
@@ -20,7 +20,7 @@ func isZstd(b []byte) bool {
 	return magic == 0xFD2FB528 || magic&^0xF == 0x184D2A50
 }
 
-// isCutMagic tells a packed file of which nearly nothing is there.
+// isCutMagic recognizes a packed file of which nearly nothing is there.
 func isCutMagic(b []byte) bool {
 	return len(b) > 0 && len(b) < 4 && (bytes.HasPrefix([]byte{0x28, 0xb5, 0x2f, 0xfd}, b) || b[0] == 0x1f && len(b) == 1)
 }

@@ -26,7 +26,7 @@ func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.n += int64(n)
 	if n > 0 && err == io.EOF {
-		err = nil // told by the next call, so that eof says that nothing is left to read
+		err = nil // the next call returns it, so that eof says that nothing is left to read
 	}
 	s.eof = s.eof || err == io.EOF
 	if err != nil && err != io.EOF {
@@ -163,7 +163,7 @@ func (s *stream) fault(err error, block, what string) error {
 	return &DamagedError{Offset: s.pos, Block: block, What: "the " + s.compression + " stream does not unpack", Err: err}
 }
 
-// ended tells an end of the stream from a failure. Decoders also speak of an
+// ended distinguishes an end of the stream from a failure. Decoders also speak of an
 // end when what they read makes no sense; then the source has not ended.
 func (s *stream) ended(err error) bool {
 	return s.src.eof && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))

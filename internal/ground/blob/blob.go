@@ -4,7 +4,7 @@
 // after the file and its folder entry are on disk, so what is acknowledged to
 // a caller survives a power cut; a committed blob is never written again.
 //
-// Who may read what, and when a blob goes, is left to the rooms above. Start
+// Who may read what, and when a blob goes, is left to the callers. Start
 // reading at Store; Disk is the one implementation so far.
 package blob
 

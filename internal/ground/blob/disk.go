@@ -77,7 +77,7 @@ type diskWriter struct {
 	ended    bool
 	unsynced int64
 	early    chan struct{} // closed when the early sync under way has ended
-	lost     error         // of an early sync: the system tells it once, commit's own sync would not
+	lost     error         // of an early sync: the system reports it once, commit's own sync would not
 }
 
 // earlySync is how many bytes are written before they begin their way to the

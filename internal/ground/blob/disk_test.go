@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/ground/atomicfile"
 )
 
-// Linux tells a file once that what was written to it is lost; the next sync
+// Linux reports to a file once that what was written to it is lost; the next sync
 // says that all is well.
 func TestALossThatAnEarlySyncIsToldOfFailsTheCommit(t *testing.T) {
 	t.Parallel()
@@ -22,12 +22,12 @@ func TestALossThatAnEarlySyncIsToldOfFailsTheCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost, told := errors.New("input/output error"), false
+	lost, reported := errors.New("input/output error"), false
 	w.(*diskWriter).sync = func() error {
-		if told {
+		if reported {
 			return nil
 		}
-		told = true
+		reported = true
 		return lost
 	}
 	for range 3 {

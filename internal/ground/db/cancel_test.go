@@ -29,7 +29,7 @@ func TestACallerThatGoesAwayKnowsWhatIsKept(t *testing.T) {
 			timer.Stop()
 			cancel()
 			if n := count(t, d); n != kept {
-				t.Fatalf("%d transactions told of success, but %d are kept", kept, n)
+				t.Fatalf("%d transactions reported success, but %d are kept", kept, n)
 			}
 		}
 		if kept == 0 {

@@ -8,9 +8,9 @@
 // PostgreSQL and from this process on SQLite, where there is only one; a
 // transaction that lost a race (deadlock, serialization, busy) runs again, so
 // its function must have no effect but on the Tx; topics a transaction
-// announces are heard only after it has committed.
+// announces wake listeners only after it has committed.
 //
-// It leaves the meaning of rows to the rooms above. Start reading at DB, then
+// It leaves the meaning of rows to the callers. Start reading at DB, then
 // Tx. What differs between the engines stands in sqlite.go and postgres.go.
 package db
 
@@ -38,7 +38,7 @@ type Config struct {
 	// AfterCommit, when set, is called after every committed transaction that
 	// wrote. Crash tests end the process there.
 	AfterCommit func()
-	// OnStatement, when set, is told the name of each statement that PostgreSQL is
+	// OnStatement, when set, gets the name of each statement that PostgreSQL is
 	// sent; SQLite runs the same ones. Tests count them.
 	OnStatement func(name string)
 	Log         *slog.Logger
@@ -68,7 +68,7 @@ type engine interface {
 	// announce passes topics to other processes when tx commits. Call ended once tx
 	// has ended, in whatever way.
 	announce(ctx context.Context, tx *sql.Tx, topics []string) (ended func(), err error)
-	// listen hears what other processes announce, until ctx ends.
+	// listen receives what other processes announce, until ctx ends.
 	listen(ctx context.Context, hub *hub, log *slog.Logger)
 	// again reports whether err means that the transaction lost a race and
 	// should run once more.
@@ -132,7 +132,7 @@ type Tx struct {
 	topics []string
 }
 
-// Announce tells listeners of topic, in this process and others, once the
+// Announce wakes listeners of topic, in this process and others, once the
 // transaction has committed.
 func (t *Tx) Announce(topic string) {
 	for _, known := range t.topics {

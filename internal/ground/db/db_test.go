@@ -185,7 +185,7 @@ func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
 		here, there := dbtest.Open(t, db.Config{URL: url}), dbtest.Open(t, db.Config{URL: url})
 		wake, stop := there.Listen("work")
 		defer stop()
-		// The first wakes tell that the other side has begun to listen.
+		// The first wakes show that the other side has begun to listen.
 		announce := func(id string) {
 			err := here.Write(ctx, func(tx *db.Tx) error {
 				tx.Announce("work")
@@ -200,9 +200,9 @@ func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
 		var took []time.Duration
 		for n := range 9 {
 			announce(fmt.Sprint("WSP-", n))
-			told := time.Now()
+			announced := time.Now()
 			await.Next(t, wake, "an announcement")
-			took = append(took, time.Since(told))
+			took = append(took, time.Since(announced))
 		}
 		slices.Sort(took)
 		if took[len(took)/2] > 300*time.Millisecond {

@@ -28,11 +28,11 @@ type postgresEngine struct {
 type clock struct {
 	mu    sync.Mutex
 	asked time.Time
-	us    int64 // what it said then
+	us    int64 // its time then
 }
 
-// clockGood is how long the database's clock is not asked again: what it is set by
-// meanwhile, who only looks learns so much later.
+// clockGood is how long the database's clock is not asked again. Reads outside
+// transactions notice that much later that it was set.
 const clockGood = time.Second
 
 // at is the database's time, in microseconds; ask asks for it.
@@ -71,7 +71,7 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	write := stdlib.OpenDBFromPool(pool)
 	if err := migrate(ctx, write, cfg.Name()); err != nil {
-		_ = write.Close() // the migration's error is the one to tell
+		_ = write.Close() // the migration's error is the one to return
 		pool.Close()
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read)}, cfg: cfg}, nil
 }
 
-// statementTracer tells the name of each generated statement that is sent.
+// statementTracer reports the name of each generated statement that is sent.
 type statementTracer func(name string)
 
 // TraceQueryStart is called by pgx before it sends a statement.

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/db/query"
 )
 
@@ -54,19 +55,14 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 }
 
 // makePrivate makes an empty file of mode 0600 where there is none: SQLite would
-// let every user of the machine read it. The files beside it get its mode. It is
-// linked in, never opened by this name: to close it would end the locks that
-// another connection of this process has on it.
+// let every user of the machine read it. The files beside it get its mode. The file
+// is never opened by this name: to close it would end the locks that another
+// connection of this process has on it.
 func makePrivate(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".svc-db-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	if err := errors.Join(f.Close(), os.Link(f.Name(), path)); !errors.Is(err, os.ErrExist) {
+	if err := atomicfile.Create(path, nil, 0o600); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("server replied %d %s: %s", e.Status, e.Code, e.Message)
 }
 
-// Register tells the server what this worker is.
+// Register describes this worker to the server.
 func (c *Client) Register(ctx context.Context, req RegisterRequest) (RegisterReply, error) {
 	return call[RegisterReply](ctx, c, PathRegister, req, callTimeout)
 }

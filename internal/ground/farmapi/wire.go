@@ -3,7 +3,7 @@
 //
 // What always holds: a worker is known by a node key and touches only what it
 // has leased; every report repeats worker and attempt, and a stale one is
-// refused as lease_lost; what a worker is told never names a workspace. Start
+// refused as lease_lost; what a worker receives never names a workspace. Start
 // reading at wire.go.
 package farmapi
 
@@ -149,7 +149,7 @@ type FailRequest struct {
 	Final    bool   `json:"final"`
 }
 
-// ReleaseRequest gives leases back unrendered (a worker that is told to stop).
+// ReleaseRequest gives leases back unrendered (a worker that stops).
 // It does not count as an attempt.
 type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
@@ -172,7 +172,7 @@ const (
 	BenchmarkRejected = "rejected" // kept, and shown nowhere
 )
 
-// BenchmarkReply tells what became of a benchmark receipt.
+// BenchmarkReply says what became of a benchmark receipt.
 type BenchmarkReply struct {
 	OK              bool    `json:"ok"`
 	ResultID        string  `json:"result_id"`

@@ -2,7 +2,7 @@
 // can meet, its HTTP status, whether a retry can help, and what to do next.
 //
 // What always holds: a code stands in one table (codes.go); text of an unknown
-// error is told to nobody, only its request id is (Envelope makes internal_error
+// error is shown to nobody, only its request id is (Envelope makes internal_error
 // of it). The package leaves logging and answering to package front and imports
 // nothing of ours. Start reading at Code, then Error, then Envelope.
 package fault

@@ -3,7 +3,7 @@
 //
 // What always holds: no two are equal, and those of one kind sort by the time
 // they were made, in every order of text that a database may have. To callers
-// they are opaque. What an id names is left to the rooms above. Start reading at
+// they are opaque. What an id names is left to the callers. Start reading at
 // New.
 package id
 

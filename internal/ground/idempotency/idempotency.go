@@ -140,7 +140,7 @@ func (h *Hold) prolong(ctx context.Context) error {
 	})
 }
 
-// Finish keeps the answer, in the transaction of the work that it tells of. It
+// Finish keeps the answer, in the transaction of the work that it reports. It
 // fails when the hold is lost; the work must not be kept then.
 func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
 	n, err := finish(ctx, tx, h.request, h.holder, a)

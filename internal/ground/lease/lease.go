@@ -197,7 +197,7 @@ func CountDue(ctx context.Context, tx *db.Tx, queue string, most int) (int, erro
 	return int(n), nil
 }
 
-// Ref names a claim in a report: only the holder of that very attempt is heard.
+// Ref names a claim in a report: only a report of the holder of that very attempt counts.
 type Ref struct {
 	ID      string
 	Holder  string
@@ -223,7 +223,7 @@ func Finish(ctx context.Context, tx *db.Tx, r Ref) error {
 }
 
 // Fail gives the work back as failed; it is due again after delay. The
-// returned lease tells how often it has failed by now.
+// returned lease says how often it has failed by now.
 func Fail(ctx context.Context, tx *db.Tx, r Ref, code, reason string, delay time.Duration) (Lease, error) {
 	row, err := tx.LeaseFail(ctx, query.LeaseFailParams{
 		LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt,

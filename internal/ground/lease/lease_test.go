@@ -176,9 +176,9 @@ func TestOnlyTheHolderOfTheAttemptIsHeard(t *testing.T) {
 		if second.Attempt != first.Attempt+1 || second.Failures != 0 {
 			t.Fatalf("got %+v", second)
 		}
-		stranger := second.Ref()
-		stranger.Holder = "b"
-		for _, ref := range []lease.Ref{first.Ref(), stranger} {
+		otherHolder := second.Ref()
+		otherHolder.Holder = "b"
+		for _, ref := range []lease.Ref{first.Ref(), otherHolder} {
 			reports := map[string]func(tx *db.Tx) error{
 				"beat":    func(tx *db.Tx) error { return lease.Beat(ctx, tx, ref, 0.5, life) },
 				"finish":  func(tx *db.Tx) error { return lease.Finish(ctx, tx, ref) },
@@ -331,7 +331,7 @@ func TestEngineFollowsItsModel(t *testing.T) {
 					continue
 				}
 				ref := rapid.SampledFrom(refs).Draw(rt, "ref")
-				heard := held && ref.Attempt == attempt
+				accepted := held && ref.Attempt == attempt
 				err := e.write(func(tx *db.Tx) error {
 					switch op {
 					case "beat":
@@ -342,13 +342,13 @@ func TestEngineFollowsItsModel(t *testing.T) {
 					_, err := lease.Fail(ctx, tx, ref, "c", "r", 0)
 					return err
 				})
-				if heard != (err == nil) {
+				if accepted != (err == nil) {
 					rt.Fatalf("%s by attempt %d of %d (held %v): got %v", op, ref.Attempt, attempt, held, err)
 				}
-				if heard && op != "beat" {
+				if accepted && op != "beat" {
 					held = false
 				}
-				if heard && op == "fail" {
+				if accepted && op == "fail" {
 					failures++
 				}
 			}

@@ -80,7 +80,7 @@ func (r Reaper) Run(ctx context.Context) (n int, err error) {
 		lapsed, broken := lapsedOf(ctx, r.DB, q.Name)
 		err, n = errors.Join(err, broken), n+len(lapsed)
 		for _, l := range lapsed {
-			// ErrLost: it was heard after all, or another process took it back.
+			// ErrLost: a heartbeat came after all, or another process took it back.
 			if broken := r.takeBack(ctx, q, l); !errors.Is(broken, ErrLost) {
 				err = errors.Join(err, broken)
 			}

@@ -39,7 +39,7 @@ func (l Links) Host() string {
 	return u.Hostname()
 }
 
-// Secure tells whether callers come by HTTPS, so that cookies may demand it.
+// Secure reports whether callers come by HTTPS, so that cookies may demand it.
 func (l Links) Secure() bool { return strings.HasPrefix(l.PublicURL, "https://") }
 
 // Job is the address of a job; jobs is RendersPath or NodeJobsPath, by the door that

@@ -1,5 +1,5 @@
-// Package outbound calls addresses that strangers name: webhook targets, and
-// files that an agent tool is told to fetch.
+// Package outbound calls addresses that untrusted callers name: webhook targets, and
+// files that an agent tool has to fetch.
 //
 // What always holds: the address is https with no user info, on port 443 or
 // above 1023; every connection goes to a public address, which is looked at on
@@ -8,7 +8,7 @@
 // an answer like any other); the server's certificate is verified; headers and
 // body of the answer, and the time for all of it, are bounded. Check, for when
 // an address is configured, and Client, for when it is called, follow this one
-// rule. Both say what they refuse as a *Refused, in words for the stranger.
+// rule. Both say what they refuse as a *Refused, in words for the caller.
 //
 // Which ranges are public is left to code.dny.dev/ssrf (the special-purpose
 // registries of IANA); azureHost adds what those do not know. An operator whose
@@ -39,7 +39,7 @@ import (
 )
 
 // Refused says why an address is not called, in words that whoever gave it may
-// read: they tell nothing of the network here.
+// read: they reveal nothing of the network here.
 type Refused struct{ Reason string }
 
 func (r *Refused) Error() string { return r.Reason }
@@ -157,7 +157,7 @@ func form(u *url.URL) error {
 }
 
 // endsInNumber is true of what some resolvers read as an IPv4 address in an old
-// form: 2130706433, 0x7f.1, 0177.0.0.1, 127.1, 127.0.0.1. and their kin. No top
+// form: 2130706433, 0x7f.1, 0177.0.0.1, 127.1, 127.0.0.1. and the like. No top
 // level domain is a number.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
@@ -274,7 +274,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, ErrTooLarge
 	}
-	if int64(len(p)) > b.left+1 { // one more tells the end from more
+	if int64(len(p)) > b.left+1 { // one more shows whether that was the end
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

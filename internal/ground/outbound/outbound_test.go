@@ -20,7 +20,7 @@ import (
 )
 
 // refusedHosts are all the forms in which an address can be written that no
-// stranger may have called.
+// untrusted caller may have called.
 var refusedHosts = []string{
 	// This machine, private networks, the carrier's, link-local with clouds' metadata.
 	"127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1",

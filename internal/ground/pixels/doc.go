@@ -1,4 +1,4 @@
-// Package pixels tells whether a rendered picture is sound and gives its pixels a
+// Package pixels says whether a rendered picture is sound and gives its pixels a
 // name: a SHA-256 that is equal for equal pictures, however they were encoded.
 //
 // A PNG's bytes differ between two equal renders (it carries times), so a

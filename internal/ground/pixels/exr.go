@@ -18,7 +18,7 @@ import (
 
 var exrMagic = [4]byte{0x76, 0x2f, 0x31, 0x01}
 
-// Flags of the version field that tell of other layouts: tiles, deep pixels and
+// Flags of the version field that mean other layouts: tiles, deep pixels and
 // several parts. Blender writes none of them for a multi-layer picture.
 const exrOtherLayouts = 0x200 | 0x800 | 0x1000
 

@@ -61,7 +61,7 @@ func exrChannels(list []byte) (channels []exrChannel, blind bool) {
 	return channels, len(channels) == 0
 }
 
-// isColour tells the picture's own channels ("R", "ViewLayer.Combined.R") from
+// isColour distinguishes the picture's own channels ("R", "ViewLayer.Combined.R") from
 // passes, such as depth, whose values mean something else.
 func isColour(name string) bool {
 	layer, channel := "", name

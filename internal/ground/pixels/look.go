@@ -2,7 +2,7 @@ package pixels
 
 import "bytes"
 
-// Look is what a picture looks like, as far as that tells a broken one. It is
+// Look is what a picture looks like, as far as that shows a broken one. It is
 // empty for OpenEXR compressed otherwise than by none, RLE or ZIP.
 type Look struct {
 	// Blank is the share of rows, in one run from the top or from the bottom edge,

@@ -29,7 +29,7 @@ type Counter struct {
 	// writing is held while all is written down: the database decides of no
 	// request meanwhile.
 	writing sync.RWMutex
-	failing string // why writing down fails, as it was last told; Run's alone
+	failing string // why writing down fails, as it was last logged; Run's alone
 }
 
 // known is what a process knows of a client.
@@ -65,7 +65,7 @@ func (c *Counter) Take(ctx context.Context, class string, p Policy, claim Claim)
 	return c.ask(ctx, label, class, p, claim)
 }
 
-// label tells requests apart by what they show, without keeping a secret.
+// label distinguishes requests by what they show, without keeping a secret.
 func label(c Claim) string {
 	switch {
 	case c.Bearer != "":
@@ -155,7 +155,7 @@ func (c *Counter) begin(label string) (k *known, was known) {
 }
 
 // learn takes over what the database says. A client's arrival time never falls:
-// what is heard late changes nothing.
+// what arrives late changes nothing.
 func (k *known) learn(arrival, now int64) {
 	k.arrival = max(k.arrival, arrival+k.pending*k.policy.Every().Microseconds())
 	k.ahead = now - time.Now().UnixMicro()
@@ -175,7 +175,7 @@ func (c *Counter) Run(ctx context.Context) {
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
 	for {
-		c.tell(c.WriteDown(context.WithoutCancel(ctx)))
+		c.logOutcome(c.WriteDown(context.WithoutCancel(ctx)))
 		select {
 		case <-ctx.Done():
 			if err := c.WriteDown(context.WithoutCancel(ctx)); err != nil {
@@ -187,9 +187,9 @@ func (c *Counter) Run(ctx context.Context) {
 	}
 }
 
-// tell logs that writing down fails, and that it works again, once each: ten
+// logOutcome logs that writing down fails, and that it works again, once each: ten
 // lines a second would help to fill the disk that is full.
-func (c *Counter) tell(err error) {
+func (c *Counter) logOutcome(err error) {
 	was := c.failing
 	c.failing = ""
 	if err != nil {

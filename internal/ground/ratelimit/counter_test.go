@@ -85,10 +85,10 @@ func TestAFullDiskIsToldOnce(t *testing.T) {
 			if err == nil {
 				t.Fatal("written down without a database")
 			}
-			c.Tell(err)
+			c.LogOutcome(err)
 		}
 		for range 2 {
-			c.Tell(c.WriteDown(t.Context()))
+			c.LogOutcome(c.WriteDown(t.Context()))
 		}
 		if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "again") {
 			t.Errorf("%d lines:\n%s", n, log.String())
@@ -97,7 +97,7 @@ func TestAFullDiskIsToldOnce(t *testing.T) {
 }
 
 // TestCountersTogetherAreHalfABurstAheadAtMost has two processes that have not
-// heard of each other yet: what they let pass too early is missing later.
+// learned of each other yet: what they let pass too early is missing later.
 func TestCountersTogetherAreHalfABurstAheadAtMost(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -139,7 +139,7 @@ func TestACounterSparesTheDatabase(t *testing.T) {
 		if err := c.WriteDown(t.Context()); err != nil || commits.Load() != 2 {
 			t.Fatalf("%d commits, %v", commits.Load(), err)
 		}
-		// Another process hears of all of them.
+		// Another process learns of all of them.
 		if got, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || got.Remaining != 9 {
 			t.Errorf("elsewhere %+v, %v", got, err)
 		}

@@ -19,5 +19,5 @@ func Take(ctx context.Context, d *db.DB, class string, p Policy, c Claim) (out D
 	return out, err
 }
 
-// Tell is what Run does of the end of one WriteDown.
-func (c *Counter) Tell(err error) { c.tell(err) }
+// LogOutcome is what Run does of the end of one WriteDown.
+func (c *Counter) LogOutcome(err error) { c.logOutcome(err) }

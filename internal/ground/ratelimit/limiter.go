@@ -23,7 +23,7 @@ type Claim struct {
 func take(ctx context.Context, tx *db.Tx, client string, p Policy) (d Decision, arrival int64, err error) {
 	arrival, err = tx.RateTake(ctx, query.RateTakeParams{Client: client, Now: tx.Now, Every: p.Every().Microseconds(), Span: p.span()})
 	if err == nil {
-		return p.tell(true, arrival, tx.Now), arrival, nil
+		return p.decision(true, arrival, tx.Now), arrival, nil
 	}
 	if !db.IsNotFound(err) {
 		return Decision{}, 0, fmt.Errorf("take a request of %s: %w", client, err)
@@ -31,7 +31,7 @@ func take(ctx context.Context, tx *db.Tx, client string, p Policy) (d Decision, 
 	if arrival, err = tx.RateArrival(ctx, client); err != nil {
 		return Decision{}, 0, fmt.Errorf("read the rate of %s: %w", client, err)
 	}
-	return p.tell(false, arrival, tx.Now), arrival, nil
+	return p.decision(false, arrival, tx.Now), arrival, nil
 }
 
 // clientOf is the client that stands behind a claim: its key, else its session,

@@ -33,13 +33,13 @@ type Decision struct {
 func (p Policy) Decide(arrival, now int64) (next int64, d Decision) {
 	next = max(arrival, now) + p.Every().Microseconds()
 	if next > now+p.span() {
-		return arrival, p.tell(false, arrival, now)
+		return arrival, p.decision(false, arrival, now)
 	}
-	return next, p.tell(true, next, now)
+	return next, p.decision(true, next, now)
 }
 
-// tell describes the state of a client whose arrival time is kept as arrival.
-func (p Policy) tell(allowed bool, arrival, now int64) Decision {
+// decision describes the state of a client whose arrival time is kept as arrival.
+func (p Policy) decision(allowed bool, arrival, now int64) Decision {
 	every, ahead := p.Every().Microseconds(), max(0, arrival-now)
 	d := Decision{
 		Allowed:   allowed,

@@ -1,4 +1,4 @@
-// Package sandbox starts a program that opens strangers' files, and sees to it
+// Package sandbox starts a program that opens untrusted files, and sees to it
 // that whatever happens in there stays in there.
 //
 // There are two layers and a set of limits. Bubblewrap gives the program

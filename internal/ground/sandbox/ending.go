@@ -10,8 +10,8 @@ import (
 // Hit names a limit that a program ran into.
 type Hit string
 
-// The limits that can be told from how a program ended. That a file grew too
-// large or too many were open, the program is told itself (EFBIG, EMFILE).
+// The limits that show in how a program ended. A program whose files grow too
+// large, or that opens too many, gets the error itself (EFBIG, EMFILE).
 const (
 	HitNone   Hit = ""
 	HitMemory Hit = "memory"
@@ -66,7 +66,7 @@ func (p *Process) ending(waitErr error) Ending {
 	return e
 }
 
-// hit finds the limit behind an ending. A program killed for memory is told from
+// hit finds the limit behind an ending. A program killed for memory is known from
 // one that somebody else killed by the kernel's own counts.
 func (p *Process) hit(e Ending) Hit {
 	oom, tasks := p.group.hits()

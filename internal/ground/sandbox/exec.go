@@ -106,7 +106,7 @@ func landlockABI() int {
 	return version
 }
 
-// printSight tells what is in force around this process.
+// printSight prints what is in force around this process.
 func printSight() error {
 	seen, err := look()
 	if err != nil {

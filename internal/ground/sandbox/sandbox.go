@@ -137,10 +137,10 @@ func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
-	said := make(chan []byte, 1)
-	go func() { said <- readSome(r) }()
+	output := make(chan []byte, 1)
+	go func() { output <- readSome(r) }()
 	ending := p.Wait()
-	text := <-said
+	text := <-output
 	if ctx.Err() != nil {
 		return seen, fmt.Errorf("a trial was not done in %s: %w", tryTime, ctx.Err())
 	}

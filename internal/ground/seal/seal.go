@@ -5,10 +5,10 @@
 // be rotated; it opens only for the place it was sealed for (the associated
 // data), so that a ciphertext copied to another row is worthless; nonces are
 // random, and a key may seal 2^32 texts before their chance to meet matters
-// (NIST SP 800-38D 8.3), far more than a house of this kind ever holds.
+// (NIST SP 800-38D 8.3), far more than a service of this kind ever stores.
 //
-// Where keys come from is left to the wiring, what they protect to the rooms
-// above. Start reading at Keys.
+// Where keys come from is left to the wiring, what they protect to the
+// callers. Start reading at Keys.
 package seal
 
 import (
@@ -27,7 +27,7 @@ import (
 
 const keySize = 32 // bytes
 
-// form begins every sealed text: it tells how the rest is made.
+// form begins every sealed text: it names how the rest is made.
 const form = "v1"
 
 // ErrUnknownKey says that a text is sealed under a key that is not here.
@@ -95,7 +95,7 @@ func Generate(random io.Reader) ([]byte, error) {
 }
 
 // Seal makes text unreadable. place says where it is kept, such as a table and
-// a row's id: Open must be told the same.
+// a row's id: Open must get the same.
 func (k *Keys) Seal(text []byte, place string) string {
 	sealed := k.ciphers[k.current].Seal(nil, nil, text, []byte(place))
 	return strings.Join([]string{form, k.current, base64.RawURLEncoding.EncodeToString(sealed)}, ".")
