@@ -1,5 +1,7 @@
 package fault
 
+import "slices"
+
 // Code is a wire error code (error.code) or a job's failure code.
 //
 // To add one: add the constant, its row in Table, and run `make generate`,
@@ -76,7 +78,7 @@ const (
 	IdempotencyInProgress        Code = "idempotency_in_progress"
 )
 
-// Codes of the workers' door.
+// Codes of the workers' API.
 const (
 	WorkerNotRegistered Code = "worker_not_registered"
 	LeaseLost           Code = "lease_lost"
@@ -108,7 +110,7 @@ type Entry struct {
 	Door      Door
 }
 
-// Door says where a code is met.
+// Door says which interface a code belongs to.
 type Door string
 
 // The doors of the table.
@@ -120,6 +122,11 @@ const (
 
 // Table returns the whole vocabulary, in the order docs/errors.md prints it.
 func Table() []Entry {
+	return slices.Concat(malformed(), refused(), conflicting(), overloaded(), farm(), failures())
+}
+
+// malformed are of requests that no caller may send as they are.
+func malformed() []Entry {
 	return []Entry{
 		{InvalidRequest, 400, false, "Correct the members that detail names and send the request again.", DoorAPI},
 		{InvalidFrameRange, 400, false, "Send frame_start and frame_end with 1 <= frame_start <= frame_end and a frame_step of 1 or more.", DoorAPI},
@@ -145,6 +152,12 @@ func Table() []Entry {
 		{ContentHashMismatch, 400, false, "Send the SHA-256 of the bytes that are uploaded.", DoorAPI},
 		{HeaderMismatch, 400, false, "Send headers and form fields with the same values.", DoorAPI},
 		{SignInFailed, 400, false, "Begin to sign in anew; the issuer must have verified your e-mail address.", DoorAPI},
+	}
+}
+
+// refused are of callers who may not do it, and of things that are not there.
+func refused() []Entry {
+	return []Entry{
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
@@ -162,6 +175,12 @@ func Table() []Entry {
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
 		{WorkspaceNotFound, 404, false, "Check the workspace id.", DoorAPI},
 		{MethodNotAllowed, 405, false, "Use a method that the Allow header names.", DoorAPI},
+	}
+}
+
+// conflicting are of requests that are right, but not now.
+func conflicting() []Entry {
+	return []Entry{
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
 		{QuoteNotQualified, 409, false, "Lower the resolution or the samples of the scene, or ask the operator for a larger envelope.", DoorAPI},
 		{RenderNotCancellable, 409, false, "Follow the job to its end: a worker has already claimed it.", DoorAPI},
@@ -176,6 +195,12 @@ func Table() []Entry {
 		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},
 		{PriceAboveMax, 409, false, "Quote fewer frames, or start with a higher max_price_cents once whoever pays agrees.", DoorAPI},
 		{ToolNotFound, 404, false, "Call one of the tools that tools/list names.", DoorAPI},
+	}
+}
+
+// overloaded are of requests too large or too many, and of faults of the service.
+func overloaded() []Entry {
+	return []Entry{
 		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
 		{BodyTooLarge, 413, false, "Send a JSON body of at most 1 MiB.", DoorAPI},
 		{UnsupportedMedia, 415, false, "Send the content type that this route documents.", DoorAPI},
@@ -183,14 +208,24 @@ func Table() []Entry {
 		{Internal, 500, true, "Try again; if it stays, report the request_id.", DoorAPI},
 		{NotAcceptingJobs, 503, true, "Try again later; nothing was spent.", DoorAPI},
 		{Unavailable, 503, true, "Try again in a moment.", DoorAPI},
+	}
+}
 
+// farm are of the workers' API.
+func farm() []Entry {
+	return []Entry{
 		{WorkerNotRegistered, 404, true, "Register again and go on.", DoorFarm},
 		{LeaseLost, 409, false, "Drop the frame: it belongs to another attempt.", DoorFarm},
 		{FrameRejected, 400, false, "Render the frame again: what arrived is not what was described.", DoorFarm},
 		{SyntheticRefused, 403, false, "Start svc serve with --allow-synthetic, on a service that nobody buys from.", DoorFarm},
 		{BenchmarkRefused, 400, false, "Run svc bench again: the receipt is malformed, or not signed by the key beside it.", DoorFarm},
 		{NodeKeyBound, 409, false, "Sign with the key that this node key first came with, or ask the operator for a node key of its own.", DoorFarm},
+	}
+}
 
+// failures are of jobs that failed.
+func failures() []Entry {
+	return []Entry{
 		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
 		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},
 		{NoProgress, 0, true, "Start the job again; if it stays, simplify the scene.", DoorJob},
