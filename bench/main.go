@@ -1,10 +1,10 @@
 // Command bench measures what the service promises of its speed and memory, and
 // prints each figure beside a baseline that is measured in the same run.
 //
-// What always holds: subject and baseline take turns, in as many rounds as asked
-// for and each first in every other one, after one round that does not count; a
+// What always holds: subject and baseline take turns, in as many rounds as the flag
+// says and each first in every other one, after one round that does not count; a
 // figure is the median of its rounds (the worst where the goal is a bound on
-// memory); the ratio, the median of the rounds' own, stands first, since machines
+// memory); the ratio, the median of the rounds' own, comes first, since machines
 // differ and their load changes; nothing is simulated: real Blender, real
 // databases, real files, the service over HTTP.
 //
@@ -59,7 +59,7 @@ func main() {
 	count := flag.Int("rounds", 5, "how often subject and baseline take turns")
 	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print what it took as JSON; the benchmark runs itself so")
 	flag.Parse()
-	err := errors.New("-rounds must be 1 or more, and nothing stands behind the flags")
+	err := errors.New("-rounds must be 1 or more, and nothing may follow the flags")
 	switch {
 	case *inspect != "":
 		err = reading.InspectAlone(*inspect, os.Stdout)

@@ -35,7 +35,7 @@ type inspected struct {
 	TotalBytes int64   `json:"total_bytes"` // of the file
 }
 
-// InspectAlone reads the whole file, as the service does, and tells what it took.
+// InspectAlone reads the whole file, as the service does, and prints what it took.
 func InspectAlone(path string, to io.Writer) error {
 	file, err := os.Open(path)
 	if err != nil {

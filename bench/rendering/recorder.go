@@ -15,11 +15,11 @@ type recorder struct {
 
 	mu      sync.Mutex
 	waiting int           // Blenders that were started and have no file open
-	changed chan struct{} // closed and made anew when waiting changes
+	changed chan struct{} // closed and replaced when waiting changes
 	frames  []span
 }
 
-// span is when a frame began and ended, as its worker heard of it.
+// span is when a frame began and ended, as its worker saw it.
 type span struct{ began, ended time.Time }
 
 func newRecorder(r worker.Renderer) *recorder {

@@ -34,16 +34,16 @@ func Light() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: rowWhole, Unit: rounds.Duration, Baseline: byHandAll, Goal: rounds.RatioAtMost(0.75), Note: "320x180, one sample, on the CPU"},
-			{Name: rowFirst, Unit: rounds.Duration, Baseline: "blender by hand, from its start to its first frame", Goal: rounds.Under(0.05, rounds.Duration),
+			{Name: rowFirst, Unit: rounds.Duration, Baseline: "blender by manual, from its start to its first frame", Goal: rounds.Under(0.05, rounds.Duration),
 				Note: "file fetched and opened in between"},
-			{Name: rowGap, Unit: rounds.Duration, Baseline: "blender by hand, saved to next begun", Goal: rounds.Under(0.01, rounds.Duration)},
+			{Name: rowGap, Unit: rounds.Duration, Baseline: "blender by manual, saved to next begun", Goal: rounds.Under(0.01, rounds.Duration)},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
-			return measureJob(ctx, b, into, "render_light.py", func(r rounds.Record, job rendered, hand rounds.BlenderRun) {
-				r.Add(rowWhole, job.took.Seconds(), hand.Took.Seconds())
-				r.Add(rowFirst, job.frames[0].began.Sub(job.answered).Seconds(), hand.Begins[0].Sub(hand.Began).Seconds())
+			return measureJob(ctx, b, into, "render_light.py", func(r rounds.Record, job rendered, manual rounds.BlenderRun) {
+				r.Add(rowWhole, job.took.Seconds(), manual.Took.Seconds())
+				r.Add(rowFirst, job.frames[0].began.Sub(job.answered).Seconds(), manual.Begins[0].Sub(manual.Began).Seconds())
 				gaps := r.Of(rowGap)
-				gaps.Subject, gaps.Baseline = append(gaps.Subject, job.gaps()...), append(gaps.Baseline, hand.Gaps()...)
+				gaps.Subject, gaps.Baseline = append(gaps.Subject, job.gaps()...), append(gaps.Baseline, manual.Gaps()...)
 			})
 		},
 	}
@@ -54,8 +54,8 @@ func heavyGroup(name, script, note string) rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{{Name: name, Unit: rounds.Duration, Baseline: byHandAll, Goal: rounds.RatioAtMost(0.6), Note: note}},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
-			return measureJob(ctx, b, into, script, func(r rounds.Record, job rendered, hand rounds.BlenderRun) {
-				r.Add(name, job.took.Seconds(), hand.Took.Seconds())
+			return measureJob(ctx, b, into, script, func(r rounds.Record, job rendered, manual rounds.BlenderRun) {
+				r.Add(name, job.took.Seconds(), manual.Took.Seconds())
 			})
 		},
 	}
@@ -80,8 +80,8 @@ func Busy() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{{Name: rowShare, Unit: rounds.Percent, Baseline: "blender by hand", Goal: rounds.Over(0.95, rounds.Percent), Note: "8 frames of a second and more; a watched job, one in eight, renders some twice"}},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
-			return measureJob(ctx, b, into, "render_light.py", func(r rounds.Record, job rendered, hand rounds.BlenderRun) {
-				r.Add(rowShare, job.share(), hand.Share())
+			return measureJob(ctx, b, into, "render_light.py", func(r rounds.Record, job rendered, manual rounds.BlenderRun) {
+				r.Add(rowShare, job.share(), manual.Share())
 			}, longFrames...)
 		},
 	}
@@ -100,25 +100,25 @@ func measureJob(ctx context.Context, b *rounds.Run, into rounds.Record, script s
 	defer func() { err = errors.Join(err, on.stop()) }()
 	return b.Rounds(ctx, into, func(r rounds.Record) error {
 		var job rendered
-		var hand rounds.BlenderRun
+		var manual rounds.BlenderRun
 		err := b.Turns(func() (err error) {
 			job, err = on.render(ctx, b, file)
 			return err
 		}, func() error {
-			out, err := b.Dir("hand-")
+			out, err := b.Dir("manual-")
 			if err != nil {
 				return err
 			}
-			hand, err = b.ByHand(ctx, "-b", file, "-o", filepath.Join(out, "frame_####"), "-a")
+			manual, err = b.ByHand(ctx, "-b", file, "-o", filepath.Join(out, "frame_####"), "-a")
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if len(hand.Saves) != len(job.frames) || len(hand.Begins) != len(hand.Saves) {
-			return fmt.Errorf("the service rendered %d frames, Blender by hand began %d and saved %d", len(job.frames), len(hand.Begins), len(hand.Saves))
+		if len(manual.Saves) != len(job.frames) || len(manual.Begins) != len(manual.Saves) {
+			return fmt.Errorf("the service rendered %d frames, Blender by hand began %d and saved %d", len(job.frames), len(manual.Begins), len(manual.Saves))
 		}
-		add(r, job, hand)
+		add(r, job, manual)
 		return nil
 	})
 }

@@ -30,7 +30,7 @@ const (
 // net/http that writes the same bytes and does nothing else; what counting
 // costs; and how many quotes are started a second.
 func API(engine string) rounds.Group {
-	const plain = "bare net/http, same bytes"
+	const plain = "plain net/http, same bytes"
 	name := apiRow(engine)
 	status := rounds.Row{Name: name("status"), Unit: rounds.PerSecond, Baseline: plain, Note: fmt.Sprintf("%d callers at once, who share the processors", apiAtOnce)}
 	if engine == "sqlite" {
@@ -123,7 +123,7 @@ func measureAPI(ctx context.Context, b *rounds.Run, into rounds.Record, name fun
 	})
 }
 
-// besidePlain asks the service and a bare handler the same.
+// besidePlain sends the service and a plain handler the same requests.
 func besidePlain(ctx context.Context, b *rounds.Run, on *service, callers []apiCaller, ask func(apiCaller) request) (ours, theirs flow, err error) {
 	plain, err := copyAnswer(ctx, on.address, ask(callers[0]))
 	if err != nil {

@@ -27,11 +27,11 @@ import (
 )
 
 const (
-	boardMany   = 1 << 20 // results of the leaderboard that is measured
-	boardFew    = 10_000  // of the one that it stands beside
-	boardGPUs   = 200
-	boardAtOnce = 1 << 9 // rows in one statement that fills
-	boardAsked  = 41     // times that each route is asked for a median
+	boardMany     = 1 << 20 // results of the leaderboard that is measured
+	boardFew      = 10_000  // of the one that it is compared with
+	boardGPUs     = 200
+	boardAtOnce   = 1 << 9 // rows in one statement that fills
+	boardRequests = 41     // requests of each route, for a median
 )
 
 // boardRoutes are measured, each by itself; {result} is one's id.
@@ -102,7 +102,7 @@ func measureLeaderboard(ctx context.Context, b *rounds.Run, into rounds.Record, 
 
 // ask gives the median time that a route takes.
 func (h *board) ask(ctx context.Context, route string) (float64, error) {
-	took := make([]float64, boardAsked)
+	took := make([]float64, boardRequests)
 	for i := range took {
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/node/v1/leaderboard/"+strings.ReplaceAll(route, "{result}", h.result), nil)
 		w := httptest.NewRecorder()
@@ -117,7 +117,7 @@ func (h *board) ask(ctx context.Context, route string) (float64, error) {
 	return took[len(took)/2], nil
 }
 
-// openBoard fills a database and hands in one result by the way that all go.
+// openBoard fills a database and submits one result as a worker does.
 func openBoard(ctx context.Context, b *rounds.Run, engine string, results int) (*board, error) {
 	b.Say("filling in %d results on %s", results, engine)
 	address, drop, err := b.Database(ctx, engine)
@@ -160,7 +160,7 @@ func (h *board) fill(ctx context.Context, engine, address string, results int) e
 	}
 	done, err := fleet.Submit(ctx, leaderboardtest.Run("NVIDIA GeForce RTX 1007", 24, 4000, time.Now()))
 	if err != nil || done.Reason != "" {
-		return errors.Join(err, fmt.Errorf("hand in a result: %s", done.Detail))
+		return errors.Join(err, fmt.Errorf("submit a result: %s", done.Detail))
 	}
 	h.result = done.ResultID
 	api.Routes(h.mux, api.Config{DB: h.store, Board: board, Links: board.Links, Errors: &front.Errors{Log: slog.Default()}})

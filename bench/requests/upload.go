@@ -108,8 +108,8 @@ func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	address, told := strings.CutPrefix(strings.TrimSpace(line), "svc listens on ")
-	if !told {
+	address, found := strings.CutPrefix(strings.TrimSpace(line), "svc listens on ")
+	if !found {
 		err = fmt.Errorf("svc serve does not say where it listens, but %q: %w", line, err)
 	} else {
 		s.client, err = client.New(address, key)

@@ -29,7 +29,7 @@ func MemoryIn(status, what string) (float64, error) {
 			return kib * 1024, err
 		}
 	}
-	return 0, fmt.Errorf("the system does not tell %s", what)
+	return 0, fmt.Errorf("the system does not report %s", what)
 }
 
 // SHA256Sum hashes a file as a person does in a shell, and returns the seconds

@@ -16,7 +16,7 @@ import (
 type Row struct {
 	Name     string // "group/what", which -only is matched with
 	Unit     Unit
-	Baseline string // what the figure stands beside
+	Baseline string // what the figure is compared with
 	Goal     Goal
 	Note     string // what must be known to judge the figure
 }
@@ -156,7 +156,7 @@ func (t *Table) Print(to io.Writer) {
 	for _, line := range t.lines {
 		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
-	_ = w.Flush() // a table that cannot be printed has no reader to tell
+	_ = w.Flush() // a table that cannot be printed has no reader
 	fmt.Fprintf(to, "%d processors, load %s; RATIO is measured over baseline\n", runtime.NumCPU(), load())
 }
 
@@ -180,7 +180,7 @@ func (r Record) AddShare(name string, subject, baseline []float64, share float64
 // Percentile is the figure that a share of all does not exceed.
 func Percentile(all []float64, share float64) (float64, error) {
 	if len(all) == 0 {
-		return 0, errors.New("nothing was heard")
+		return 0, errors.New("nothing was received")
 	}
 	slices.Sort(all)
 	return all[min(int(share*float64(len(all))), len(all)-1)], nil

@@ -24,7 +24,7 @@ type Group struct {
 	Measure func(ctx context.Context, b *Run, into Record) error
 }
 
-// Run is what a run has at hand.
+// Run is what the groups of a run share.
 type Run struct {
 	made    int              // databases on the server so far
 	Count   int              // rounds that are recorded
@@ -36,7 +36,7 @@ type Run struct {
 }
 
 // Rounds calls one for the round that does not count, with a record that is
-// thrown away, and then as often as asked for.
+// thrown away, and then as often as the flag says.
 func (b *Run) Rounds(ctx context.Context, into Record, one func(Record) error) error {
 	began := time.Now()
 	for n := range b.Count + 1 {

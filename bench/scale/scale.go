@@ -29,7 +29,7 @@ const (
 // Workers has a thousand synthetic workers render the largest job on one
 // server, a process of its own, and then audits the store: no frame is lost, and
 // none is there twice. Beside it a tenth of the frames on ten workers. It is one
-// round, however many are asked for.
+// round, whatever -rounds says.
 func Workers(engine string) rounds.Group {
 	rate, memory := "scale/"+engine+" frames a second", "scale/"+engine+" server memory"
 	baseline := fmt.Sprintf("%d workers, %d frames", scaleFew, scaleFrames/scaleFewShare)
@@ -118,7 +118,7 @@ func (s *server) start(ctx context.Context, n int) (*client.Job, error) {
 }
 
 // Watchers has a crowd follow one job, and measures how old a change is when
-// they hear of it. Beside it one watcher alone.
+// they receive it. Beside it one watcher alone.
 func Watchers(engine string) rounds.Group {
 	name := fmt.Sprintf("watch/%s %d watchers, age of 99 %% of the events", engine, scaleWatchers)
 	return rounds.Group{

@@ -210,7 +210,7 @@ func (p present) Register(ctx context.Context, r farmapi.RegisterRequest) (farma
 	return reply, err
 }
 
-// changedAt stands before the time of a job's last change in its events.
+// changedAt comes before the time of a job's last change in its events.
 var changedAt = []byte(`"updated_at":"`)
 
 // watch follows a job to its end and returns how old each change was, in

@@ -40,7 +40,7 @@ func hookRowsOf(engine string) hookRows {
 }
 
 // Webhook measures how fast a backlog goes out, how long after the commit of
-// a job's end its receivers hear of it, and whether a dead receiver and one that
+// a job's end its receivers get it, and whether a dead receiver and one that
 // never answers delay the others. Beside the deliveries: the same bytes to the
 // same receivers by net/http alone, and for each call one row of the same
 // database updated and committed, which is the least that a delivery is. Beside
@@ -54,10 +54,10 @@ func Webhook(engine string) rounds.Group {
 	paced := fmt.Sprintf("from the commit to the receiver's handler; %d jobs, one every %s, each received by %d endpoints", hookJobs, hookPause, contract.MaxWebhookEndpoints)
 	return rounds.Group{
 		Rows: []rounds.Row{
-			{Name: names.rate, Unit: rounds.PerSecond, Baseline: "bare net/http and a commit a call", Goal: rounds.Over(hookNeed, rounds.PerSecond), Note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
-			{Name: names.half, Unit: rounds.Duration, Baseline: "bare net/http", Goal: rounds.Under(0.050, rounds.Duration), Note: paced},
-			{Name: names.most, Unit: rounds.Duration, Baseline: "bare net/http", Goal: rounds.Under(0.250, rounds.Duration), Note: "likewise"},
-			{Name: names.beside, Unit: rounds.Duration, Baseline: "without the two", Goal: rounds.RatioAtMost(1.25), Note: "the two hear of every tenth job, as their neighbours do"},
+			{Name: names.rate, Unit: rounds.PerSecond, Baseline: "plain net/http and a commit a call", Goal: rounds.Over(hookNeed, rounds.PerSecond), Note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
+			{Name: names.half, Unit: rounds.Duration, Baseline: "plain net/http", Goal: rounds.Under(0.050, rounds.Duration), Note: paced},
+			{Name: names.most, Unit: rounds.Duration, Baseline: "plain net/http", Goal: rounds.Under(0.250, rounds.Duration), Note: "likewise"},
+			{Name: names.beside, Unit: rounds.Duration, Baseline: "without the two", Goal: rounds.RatioAtMost(1.25), Note: "the two get every tenth job, as their neighbours do"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, _ string) error {
@@ -157,7 +157,7 @@ func (h *hookService) plainRate(ctx context.Context) (float64, error) {
 }
 
 // delays has jobs end, one every hookPause whatever became of those before, and
-// returns how long after its end each was heard of, in seconds.
+// returns how long after its end each arrived, in seconds.
 func (h *hookService) delays(ctx context.Context, end func(ctx context.Context, n int) (hookJob, error)) ([]float64, error) {
 	stop := h.drive(ctx)
 	defer stop()

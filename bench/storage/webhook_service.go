@@ -152,7 +152,7 @@ func (h *hookService) answer(w http.ResponseWriter, r *http.Request) {
 
 // hang takes a call and never answers.
 func (h *hookService) hang(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // only then is the caller's end heard of
+	_, _ = io.Copy(io.Discard, r.Body) // only then is the caller's end noticed
 	select {
 	case <-r.Context().Done():
 	case <-h.tarpit:
@@ -265,7 +265,7 @@ func (h *hookService) await(ctx context.Context, jobs []hookJob) (received []hoo
 	for len(missing) > 0 {
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%d of %d jobs were not heard of by all: %w", len(missing), len(jobs), ctx.Err())
+			return nil, fmt.Errorf("%d of %d jobs were not received by all: %w", len(missing), len(jobs), ctx.Err())
 		case hit := <-h.hits:
 			if known[hit.hookReceiver] || missing[hit.jobID] == 0 { // or it is of an earlier pass
 				h.again[hit.hookReceiver]++
@@ -282,7 +282,7 @@ func (h *hookService) await(ctx context.Context, jobs []hookJob) (received []hoo
 }
 
 // settle waits until it is written that all who answer have taken what they
-// received: else the next run would tell them again. Who received twice must have
+// received: else the next run would send them again. A receiver called twice must have
 // missed the first answer: a machine without time to spare lets calls run out of
 // theirs. Anything else is a fault.
 func (h *hookService) settle(ctx context.Context) error {
@@ -308,7 +308,7 @@ func (h *hookService) settle(ctx context.Context) error {
 			return err
 		}
 		if failed < times {
-			return fmt.Errorf("%s heard of job %s %d times, after %d calls without an answer", receiver.host, receiver.jobID, times+1, failed)
+			return fmt.Errorf("%s received job %s %d times, after %d calls without an answer", receiver.host, receiver.jobID, times+1, failed)
 		}
 	}
 	return nil
@@ -324,7 +324,7 @@ func (h *hookService) late() *hookHit {
 	}
 }
 
-// clear forgets what the plain client has told.
+// clear forgets what the plain client has sent.
 func (h *hookService) clear() {
 	for h.late() != nil {
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestOperator runs the scripts: each says what an operator is told on the
+// TestOperator runs the scripts: each says what an operator sees on the
 // command line.
 func TestOperator(t *testing.T) {
 	t.Parallel()

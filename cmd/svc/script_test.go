@@ -79,8 +79,8 @@ func publicPEM(ts *testscript.TestScript, key receipt.Key) []byte {
 	return text
 }
 
-// flip FILE TEXT changes one bit a little behind the first place where the text
-// stands.
+// flip FILE TEXT changes one bit a little behind the first place that has
+// the text.
 func flip(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
 	content, err := os.ReadFile(path)

@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Inspect tells what a .blend is, without a service and without Blender.
+// Inspect prints what a .blend is, without a service and without Blender.
 type Inspect struct {
 	File string `arg:"" type:"existingfile" help:"The .blend."`
 	JSON bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of the table."`
@@ -80,8 +80,8 @@ func readFacts(path string) (*inspected, error) {
 		return found, nil
 	}
 	if s := facts.Scene; s != nil {
-		// A range that cannot be priced as it stands, too long or without a frame
-		// of 1 or above, needs a range to be asked for: it has no price here.
+		// A range that cannot be priced as it is, too long or without a frame
+		// of 1 or above, needs a range in the request: it has no price here.
 		if frames, _, err := (quote.Asked{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
 			found.FrameCount = frames.Count()
 			found.PriceCents = found.FrameCount * contract.CentsPerFrame
@@ -111,7 +111,7 @@ func (f *inspected) print(w io.Writer) {
 		row("price", "none for the scene's own range; ask for one of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
 	}
 	f.printWarnings(row)
-	_ = table.Flush() // a closed standard output has nobody to tell
+	_ = table.Flush() // a closed standard output has no reader
 }
 
 func printScene(row func(name, format string, args ...any), s *blendfile.Scene, scenes int) {

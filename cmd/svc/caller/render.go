@@ -65,17 +65,17 @@ func (c *Render) Run(app *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	asked := terms{yes: c.Yes, in: os.Stdin, out: people}
+	consent := terms{yes: c.Yes, in: os.Stdin, out: people}
 	result, err := Run(ctx, Options{
 		Client: api, File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out,
-		Accept: asked.accept, Display: terminal.NewDisplay(people, time.Now),
+		Accept: consent.accept, Display: terminal.NewDisplay(people, time.Now),
 	})
-	return c.report(app, people, result, c.told(ctx, result, err))
+	return c.report(app, people, result, c.explain(ctx, result, err))
 }
 
-// told is what the person hears of a failure: how to go on after a Ctrl-C, where
+// explain turns a failure into what the person needs to know: how to go on after a Ctrl-C, where
 // the service was looked for when it is away.
-func (c *Render) told(ctx context.Context, result Result, err error) error {
+func (c *Render) explain(ctx context.Context, result Result, err error) error {
 	_, unsure := errors.AsType[*unsureError](err)
 	away, unreached := errors.AsType[*url.Error](err)
 	switch {
@@ -126,16 +126,16 @@ func failureOf(err error) *renderError {
 	if err == nil {
 		return nil
 	}
-	told := &renderError{Code: "failed", Message: err.Error()}
+	shown := &renderError{Code: "failed", Message: err.Error()}
 	var refused *client.Error
 	var failed *jobError
 	switch {
 	case errors.As(err, &refused) && refused.Code != "":
-		*told = renderError{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
+		*shown = renderError{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
 	case errors.As(err, &failed) && failed.job.Failure != nil:
-		told.Code, told.SuggestedAction = failed.job.Failure.Code, failed.job.Failure.SuggestedAction
+		shown.Code, shown.SuggestedAction = failed.job.Failure.Code, failed.job.Failure.SuggestedAction
 	}
-	return told
+	return shown
 }
 
 // FrameRange is the value of --frames.

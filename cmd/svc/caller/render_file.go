@@ -21,7 +21,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Options say what to render and whom to tell.
+// Options say what to render and where to show it.
 type Options struct {
 	Client  *client.Client
 	File    string     // a .blend; empty to follow jobID instead
@@ -48,7 +48,7 @@ type Result struct {
 	SigningKey   string          `json:"signing_key"`
 	Proof        string          `json:"proof"`
 	Checkpoint   string          `json:"checkpoint"`
-	Renderer     string          `json:"renderer"` // "Blender", or what stands in its place
+	Renderer     string          `json:"renderer"` // "Blender", or what rendered in its place
 	RenderDevice string          `json:"render_device"`
 	DeviceName   string          `json:"device_name"`
 	Version      string          `json:"version"` // of Blender
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		if err := o.Accept(ctx, quote); err != nil {
 			return result, err
 		}
-		// Once accepted, a Ctrl-C must not leave unknown whether money was held.
+		// Once accepted, a Ctrl-C must not leave unknown whether money was reserved.
 		job, err := o.Client.Start(context.WithoutCancel(ctx), quote.UploadID, quote.QuoteID,
 			client.StartRequest{LegalAcceptance: client.LegalV1})
 		if err != nil {
@@ -118,7 +118,7 @@ func inspect(ctx context.Context, o Options) (*client.Quote, error) {
 }
 
 // unsureError is a start of which no answer came: the job may be there, and its
-// price held.
+// price reserved.
 type unsureError struct {
 	quote *client.Quote
 	cause error
@@ -303,7 +303,7 @@ func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error
 
 // keep writes what svc verify needs: the receipt, its proof and the service's
 // keys, since receipt and checkpoint may be signed by different ones. The
-// checkpoint also stands by itself, for other tools.
+// checkpoint also has a file by itself, for other tools.
 func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.PublicKey) error {
 	logText, err := json.MarshalIndent(logged, "", "  ")
 	if err != nil {
@@ -335,8 +335,8 @@ func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.Publ
 	return nil
 }
 
-// unpack writes the frames of a verified ZIP: its names are bare, its entries
-// just these.
+// unpack writes the frames of a verified ZIP: its names have no folder, its
+// entries are just these.
 func (r *Result) unpack(frames []receipt.Frame) error {
 	archive, err := zip.OpenReader(r.ZIP)
 	if err != nil {

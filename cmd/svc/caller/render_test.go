@@ -35,7 +35,7 @@ type delivery struct {
 	inspect  map[string]any // the answer to an upload
 	started  atomic.Int64
 	leafFlip byte // changes the leaf in the log
-	noAnswer bool // a start is made, but nobody hears of it
+	noAnswer bool // a start is made, but its answer is lost
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
@@ -90,7 +90,7 @@ func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
 		d.URL, len(d.job.ZIP), hex.EncodeToString(sum[:]))
 }
 
-// leaf is where the receipt stands in the log of five.
+// leaf is where the receipt is in the log of five.
 const leaf = 2
 
 func (d *delivery) envelope() []byte {
@@ -176,9 +176,9 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	}
 }
 
-// Money may be held: that nothing was spent would be a guess, and a second render
+// Money may be reserved: that nothing was spent would be a guess, and a second render
 // of the file would be paid again.
-func TestStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
+func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	t.Parallel()
 	d := deliverOver(t)
 	d.noAnswer = true
@@ -193,13 +193,13 @@ func TestStartWithoutAnAnswerIsNotToldAsNone(t *testing.T) {
 	}
 	for _, want := range []string{"not known", "0.03 USD", "QTE-1", "/node/v1/uploads/UPL-1/start"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not told: %v", want, err)
+			t.Errorf("%q is not shown: %v", want, err)
 		}
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if told := (&Render{}).told(ctx, result, err); !errors.Is(told, err) {
-		t.Errorf("after a Ctrl-C it is told as %v", told)
+	if shown := (&Render{}).explain(ctx, result, err); !errors.Is(shown, err) {
+		t.Errorf("after a Ctrl-C it is shown as %v", shown)
 	}
 }
 
@@ -213,9 +213,9 @@ func TestServiceThatIsAwayIsNamed(t *testing.T) {
 	}
 	d.Close()
 	result, err := Run(t.Context(), o)
-	told := (&Render{Server: d.URL}).told(t.Context(), result, err)
-	if told == nil || !strings.HasPrefix(told.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(told.Error(), "--server") {
-		t.Errorf("got %v", told)
+	shown := (&Render{Server: d.URL}).explain(t.Context(), result, err)
+	if shown == nil || !strings.HasPrefix(shown.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(shown.Error(), "--server") {
+		t.Errorf("got %v", shown)
 	}
 }
 
@@ -365,7 +365,7 @@ func TestFailedJobSaysWhyAndWhatToDo(t *testing.T) {
 	if err == nil || err.Error() != "job JOB-1 failed: Blender ran out of memory (out_of_memory); nothing was charged. Use smaller textures." {
 		t.Errorf("error %v", err)
 	}
-	if told := failureOf(err); told.Code != "out_of_memory" || told.SuggestedAction != "Use smaller textures." {
-		t.Errorf("programs are told %+v", told)
+	if shown := failureOf(err); shown.Code != "out_of_memory" || shown.SuggestedAction != "Use smaller textures." {
+		t.Errorf("programs get %+v", shown)
 	}
 }

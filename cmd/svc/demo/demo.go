@@ -190,7 +190,7 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	return err
 }
 
-// frames are those asked for, else the first few of the scene's own.
+// frames are those of --frames, else the first few of the scene's own.
 func (c *Command) frames(path string) (caller.FrameRange, error) {
 	if c.Frames.Given {
 		return c.Frames, nil

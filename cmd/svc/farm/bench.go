@@ -27,7 +27,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Bench measures this machine and hands the receipt in.
+// Bench measures this machine and submits the receipt.
 type Bench struct {
 	BlenderFlags
 	SandboxFlags
@@ -107,7 +107,7 @@ func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benched,
 	}
 	shown := sceneMeters{to: to}
 	defer shown.end()
-	admitted := false // told once, not for each scene
+	admitted := false // registered once, not for each scene
 	done.Receipt, err = measure.Run(ctx, measure.Config{
 		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
 		Admit: func(info blender.Info) error {
@@ -183,7 +183,7 @@ func (c *Bench) sign(done *benched) error {
 }
 
 // register tells the service of this machine: before anything is measured, since a
-// key that is none is better told at once.
+// wrong key is better known at once.
 func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (workerID string, err error) {
 	reply, err := farmapi.NewClient(c.Server, c.Key).Register(ctx, request)
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (
 	return reply.WorkerID, nil
 }
 
-// send hands the receipt in, where a server is given.
+// send submits the receipt, where a server is given.
 func (c *Bench) send(ctx context.Context, done *benched) error {
 	if c.Server == "" {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// doctor tells what a worker would do on this machine.
+// doctor reports what a worker would do on this machine.
 type doctor struct {
 	BlenderFlags
 	SandboxFlags
@@ -56,18 +56,18 @@ func (c *doctor) Run(app *kong.Context) error {
 	e.Blender, e.BlenderErr = blender.Find(c.Blender, blender.DataHome())
 	// What is in force is a finding here, not a line of a log.
 	e.Sandbox, e.SandboxErr = c.open(ctx, slog.New(slog.DiscardHandler))
-	told := diagnosis{OK: true, Findings: e.Examine(ctx)}
-	for _, f := range told.Findings {
-		told.OK = told.OK && f.Verdict != worker.Bad
+	found := diagnosis{OK: true, Findings: e.Examine(ctx)}
+	for _, f := range found.Findings {
+		found.OK = found.OK && f.Verdict != worker.Bad
 	}
 	var err error
-	if !told.OK {
+	if !found.OK {
 		err = errUnfit
 	}
 	if c.JSON {
-		return errors.Join(terminal.PrintJSON(app.Stdout, told), err)
+		return errors.Join(terminal.PrintJSON(app.Stdout, found), err)
 	}
-	told.print(app.Stdout)
+	found.print(app.Stdout)
 	return err
 }
 

@@ -89,18 +89,18 @@ func (t *transfers) forget(name string) {
 }
 
 // inspect is svc_inspect, with file_path.
-func (b *bridge) inspect(ctx context.Context, tool string, told map[string]any) (*mcp.CallToolResult, error) {
-	path, given := told["file_path"].(string)
+func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
+	path, given := arguments["file_path"].(string)
 	if !given {
-		if upload, _ := told["upload_id"].(string); upload != "" {
+		if upload, _ := arguments["upload_id"].(string); upload != "" {
 			if s := b.find(upload); s != nil {
 				s.wait()
 				return b.arrival(ctx, tool, upload, s)
 			}
 		}
-		return b.forward(ctx, tool, told)
+		return b.forward(ctx, tool, arguments)
 	}
-	if len(told) > 1 {
+	if len(arguments) > 1 {
 		return nil, fault.Field("file_path", "stands beside other arguments; send it alone")
 	}
 	file, size, err := openScene(path)
@@ -166,7 +166,7 @@ func openScene(path string) (*os.File, int64, error) {
 func isScene(path string) bool { return strings.EqualFold(filepath.Ext(path), contract.InputExtension) }
 
 // send puts a file behind a signed link. What the service refuses it keeps for
-// whoever asks about the upload.
+// the next call about the upload.
 func (b *bridge) send(ctx context.Context, address, name string, file *os.File, size int64) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, address, file) // closes the file
 	if err != nil {
@@ -183,14 +183,14 @@ func (b *bridge) send(ctx context.Context, address, name string, file *os.File, 
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
 		return errors.Join(fault.New(fault.Unavailable, "The file could not be sent: the service answered %d.", res.StatusCode), res.Body.Close())
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // the service tells again when it is asked
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // the service repeats it when the upload is looked up
 	return res.Body.Close()
 }
 
 // download is svc_download, with save_as.
-func (b *bridge) download(ctx context.Context, tool string, told map[string]any) (*mcp.CallToolResult, error) {
-	name, given := told["save_as"].(string)
-	job := told["job_id"]
+func (b *bridge) download(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
+	name, given := arguments["save_as"].(string)
+	job := arguments["job_id"]
 	link, err := b.forward(ctx, tool, map[string]any{"job_id": job})
 	if err != nil || link.IsError || !given {
 		return link, err
@@ -202,7 +202,7 @@ func (b *bridge) download(ctx context.Context, tool string, told map[string]any)
 	s := b.begin(key, func(ctx context.Context) error { return b.save(ctx, name, address, sum) })
 	if !s.ended() {
 		const action = "The ZIP is on its way. Call svc_download again with the same arguments after a moment."
-		return changed(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": told, "poll_after_seconds": 2}), nil
+		return changed(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": arguments, "poll_after_seconds": 2}), nil
 	}
 	b.forget(key)
 	if s.err != nil {

@@ -85,7 +85,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// bridge hands a local agent's calls on to a service, and moves files for it.
+// bridge passes a local agent's calls to a service, and moves files for it.
 type bridge struct {
 	server string
 	http   *http.Client // with the key
@@ -125,8 +125,8 @@ func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.Cl
 	return session, nil
 }
 
-// ask asks the service, and once more over a new session when the one at hand
-// broke: whatever is asked may be asked twice.
+// ask calls the service, and once more over a new session when the present one
+// broke: every call may be repeated.
 func ask[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSession) (R, error)) (R, error) {
 	b.connecting.Lock()
 	session := b.session
@@ -197,24 +197,24 @@ func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
 		handle = b.download
 	}
 	s.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		told := map[string]any{}
+		arguments := map[string]any{}
 		if len(req.Params.Arguments) > 0 {
-			if err := json.Unmarshal(req.Params.Arguments, &told); err != nil {
+			if err := json.Unmarshal(req.Params.Arguments, &arguments); err != nil {
 				return agent.Refuse(fault.New(fault.InvalidRequest, "The arguments are no JSON object."), "", tool.Name, nil), nil
 			}
 		}
-		r, err := handle(ctx, tool.Name, told)
+		r, err := handle(ctx, tool.Name, arguments)
 		if err != nil {
-			return agent.Refuse(refusalOf(err), "", tool.Name, told), nil
+			return agent.Refuse(refusalOf(err), "", tool.Name, arguments), nil
 		}
 		return r, nil
 	})
 }
 
 // forward has the service answer.
-func (b *bridge) forward(ctx context.Context, tool string, told map[string]any) (*mcp.CallToolResult, error) {
+func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	r, err := ask(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
-		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: told})
+		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	})
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "The service did not answer: %v.", err)
@@ -225,7 +225,7 @@ func (b *bridge) forward(ctx context.Context, tool string, told map[string]any) 
 // refusalOf tells an error of this machine to the agent: it runs for the person
 // whose machine it is.
 func refusalOf(err error) error {
-	if _, told := errors.AsType[*fault.Error](err); told {
+	if _, known := errors.AsType[*fault.Error](err); known {
 		return err
 	}
 	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Mend what the message says on this machine, then call again.")
@@ -240,8 +240,8 @@ func addProperty(schema any, name, description string) {
 	}
 }
 
-// addAnswerProperty is addProperty for an answer, which stands before the
-// refusal.
+// addAnswerProperty is addProperty for an answer, which comes before the
+// refusal in the schema.
 func addAnswerProperty(schema any, name, description string) {
 	if object, ok := schema.(map[string]any); ok {
 		if either, ok := object["oneOf"].([]any); ok && len(either) > 0 {

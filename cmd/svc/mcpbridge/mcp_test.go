@@ -41,8 +41,8 @@ func hurried(t *testing.T) *mcp.ClientSession {
 	return agent
 }
 
-// told is what a tool answers, as far as these tests look.
-type told struct {
+// answered is what a tool returns, as far as these tests look.
+type answered struct {
 	Status   string `json:"status"`
 	UploadID string `json:"upload_id"`
 	Error    struct {
@@ -50,7 +50,7 @@ type told struct {
 	} `json:"error"`
 }
 
-func asked(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[string]any) (answer told) {
+func call(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[string]any) (answer answered) {
 	t.Helper()
 	r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
 	t.Parallel()
 	agent := hurried(t)
 	for range 5 {
-		if a := asked(t, agent, "svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}); a.Error.Code != "render_not_found" {
+		if a := call(t, agent, "svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}); a.Error.Code != "render_not_found" {
 			t.Fatalf("a call is answered with %+v", a)
 		}
 	}
@@ -80,9 +80,9 @@ func TestLocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
 	if err := os.WriteFile(path, demo.Scene(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := asked(t, agent, "svc_inspect", map[string]any{"file_path": path})
+	a := call(t, agent, "svc_inspect", map[string]any{"file_path": path})
 	for a.Status == "fetching" {
-		a = asked(t, agent, "svc_inspect", map[string]any{"upload_id": a.UploadID})
+		a = call(t, agent, "svc_inspect", map[string]any{"upload_id": a.UploadID})
 	}
 	if a.Status != "inspected" {
 		t.Errorf("the file is %+v", a)

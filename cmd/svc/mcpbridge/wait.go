@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// longestWait is how long one request waits for its turn, in all: whoever runs
+// longestWait is how long one request waits for its turn, in all: the program that runs
 // the agent gives up on a call after a while.
 const longestWait = 15 * time.Second
 

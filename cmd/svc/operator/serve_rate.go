@@ -14,7 +14,7 @@ type RateFlags struct {
 	TrustedHops   int `env:"SVC_TRUSTED_HOPS" default:"0" help:"Proxies in front of the service whose X-Forwarded-For is believed."`
 }
 
-// Limit sets the limits of the API, and with them that of the workers' door.
+// Limit sets the limits of the API, and with them that of the workers' API.
 func (f RateFlags) Limit(cfg *app.Config) error {
 	if f.RatePerMinute < 0 || f.RatePerMinute > 60_000_000 || f.RateBurst < 1 || f.TrustedHops < 0 {
 		return terminal.WrongUsagef("--rate-per-minute must be 0 to 60000000, --rate-burst 1 or more, --trusted-hops 0 or more")

@@ -31,7 +31,7 @@ func (s store) config() app.Config {
 }
 
 // flags are those that lead another command to the same place. A password stays
-// in the environment: what is printed here is kept by whoever keeps the output.
+// in the environment: what is printed here is kept with the output.
 func (s store) flags() string {
 	where := "--data " + s.Data
 	if s.Database == "" {

@@ -38,7 +38,7 @@ func TestFirstStepsTellNoPassword(t *testing.T) {
 		"postgres://db.example/svc?password=s3": `--data ./data --database "$SVC_DATABASE"`,
 	} {
 		if got := (store{Data: "./data", Database: database}).flags(); got != want {
-			t.Errorf("%s is told as %s", database, got)
+			t.Errorf("%s is printed as %s", database, got)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (c *Verify) Check() (*verified, error) {
 	return found, WithExitCode(err)
 }
 
-// checkLog looks for the receipt in the log, where a proof is at hand.
+// checkLog looks for the receipt in the log, where there is a proof.
 func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) error {
 	var known []byte
 	if c.Known != "" {

@@ -21,9 +21,9 @@ type Display interface {
 
 // Meter is one stretch of work. It is used by one goroutine at a time.
 type Meter interface {
-	// Move tells how far the work is. A total below 1 is not known yet.
+	// Move says how far the work is. A total below 1 is not known yet.
 	Move(done, total int64)
-	// Expect tells what is said of the time left, in place of the meter's own
+	// Expect sets what is shown of the time left, in place of the meter's own
 	// guess; "" leaves that to the meter.
 	Expect(left string)
 	// End closes the meter, whether the work was finished or not.
@@ -79,13 +79,13 @@ func IsTerminal(stream any) bool {
 	return err == nil
 }
 
-// pace tells how long a stretch of work still takes, by how fast it went since
+// pace guesses how long a stretch of work still takes, by how fast it went since
 // its first move.
 type pace struct {
 	began     time.Time
 	from      int64
 	remaining time.Duration // 0 while unknown, and at the end
-	told      string        // by who knows better
+	expected  string        // shown in place of the guess
 }
 
 func (p *pace) move(now time.Time, done, total int64) {
@@ -94,7 +94,7 @@ func (p *pace) move(now time.Time, done, total int64) {
 	}
 	p.remaining = 0
 	if total > 0 && done >= total {
-		p.told = ""
+		p.expected = ""
 		return
 	}
 	if done > p.from && total > 0 {
@@ -103,11 +103,11 @@ func (p *pace) move(now time.Time, done, total int64) {
 	}
 }
 
-func (p *pace) Expect(left string) { p.told = left }
+func (p *pace) Expect(left string) { p.expected = left }
 
 func (p *pace) text() string {
-	if p.told != "" {
-		return p.told
+	if p.expected != "" {
+		return p.expected
 	}
 	if p.remaining <= 0 {
 		return ""
@@ -208,7 +208,7 @@ type line struct {
 	pace
 	tenth int64     // of the last line
 	last  time.Time // of the last line, or of the beginning
-	said  int64     // done, as the last line told it
+	said  int64     // done, as the last line had it
 }
 
 func (m *line) Move(done, total int64) {
