@@ -5,8 +5,8 @@
 // Serve adds the doors and the background work, and runs until its context
 // ends.
 //
-// What always holds: what Serve starts it also stops, in the reverse order;
-// nothing else in the service starts background work. Start reading at Open, then
+// What always holds: what Serve starts it also stops; nothing else in the service
+// starts background work. Start reading at Open, then
 // Serve.
 package app
 

@@ -57,8 +57,8 @@ const (
 )
 
 // Serve opens the doors and works until ctx ends; then it stops in order and
-// returns nil. First readiness goes off and nobody waits here any more, while a
-// running frame is finished or given back. Then requests that run may end, within
+// returns nil. A stop turns readiness off and ends long polls and event streams; the
+// worker finishes its frame or gives it back; requests that run may end, within
 // Config.StopTimeout of the beginning of the stop; what is left is cancelled.
 func (a *App) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp", a.Config.Listen)
@@ -82,9 +82,7 @@ func (a *App) Serve(ctx context.Context) error {
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
-	queues := a.queues(p)
-
-	// What starts, in this order, and stops in the reverse.
+	// A stop ends waiting first, then the worker, the requests and the background.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(nil)
@@ -98,18 +96,7 @@ func (a *App) Serve(ctx context.Context) error {
 	var background sync.WaitGroup
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	for _, run := range []func(context.Context){
-		a.runner(queues[job.PackageQueue], packParallel, p.artifacts.Package).Run,
-		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
-		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
-		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(at).Send).Run,
-		workers.WakeWorkers,
-		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
-		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
-		counter.Run,
-		a.reaper(queues),
-		a.sweeper(p.artifacts),
-	} {
+	for _, run := range a.background(p, in, workers, counter) {
 		background.Go(func() { run(work) })
 	}
 	worked := make(chan error, 1)
@@ -141,6 +128,23 @@ func (a *App) Serve(ctx context.Context) error {
 	stopWork()
 	background.Wait()
 	return err
+}
+
+// background is the work that no request waits for. It runs until the service stops.
+func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter) []func(context.Context) {
+	queues := a.queues(p)
+	return []func(context.Context){
+		a.runner(queues[job.PackageQueue], packParallel, p.artifacts.Package).Run,
+		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
+		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
+		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,
+		workers.WakeWorkers,
+		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
+		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
+		counter.Run,
+		a.reaper(queues),
+		a.sweeper(p.artifacts),
+	}
 }
 
 // cutOff ends the requests that did not end by themselves.

@@ -48,7 +48,7 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := fault.Envelope(err, requestID)
 	fault.Headers(h, err)
 	h.Set("Cache-Control", "no-store")
-	if e.Page != nil && wantsPage(r) {
+	if e.Page != nil && !isForPrograms(r.URL.Path) && AcceptsHTML(r.Header.Get("Accept")) {
 		e.Page(w, r, status, body)
 		return
 	}
@@ -58,7 +58,6 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	_ = plainjson.Write(w, body)
 }
 
-// wantsPage reports whether the caller is a browser that accepts pages.
-func wantsPage(r *http.Request) bool {
-	return !isForPrograms(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
-}
+// AcceptsHTML reports whether an Accept header asks for a page, as browsers' do and
+// programs' do not.
+func AcceptsHTML(accept string) bool { return strings.Contains(accept, "text/html") }

@@ -70,7 +70,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve passes the request to its route. Errors: those of limit and checkText,
 // route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
-	setSecurity(w.Header(), r.URL.Path)
+	setNosniff(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
 		allowAnyOrigin(w.Header())
 		if r.Method == http.MethodOptions {

@@ -2,8 +2,8 @@ package web
 
 import "net/http"
 
-// setHeaders sets the headers of a page, the security headers among them. No
-// other place does.
+// setHeaders sets the headers of a page: its policy, its referrer, how long it may
+// be cached. Only nosniff comes from elsewhere: front sets it, for files too.
 func setHeaders(h http.Header, p page) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", contentPolicy(p.Forms, p.Scripts))

@@ -144,6 +144,3 @@ func send(w http.ResponseWriter, r *http.Request, p page, body []byte) {
 	}
 	_, _ = w.Write(body)
 }
-
-// wantsPage reports whether a request is a browser's, for a page.
-func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/work/job"
@@ -63,7 +64,7 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case wantsPage(r):
+	case front.AcceptsHTML(r.Header.Get("Accept")):
 		return s.show(w, r, proofPage(body))
 	}
 	h.Set("Content-Type", "application/json")

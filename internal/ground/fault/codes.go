@@ -4,7 +4,8 @@ import "slices"
 
 // Code is a wire error code (error.code) or a job's failure code.
 //
-// To add one: add the constant, its row in Table, and run `make generate`,
+// To add one: add the constant and its row in Table, name the operations that
+// answer with it in internal/door/api/document/codes.go, and run `make generate`,
 // which prints docs/errors.md.
 type Code string
 

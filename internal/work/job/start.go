@@ -75,6 +75,22 @@ func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, er
 	return o, err
 }
 
+// Hold makes a job of a locked quote and reserves its price, in the caller's
+// transaction, and leaves it to wait for Submit: the older flow's spend
+// boundary. Errors: as Start.
+func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (Object, error) {
+	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
+		return Object{}, err
+	}
+	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
+	if err != nil {
+		return Object{}, err
+	}
+	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
+	o.WebhookSecret = secret
+	return o, err
+}
+
 // begin creates a job, reserves its price and arms its webhook. It returns the webhook's
 // secret if the service made it. It enqueues the frames of a queued job; for one that
 // awaits its submit it schedules the cancellation instead.

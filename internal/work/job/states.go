@@ -13,8 +13,9 @@ import (
 
 // Status is a job's state (spec 3).
 //
-// To add one: the constant, its moves below, isTerminal, the queries in
-// db/queries that name states, and `make generate` for docs/states.md.
+// To add one: the constant, its moves below, Terminal, the queries in
+// internal/ground/db/queries that name states, the enum of Object.Status, and
+// `make generate` for docs/states.md.
 type Status string
 
 // States of a job.

@@ -9,28 +9,10 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
-	"svc.example/internal/work/identity"
-	"svc.example/internal/work/quote"
 )
 
 // cancelUnsubmitted is the cancel_reason of a job that was not submitted in time.
 const cancelUnsubmitted = "submit_expired"
-
-// Hold makes a job of a locked quote and reserves its price, in the caller's
-// transaction, and leaves it to wait for Submit: the older flow's spend
-// boundary. Errors: as Start.
-func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote) (Object, error) {
-	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
-		return Object{}, err
-	}
-	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
-	if err != nil {
-		return Object{}, err
-	}
-	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
-	o.WebhookSecret = secret
-	return o, err
-}
 
 // Submit sends a job that Hold made to the workers, in the caller's transaction. A
 // job that was submitted before comes back as it is, unless it has ended without a

@@ -141,8 +141,8 @@ func fold(text string) string {
 // the order of the types, no escapes beyond JSON's own. Equal projects then have
 // equal texts.
 func (m Manifest) encode() (string, error) {
-	m.Files = slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	text, err := plainjson.Marshal(m)
+	sorted := Manifest{Main: m.Main, Files: slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })}
+	text, err := plainjson.Marshal(sorted)
 	if err != nil {
 		return "", fmt.Errorf("write a manifest: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -142,7 +141,7 @@ func (s *Server) signedIn(accept string, opened identity.Opened, err error, cook
 		return nil, err
 	}
 	cookies = append(cookies, identity.SessionCookie(s.Links.PublicURL, opened.Token, opened.Expires))
-	if wantsPage(accept) {
+	if front.AcceptsHTML(accept) {
 		return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.SignedIn(w, r, opened.Person.Email) }, cookies...), nil
 	}
 	return answeredBy(func(w http.ResponseWriter, _ *http.Request) error {
@@ -166,8 +165,6 @@ func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamRespons
 		}
 	}}
 }
-
-func wantsPage(accept string) bool { return strings.Contains(accept, "text/html") }
 
 func htmlContent() *huma.MediaType {
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
