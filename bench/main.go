@@ -8,7 +8,7 @@
 // differ and their load changes; nothing is simulated: real Blender, real
 // databases, real files, the service over HTTP.
 //
-// A missed goal is printed and is no error. Baselines need rounds.SHA256Sum, PostgreSQL in
+// A missed goal is printed and is no error. Baselines need sha256sum, PostgreSQL in
 // SVC_TEST_POSTGRES and a Blender (make bench brings both). Run it in the
 // repository's root.
 //

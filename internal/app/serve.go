@@ -253,8 +253,10 @@ func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error
 	return func(ctx context.Context, l lease.Lease) error {
 		kind, thing, _ := strings.Cut(l.Subject, "/")
 		switch kind {
-		case "upload":
+		case intake.ExpireUpload:
 			return in.Expire(ctx, l, thing)
+		case intake.ExpireBlob:
+			return in.RemoveBlob(ctx, l, thing)
 		case job.ExpireSubmit:
 			return p.jobs.CancelUnsubmitted(ctx, l, thing)
 		case job.ExpireFrames:

@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"time"
 	"unicode"
 
 	"svc.example/internal/ground/blendfile"
@@ -144,7 +143,6 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked, and func(*db.Tx
 		return Inspection{}, fmt.Errorf("store upload: %w", err)
 	}
 	out := Inspection{UploadID: r.uploadID, Scene: r.scene}
-	var kept bool
 	err = r.intake.DB.Write(ctx, func(tx *db.Tx) error {
 		upload := query.UploadCreateParams{
 			UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
@@ -158,7 +156,7 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked, and func(*db.Tx
 			return linkUsed() // another file for this id was faster
 		}
 		tx.Announce(topic(r.uploadID))
-		if kept, err = r.keep(ctx, tx); err != nil {
+		if err := r.keep(ctx, tx); err != nil {
 			return err
 		}
 		row, err := tx.UploadByID(ctx, r.uploadID)
@@ -168,7 +166,7 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked, and func(*db.Tx
 		if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), asked); err != nil {
 			return err
 		}
-		if err := lease.Add(ctx, tx, lease.ExpireQueue, "upload/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
+		if err := lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
 			return err
 		}
 		if and == nil {
@@ -176,24 +174,28 @@ func (r *Received) Quote(ctx context.Context, asked quote.Asked, and func(*db.Tx
 		}
 		return and(tx, out)
 	})
-	if (err != nil || !kept) && !errors.Is(err, db.ErrUnknown) {
-		// No row names the blob. If this fails, the sweep finds it.
-		_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
-	}
 	if err != nil {
+		if !errors.Is(err, db.ErrUnknown) {
+			// No row names the blob. If this fails, the sweep finds it.
+			_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
+		}
 		return Inspection{}, err
 	}
 	return out, nil
 }
 
-// keep creates the upload's project. It reports whether the project uses this blob:
-// the workspace may have uploaded the same bytes before.
-func (r *Received) keep(ctx context.Context, tx *db.Tx) (kept bool, err error) {
-	kept, err = project.Keep(ctx, tx, r.workspaceID, project.Content{SHA256: r.sha256, SizeBytes: r.size, BlobKey: r.key})
-	if err != nil {
-		return false, err
+// keep creates the upload's project. Where the workspace has sent the same bytes
+// before, the project uses those; this blob is then removed behind the answer, which
+// must not wait for a large file to go.
+func (r *Received) keep(ctx context.Context, tx *db.Tx) error {
+	kept, err := project.Keep(ctx, tx, r.workspaceID, project.Content{SHA256: r.sha256, SizeBytes: r.size, BlobKey: r.key})
+	if err == nil && !kept {
+		err = lease.Add(ctx, tx, lease.ExpireQueue, ExpireBlob+"/"+r.key, 0, tx.Time())
 	}
-	return kept, project.Create(ctx, tx, r.workspaceID, r.uploadID, project.SingleFile(r.filename, r.sha256, r.size))
+	if err != nil {
+		return err
+	}
+	return project.Create(ctx, tx, r.workspaceID, r.uploadID, project.SingleFile(r.filename, r.sha256, r.size))
 }
 
 // OpenQuote returns a quote of an upload that a job can accept, in the caller's
@@ -269,41 +271,6 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	}
 	q, err := in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), asked)
 	return Inspection{UploadID: uploadID, Scene: kept, Quote: q}, err
-}
-
-// Expire removes an upload that no job uses any more. It handles a lease of
-// lease.ExpireQueue with the subject "upload/<upload_id>".
-func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
-	var unused []string
-	err := in.DB.Write(ctx, func(tx *db.Tx) error {
-		unused = nil
-		if _, err := tx.UploadLock(ctx, uploadID); err != nil {
-			return fmt.Errorf("expire upload %s: %w", uploadID, err)
-		}
-		live, err := tx.UploadLiveJobs(ctx, uploadID)
-		if err != nil {
-			return fmt.Errorf("expire upload %s: %w", uploadID, err)
-		}
-		if live > 0 { // a running job still needs the file
-			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
-		}
-		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
-			return fmt.Errorf("expire upload %s: %w", uploadID, err)
-		}
-		if unused, err = project.Remove(ctx, tx, uploadID); err != nil {
-			return err
-		}
-		return lease.Finish(ctx, tx, l.Ref())
-	})
-	if err != nil {
-		return err
-	}
-	// Blobs go after their rows: the sweep finds a blob without a row, but nobody
-	// could mend a row without its blob.
-	for _, key := range unused {
-		err = errors.Join(err, in.Blobs.Delete(ctx, key))
-	}
-	return err
 }
 
 // capped passes on at most left bytes, and hashes and stores them on the way.
