@@ -23,7 +23,7 @@ func serveFront(t *testing.T, method, path string, header http.Header) *httptest
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /thing/{id}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thing") })
-	mux.HandleFunc("POST /thing/{id}", func(http.ResponseWriter, *http.Request) { panic(errors.New("secret of the house")) })
+	mux.HandleFunc("POST /thing/{id}", func(http.ResponseWriter, *http.Request) { panic(errors.New("secret of the service")) })
 	r := httptest.NewRequest(method, path, nil)
 	for name, values := range header {
 		r.Header[name] = values

@@ -15,22 +15,22 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// house is a database whose clock the test moves.
-type house struct {
+// service is a database whose clock the test moves.
+type service struct {
 	*db.DB
 	t    *testing.T
 	skew *atomic.Int64
 }
 
-func each(t *testing.T, test func(t *testing.T, h house)) {
+func each(t *testing.T, test func(t *testing.T, h service)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
 		d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }})
-		test(t, house{d, t, &skew})
+		test(t, service{d, t, &skew})
 	})
 }
 
-func (h house) write(do func(tx *db.Tx) error) {
+func (h service) write(do func(tx *db.Tx) error) {
 	h.t.Helper()
 	if err := h.Write(context.Background(), do); err != nil {
 		h.t.Fatal(err)
@@ -38,7 +38,7 @@ func (h house) write(do func(tx *db.Tx) error) {
 }
 
 // ring opens the keys of a folder and publishes them, as a starting service does.
-func (h house) ring(folder string) *signing.Ring {
+func (h service) ring(folder string) *signing.Ring {
 	h.t.Helper()
 	r, err := signing.Open(folder, rand.Reader)
 	if err != nil {
@@ -48,13 +48,13 @@ func (h house) ring(folder string) *signing.Ring {
 	return r
 }
 
-func (h house) register(r *signing.Ring) {
+func (h service) register(r *signing.Ring) {
 	h.t.Helper()
 	h.write(func(tx *db.Tx) error { return r.Register(context.Background(), tx) })
 }
 
 // signs gives the id of the key that a ring would sign with, or the error.
-func (h house) signs(r *signing.Ring) string {
+func (h service) signs(r *signing.Ring) string {
 	h.t.Helper()
 	var id string
 	err := h.Read(context.Background(), func(tx *db.Tx) error {
@@ -70,7 +70,7 @@ func (h house) signs(r *signing.Ring) string {
 	return id
 }
 
-func (h house) published() (all []signing.Published) {
+func (h service) published() (all []signing.Published) {
 	h.t.Helper()
 	err := h.Read(context.Background(), func(tx *db.Tx) (err error) { all, err = signing.All(context.Background(), tx); return err })
 	if err != nil {
@@ -81,7 +81,7 @@ func (h house) published() (all []signing.Published) {
 
 func TestKeyIsPublishedBeforeItSigns(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		r, err := signing.Open(t.TempDir(), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestKeyIsPublishedBeforeItSigns(t *testing.T) {
 
 func TestKeySignsAlsoWhenTheClockIsSetBackBehindItsPublication(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		r := h.ring(t.TempDir())
 		want := h.signs(r)
 		h.skew.Add(-int64(time.Hour))
@@ -111,7 +111,7 @@ func TestKeySignsAlsoWhenTheClockIsSetBackBehindItsPublication(t *testing.T) {
 
 func TestRotationReachesRunningProcessesOfTheFolderAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		folder := t.TempDir()
 		running, operator := h.ring(folder), h.ring(folder)
 		first := h.signs(running)
@@ -135,7 +135,7 @@ func TestRotationReachesRunningProcessesOfTheFolderAtOnce(t *testing.T) {
 
 func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		old, err := receipt.NewKey(strings.NewReader(strings.Repeat("o", 32)))
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 // TestLastKeyIsNotEnded: without a key that stays, no job could be completed.
 func TestLastKeyIsNotEnded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		r := h.ring(t.TempDir())
 		first := h.signs(r)
 		end := func(id string, after time.Duration) error {
@@ -196,7 +196,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 
 func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		id := h.signs(h.ring(t.TempDir()))
 		h.skew.Add(int64(time.Minute))
 		h.ring(t.TempDir()) // one that stays
@@ -216,7 +216,7 @@ func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 // have none once the overlap is over.
 func TestKeyOfAnotherFolderIsNotRotatedIn(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, h house) {
+	each(t, func(t *testing.T, h service) {
 		h.ring(t.TempDir())
 		mistyped, err := signing.Open(t.TempDir(), rand.Reader)
 		if err != nil {
