@@ -104,6 +104,6 @@ On one's own machine "svc mcp --server %[3]s" offers the same tools over standar
 ## For people
 
 - [Reference](%[11]s)
-`, summary, s.Links.To(links.AgentPath), s.Links.PublicURL, s.Links.To(links.OpenAPIPath), s.Links.To(links.CapabilitiesPath), s.Links.To(links.PricingPath),
+`, summary, s.Links.To(links.AgentPath), s.Links.To(""), s.Links.To(links.OpenAPIPath), s.Links.To(links.CapabilitiesPath), s.Links.To(links.PricingPath),
 		s.Links.To(links.LimitsPath), s.Links.To(links.ServerCardPath), s.Links.To(links.RegistryPath), s.Links.To(links.SigningKeysPath), s.Links.To(links.DocsPath))
 }
