@@ -16,12 +16,13 @@ var sqliteText string
 // sqlite.sql.
 const nameMark = "-- name: "
 
-// sqliteStatements is sqlite.sql by the names of its statements.
+// sqliteStatements is sqlite.sql by the names of its statements. Nothing follows a
+// statement: the driver prepares a text that goes on anew at every run.
 func sqliteStatements() map[string]string {
 	own := map[string]string{}
 	for _, part := range strings.Split(sqliteText, "\n"+nameMark)[1:] {
 		name, text, _ := strings.Cut(part, "\n")
-		own[name] = text
+		own[name] = strings.TrimRight(text, "; \n")
 	}
 	return own
 }
