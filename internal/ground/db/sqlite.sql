@@ -18,7 +18,7 @@ RETURNING *;
 -- name: LeaseClaimIDs
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
-WHERE lease_id IN (SELECT i.value FROM json_each(?3) i) AND state = 'waiting' AND due_at <= ?4
+WHERE lease_id IN (SELECT i.value FROM json_each(?4) i) AND state = 'waiting' AND due_at <= ?3
 RETURNING *;
 
 -- name: LeaseLock

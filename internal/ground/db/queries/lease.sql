@@ -35,16 +35,16 @@ RETURNING *;
 
 -- name: LeaseClaimIDs :many
 -- ids is a JSON array. What another holds, or is about to, is skipped and not
--- waited for. ARRAY(...) is one value: the planner then goes by the primary key,
--- however many rows it takes the JSON to have.
+-- waited for. The rows are picked by their ids alone: with state and due_at beside
+-- them PostgreSQL walks all that waits.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
-  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json)))) AND l.state = 'waiting' AND l.due_at <= @now
+  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
-WHERE lease_id IN (SELECT p.lease_id FROM picked p)
+WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= @now
 RETURNING *;
 
 -- name: LeaseReopen :exec

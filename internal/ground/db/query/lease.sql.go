@@ -342,31 +342,31 @@ func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease
 const leaseClaimIDs = `-- name: LeaseClaimIDs :many
 WITH picked AS (
   SELECT l.lease_id FROM lease l
-  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($3 AS text) AS json)))) AND l.state = 'waiting' AND l.due_at <= $4
+  WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($4 AS text) AS json))))
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
-WHERE lease_id IN (SELECT p.lease_id FROM picked p)
+WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= $3
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
 `
 
 type LeaseClaimIDsParams struct {
 	Holder   string
 	LapsesAt int64
-	Ids      string
 	Now      int64
+	Ids      string
 }
 
 // ids is a JSON array. What another holds, or is about to, is skipped and not
-// waited for. ARRAY(...) is one value: the planner then goes by the primary key,
-// however many rows it takes the JSON to have.
+// waited for. The rows are picked by their ids alone: with state and due_at beside
+// them PostgreSQL walks all that waits.
 func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimIDsStmt, leaseClaimIDs,
 		arg.Holder,
 		arg.LapsesAt,
-		arg.Ids,
 		arg.Now,
+		arg.Ids,
 	)
 	if err != nil {
 		return nil, err
