@@ -4,26 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
-	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
 )
-
-// plainScene is the demo scene without compression, in which bytes can be
-// changed in place.
-func plainScene(t *testing.T) []byte {
-	t.Helper()
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	plain, err := d.DecodeAll(demo.Scene(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
-}
 
 // changed replaces bytes by as many others.
 func changed(t *testing.T, file []byte, from, to string) []byte {
@@ -37,13 +19,13 @@ func changed(t *testing.T, file []byte, from, to string) []byte {
 // eevee is the demo scene with another engine than Cycles.
 func eevee(t *testing.T) []byte {
 	t.Helper()
-	return changed(t, plainScene(t), "CYCLES\x00", "EEVEE\x00\x00")
+	return changed(t, apptest.PlainScene(t), "CYCLES\x00", "EEVEE\x00\x00")
 }
 
 // named is the demo scene with another name, of at most 63 bytes.
 func named(t *testing.T, name string) []byte {
 	t.Helper()
-	file := plainScene(t)
+	file := apptest.PlainScene(t)
 	at := bytes.Index(file, []byte("SCDemo\x00"))
 	if at < 0 || len(name) > 63 {
 		t.Fatalf("the scene cannot be called %q", name)

@@ -83,7 +83,7 @@ func TestARefusedFileSaysWhatToDoAndLeavesTheLinkOpen(t *testing.T) {
 		c := svc.client(svc.agent)
 		upload, path := c.link()
 		for want, file := range map[string]string{
-			"engine_not_supported": string(eevee(svc.t)), "unsupported_file": "not a .blend at all", "file_damaged": string(plainScene(svc.t)[:5000]),
+			"engine_not_supported": string(eevee(svc.t)), "unsupported_file": "not a .blend at all", "file_damaged": string(apptest.PlainScene(svc.t)[:5000]),
 		} {
 			res, answer := svc.send("PUT", path, "", "application/octet-stream", file)
 			if res.StatusCode != 400 || code(answer) != want {

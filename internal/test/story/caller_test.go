@@ -135,9 +135,8 @@ func (c caller) awaitFrames(jobID string, n int) {
 	c.t.Fatalf("the job ended before %d frames were accepted", n)
 }
 
-// fetch downloads a completed job of frames 1 to n and checks that ZIP, receipt
-// and job agree, and that each picture is what a painter paints.
-func (c caller) fetch(job *client.Job, n int) {
+// verifiedZIP downloads a completed job and checks that ZIP, receipt and job agree.
+func (c caller) verifiedZIP(job *client.Job) []byte {
 	c.t.Helper()
 	ctx := patient(c.t)
 	path := filepath.Join(c.t.TempDir(), "job.zip")
@@ -150,6 +149,14 @@ func (c caller) fetch(job *client.Job, n int) {
 		c.t.Fatal(err)
 	}
 	c.verify(ctx, job, content, artifact.SHA256)
+	return content
+}
+
+// fetch downloads a completed job of frames 1 to n and checks that ZIP, receipt
+// and job agree, and that each picture is what a painter paints.
+func (c caller) fetch(job *client.Job, n int) {
+	c.t.Helper()
+	content := c.verifiedZIP(job)
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		c.t.Fatal(err)

@@ -142,18 +142,8 @@ func (svc *service) owner() (c caller, jobs []string) {
 // members, at every depth.
 func (c caller) membersOfVerified(job *client.Job) []string {
 	c.t.Helper()
-	ctx := patient(c.t)
-	path := filepath.Join(c.t.TempDir(), "job.zip")
-	artifact, err := c.Download(ctx, job.JobID, path, nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.verify(ctx, job, content, artifact.SHA256)
-	receipt, err := c.Receipt(ctx, job.JobID)
+	c.verifiedZIP(job)
+	receipt, err := c.Receipt(patient(c.t), job.JobID)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -16,12 +16,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
 )
 
 // upload is a form that is sent byte by byte as the story says.
@@ -36,21 +35,6 @@ type upload struct {
 // whole is a file, sent as it should be.
 func whole(file []byte) upload {
 	return upload{content: bytes.NewReader(file), declared: int64(len(file))}
-}
-
-// plainScene is the demo scene, not compressed.
-func plainScene(t *testing.T) []byte {
-	t.Helper()
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	plain, err := d.DecodeAll(demo.Scene(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
 }
 
 func TestARefusedUploadLeavesNothing(t *testing.T) {
@@ -77,10 +61,10 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 			return upload{content: strings.NewReader("%PDF-1.7"), declared: 8}
 		}, 400, "unsupported_file"},
 		"it is not for Cycles": {func() upload {
-			return whole(bytes.ReplaceAll(plainScene(t), []byte("CYCLES\x00"), []byte("EEVEE\x00\x00")))
+			return whole(bytes.ReplaceAll(apptest.PlainScene(t), []byte("CYCLES\x00"), []byte("EEVEE\x00\x00")))
 		}, 400, "engine_not_supported"},
 		"a newer Blender saved it": {func() upload {
-			file := plainScene(t)
+			file := apptest.PlainScene(t)
 			copy(file, "BLENDER-v501")
 			return whole(file)
 		}, 400, "file_too_new"},
