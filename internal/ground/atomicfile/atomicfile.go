@@ -19,23 +19,27 @@ import (
 	"syscall"
 )
 
-// Replace writes a file of that mode at path, in place of what is there.
+// Replace writes a file of that mode at path, in place of what is there. A reader
+// sees the old bytes or the new ones, never a mixture. After a crash in between,
+// path is as it was and a file named ".part-*" may be left beside it.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, os.Rename, Sync)
 }
 
-// Create writes a file of that mode at path, unless one is there: then the error
-// is fs.ErrExist, and that one is left alone and on the disk.
+// Create writes a file of that mode at path, unless one is there: then the error is
+// fs.ErrExist, and the existing file stays as it is and is on the disk. Of several
+// processes that create one path at once, exactly one succeeds.
 func Create(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, os.Link, Sync)
 }
 
-// Publish gives the file from the name to, in place of what is there. Both are
-// in one file system.
+// Publish gives the file at from the name to, in place of what is there. Both must
+// be in one file system. from must be closed, or at least not be written any more.
 func Publish(from, to string) error { return publish(from, to, os.Rename, Sync) }
 
-// MkdirAll makes a folder, and what it lies in, with mode 0700 where they are
-// missing.
+// MkdirAll makes a folder and its missing parents, with mode 0700. When it returns,
+// the new entries are on the disk. Unlike os.MkdirAll it syncs each parent, because
+// a file in a folder that a power cut removes is lost as well.
 func MkdirAll(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -49,9 +53,10 @@ func MkdirAll(dir string) error {
 	return Sync(filepath.Dir(dir))
 }
 
-// Sync makes the bytes of a file, or the names in a folder, outlive a power cut.
-// Not every file system can do so for folders: those that say so do it by
-// themselves, or not at all.
+// Sync makes the bytes of a file, or the names in a folder, survive a power cut.
+// Some file systems cannot sync folders and say so; they write names by themselves,
+// or give no promise at all. Sync counts both as success, because nothing more can
+// be done.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +69,10 @@ func Sync(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// write writes data beside path and gives it its name by place.
+// write writes data to a draft beside path, which place then gives its name. The
+// draft lies in the same folder because a rename or a link works only within one
+// file system. The mode is set before the name, so that nobody can open a secret in
+// between.
 func write(path string, data []byte, mode fs.FileMode, place func(from, to string) error, sync func(string) error) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
@@ -78,6 +86,8 @@ func write(path string, data []byte, mode fs.FileMode, place func(from, to strin
 	return publish(draft.Name(), path, place, sync)
 }
 
+// publish is the order that the package promises: bytes, then name, then folder.
+// The tests pass a place and a sync that record or fail.
 func publish(from, to string, place func(from, to string) error, sync func(string) error) error {
 	if err := sync(from); err != nil {
 		return fmt.Errorf("sync %s: %w", from, err)

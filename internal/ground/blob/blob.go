@@ -22,28 +22,41 @@ var ErrNotFound = fs.ErrNotExist
 // ErrExists says that a blob of that key has been committed already.
 var ErrExists = errors.New("blob exists")
 
-// Store keeps blobs. Keys are slash-separated words of [A-Za-z0-9._-].
+// Store keeps blobs. Keys are slash-separated words of [A-Za-z0-9._-], each of
+// which begins with a letter or a digit; any other key is an error. A Store is safe
+// for concurrent use.
 type Store interface {
-	// Create begins a blob. End it with Commit or Abort.
+	// Create begins a blob. The caller ends it with Commit or Abort. That a blob of
+	// this key exists already shows only in Commit, as ErrExists.
 	Create(ctx context.Context, key string) (Writer, error)
-	// Open reads a blob.
+	// Open opens a committed blob, which the caller closes. It stays readable to
+	// its end when it is deleted meanwhile. Error: ErrNotFound.
 	Open(ctx context.Context, key string) (Reader, error)
-	// Delete removes a blob; one that is not there is no error.
+	// Delete removes a blob. A blob that does not exist is no error, so that a
+	// delete can be repeated after a crash.
 	Delete(ctx context.Context, key string) error
-	// List calls visit for every blob whose key begins with prefix.
+	// List calls visit for every blob whose key begins with prefix, in no promised
+	// order, and stops at visit's first error, which it wraps. Blobs that come or
+	// go meanwhile may be missing. modified is when the bytes were written.
 	List(ctx context.Context, prefix string, visit func(key string, modified time.Time) error) error
 }
 
-// Writer takes the bytes of one blob.
+// Writer takes the bytes of one blob. It is for one goroutine. A Writer that is
+// neither committed nor aborted, because its process died, leaves nothing under the
+// key.
 type Writer interface {
 	io.Writer
-	// Commit makes the blob durable and visible under its key.
+	// Commit makes the blob durable and visible under its key. After an error the
+	// bytes are gone, and a new Create is needed. Error: ErrExists; the blob of
+	// that key is then as it was.
 	Commit() error
-	// Abort forgets it. After Commit it does nothing.
+	// Abort discards what was written. After Commit it does nothing, so that it can
+	// be deferred.
 	Abort()
 }
 
-// Reader reads one blob.
+// Reader reads one blob, whose bytes never change. ReadAt is safe for concurrent
+// use.
 type Reader interface {
 	io.ReadSeekCloser
 	io.ReaderAt

@@ -17,15 +17,17 @@ import (
 	"svc.example/internal/ground/atomicfile"
 )
 
-// Disk keeps blobs in a folder of this machine.
+// Disk is a Store in a folder of this machine: committed blobs lie under blobs/, by
+// key, and unfinished ones under incoming/. Several processes may share the folder.
 type Disk struct {
 	root, temp string
 	sync       func(dir string) error // makes a folder's entries durable
 	making     singleflight.Group     // folders, so that no writer takes one for durable that another has just made
 }
 
-// OpenDisk prepares dir, and clears what writers left unfinished there when
-// their process died more than a day ago.
+// OpenDisk prepares dir, and removes what writers left unfinished there more than a
+// day before now. A younger file may belong to a writer that still runs, in another
+// process.
 func OpenDisk(dir string, now time.Time) (*Disk, error) {
 	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming"), sync: atomicfile.Sync}
 	for _, folder := range []string{d.root, d.temp} {
@@ -45,8 +47,10 @@ func OpenDisk(dir string, now time.Time) (*Disk, error) {
 	return d, nil
 }
 
+// keyForm lets no key leave the folder: no word is empty or begins with a dot.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
 
+// path is where the blob of a key lies; an error for a malformed key.
 func (d *Disk) path(key string) (string, error) {
 	if !keyForm.MatchString(key) {
 		return "", fmt.Errorf("blob key %q is malformed", key)
@@ -69,6 +73,8 @@ func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
 	return &diskWriter{File: f, disk: d, sync: f.Sync, path: path, early: idle}, nil
 }
 
+// diskWriter is one unfinished blob. Only the goroutine of the early sync runs
+// beside its caller; it writes lost, which is read after early is closed.
 type diskWriter struct {
 	*os.File
 	disk     *Disk
@@ -84,6 +90,8 @@ type diskWriter struct {
 // disk: Commit of a large blob then waits for its tail only.
 const earlySync = 8 << 20
 
+// Write implements Writer. It starts an early sync every earlySync bytes and never
+// waits for one: a slow disk delays Commit, not the sender of the bytes.
 func (w *diskWriter) Write(p []byte) (int, error) {
 	n, err := w.File.Write(p)
 	w.unsynced += int64(n)
@@ -107,6 +115,8 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Commit implements Writer. A failed commit aborts, so that the draft does not
+// stay.
 func (w *diskWriter) Commit() error {
 	err := w.commit()
 	if err != nil {
@@ -117,6 +127,8 @@ func (w *diskWriter) Commit() error {
 	return nil
 }
 
+// commit does the steps in the only order that keeps the promise: all bytes on the
+// disk, then the name, then the folder that holds the name.
 func (w *diskWriter) commit() error {
 	<-w.early
 	if err := cmp.Or(w.lost, w.sync()); err != nil {
@@ -135,9 +147,9 @@ func (w *diskWriter) commit() error {
 	return nil
 }
 
-// link gives the file its name. Unlike a rename it never replaces a blob that
-// is already there. A Delete beside it may take the empty folder away in
-// between, hence the second try.
+// link gives the file its name. Unlike a rename it never replaces an existing blob.
+// A concurrent Delete may remove the folder while it is empty, between makeFolders
+// and Link; hence up to three tries.
 func (w *diskWriter) link() (err error) {
 	for range 3 {
 		if err = w.disk.makeFolders(filepath.Dir(w.path)); err != nil {
@@ -154,6 +166,7 @@ func (w *diskWriter) link() (err error) {
 	return err
 }
 
+// Abort implements Writer. It waits for the early sync, which uses the file.
 func (w *diskWriter) Abort() {
 	if w.ended {
 		return
@@ -164,7 +177,9 @@ func (w *diskWriter) Abort() {
 	_ = os.Remove(w.Name()) // OpenDisk clears what stays
 }
 
-// makeFolders makes dir and what it lies in, and makes each new entry durable.
+// makeFolders makes dir and its missing parents, and makes each new entry durable.
+// A writer that found a folder just made by another must wait until that entry is
+// synced; singleflight makes it wait, within this process.
 func (d *Disk) makeFolders(dir string) error {
 	_, err, _ := d.making.Do(dir, func() (any, error) {
 		if _, err := os.Stat(dir); err == nil {
@@ -198,6 +213,7 @@ func (d *Disk) Open(_ context.Context, key string) (Reader, error) {
 	return diskReader{f, info.Size()}, nil
 }
 
+// diskReader carries the size from when the file was opened; it cannot change.
 type diskReader struct {
 	*os.File
 	size int64
@@ -205,7 +221,8 @@ type diskReader struct {
 
 func (r diskReader) Size() int64 { return r.size }
 
-// Delete implements Store. Folders that become empty go with their last blob.
+// Delete implements Store. It removes folders that become empty, except those
+// directly under blobs/, which are few and needed again at once.
 func (d *Disk) Delete(_ context.Context, key string) error {
 	path, err := d.path(key)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package id makes the identifiers of decisions 2: a prefix and the 32 hex
-// digits of a UUIDv7.
+// Package id makes the identifiers of decisions 2: a prefix and the 32 hexadecimal
+// digits of a version 7 UUID.
 //
-// What always holds: no two are equal, and those of one kind sort by the time
-// they were made, in every order of text that a database may have. To callers
-// they are opaque. What an id names is left to the callers. Start reading at
-// New.
+// What always holds: no two identifiers are equal, and those of one kind sort by
+// the time at which they were made, in every text order that a database may use. To
+// callers they are opaque. What an identifier names is left to the packages that
+// make them. Start reading at New.
 package id
 
 import (
@@ -33,17 +33,20 @@ const (
 	Request     = "req_"
 )
 
-// New makes an id with prefix.
+// New makes an id with prefix. It is safe for concurrent use. It panics only when
+// the system has no entropy; then no secret could be made either.
 func New(prefix string) string {
 	u := uuid.Must(uuid.NewV7()) // fails only when the system has no entropy
 	return prefix + hex.EncodeToString(u[:])
 }
 
-// Behind is a text that sorts behind every id of prefix, in whatever order a
-// database keeps text: letters follow digits everywhere, signs may not.
+// Behind returns a text that sorts after every id of prefix, whatever the
+// database's text order: letters follow digits in all of them, punctuation may not.
+// It bounds the range of ids in a page query.
 func Behind(prefix string) string { return prefix + "g" }
 
-// Valid reports whether s is an id of that prefix.
+// Valid reports whether s has the form of an id with that prefix; whether such a
+// thing exists it does not know.
 func Valid(prefix, s string) bool {
 	digits, ok := strings.CutPrefix(s, prefix)
 	if !ok || len(digits) != 32 {

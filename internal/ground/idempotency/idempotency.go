@@ -1,11 +1,12 @@
-// Package idempotency lets a caller send a request again without having it done
-// again: the key that comes with the request leads to the first one's answer.
+// Package idempotency lets a caller repeat a request safely: the key that comes
+// with the request leads to the first answer, and the work is not done a second
+// time (decisions 7).
 //
-// What always holds: of equal requests at once one is worked on; a key that is
-// answered stays answered, word for word, for 24 hours; a request that is
-// refused or dies leaves its key free. An answer is written in the transaction of
-// the work that it tells of (Hold.Finish), so there is never one without the other;
-// a hold that was lost meanwhile fails that transaction.
+// What always holds: of equal concurrent requests, one is worked on. A key that is
+// answered stays answered, byte for byte, for 24 hours. A request that is refused
+// or dies leaves its key free. The answer is written in the transaction of the work
+// (Hold.Finish), so neither exists without the other; a hold that was lost
+// meanwhile fails that transaction.
 //
 // What makes two requests equal, the fingerprint, is left to the doors. Start
 // reading at Begin.
@@ -24,20 +25,24 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Lives of a key.
+// Lifetimes of a key.
 const (
-	// AnswerLife is how long an answer is kept.
+	// AnswerLife is how long an answer is kept, from its completion (decisions 7).
 	AnswerLife = 24 * time.Hour
-	// holdLife is how long a key stays with a process that died.
+	// holdLife is how long a key stays taken after its process died. Callers are
+	// promised 10 seconds (decisions 7).
 	holdLife = 10 * time.Second
-	// keepEvery is how often a hold is prolonged.
+	// keepEvery is how often a hold is extended: often enough within holdLife that
+	// one extension may fail.
 	keepEvery = 3 * time.Second
 )
 
-// MaxKey bounds a key, in bytes.
+// MaxKey is the longest key that is accepted, in bytes (decisions 7). The doors
+// enforce it.
 const MaxKey = 255
 
-// Request is what came with a key.
+// Request is what came with a key. A key counts within its workspace and route: two
+// workspaces, or two routes, never share one.
 type Request struct {
 	WorkspaceID string
 	Route       string
@@ -45,27 +50,31 @@ type Request struct {
 	Fingerprint string // equal for equal requests
 }
 
-// Answer is a response as it is sent again.
+// Answer is a response as it is sent again: the HTTP status and the body's bytes.
 type Answer struct {
 	Status int
 	Body   []byte
 }
 
-// Hold is a key while its request is worked on. End it with Release.
+// Hold is a key while its request is worked on. The holder calls Finish at most
+// once, in the transaction of the work, and always Release at the end. A goroutine
+// extends the hold until then.
 type Hold struct {
 	db      *db.DB
 	request Request
-	holder  string
+	holder  string // a new id for each hold: one that lapsed cannot touch its successor's key
 	stop    context.CancelFunc
 	kept    sync.WaitGroup
 }
 
-// errLost says that a hold lapsed and another request has the key.
+// errLost reports that a hold lapsed and another request has the key. Only the log
+// sees it.
 var errLost = errors.New("the idempotency key is held by another request")
 
-// Begin takes a key, or gives the answer it already has; exactly one of hold and
-// answer is not nil when err is. Errors: idempotency_key_reused,
-// idempotency_in_progress.
+// Begin takes a key, or returns the answer that the key already has; without an
+// error, exactly one of hold and answer is not nil. One upsert takes a key that is
+// free, lapsed or past its time, so of concurrent requests only one can have it.
+// Errors: idempotency_key_reused, idempotency_in_progress.
 func Begin(ctx context.Context, d *db.DB, r Request) (hold *Hold, answer *Answer, err error) {
 	holder := id.New("HLD-")
 	err = d.Write(ctx, func(tx *db.Tx) error {
@@ -90,7 +99,10 @@ func Begin(ctx context.Context, d *db.DB, r Request) (hold *Hold, answer *Answer
 	return hold, nil, nil
 }
 
-// known answers for a key that another request has or had.
+// known answers for a key that another request has or had. The row can be gone
+// already: its request was refused between the two statements. The caller then
+// retries, as it does for one in progress. Another fingerprint is refused even
+// while the first request still runs, because waiting would not help.
 func known(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 	row, err := tx.IdempotencyGet(ctx, query.IdempotencyGetParams{WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key})
 	if db.IsNotFound(err) {
@@ -108,12 +120,15 @@ func known(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 	return &Answer{Status: int(row.Status), Body: []byte(row.Body)}, nil
 }
 
+// inProgress is the refusal that asks the caller to come back.
 func inProgress(wait time.Duration) error {
 	return fault.New(fault.IdempotencyInProgress, "The first request with this Idempotency-Key is still being worked on.").After(wait)
 }
 
-// keep prolongs the hold until Release, so that it lapses soon after a process
-// that dies and never under one that is slow.
+// keep extends the hold until Release, so that it lapses soon after a process dies,
+// and never while a slow one still works. It ignores the caller's cancellation: a
+// client that hangs up does not stop the work, and so must not free the key under
+// it.
 func (h *Hold) keep(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.kept.Go(func() {
@@ -131,6 +146,8 @@ func (h *Hold) keep(ctx context.Context) {
 	})
 }
 
+// prolong extends the hold once. A hold that another request has taken over matches
+// no row, which is no error here.
 func (h *Hold) prolong(ctx context.Context) error {
 	return h.db.Write(ctx, func(tx *db.Tx) error {
 		_, err := tx.IdempotencyKeep(ctx, query.IdempotencyKeepParams{
@@ -140,8 +157,10 @@ func (h *Hold) prolong(ctx context.Context) error {
 	})
 }
 
-// Finish keeps the answer, in the transaction of the work that it reports. It
-// fails when the hold is lost; the work must not be kept then.
+// Finish stores the answer, in the transaction of the work that it reports. It
+// fails with idempotency_in_progress when the hold is lost; the caller must then
+// let the transaction roll back, because the request that took over does the same
+// work.
 func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
 	n, err := finish(ctx, tx, h.request, h.holder, a)
 	if err != nil {
@@ -153,6 +172,8 @@ func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
 	return nil
 }
 
+// finish stores an answer if holder still has the key, and returns the number of
+// rows that it changed, 0 or 1.
 func finish(ctx context.Context, tx *db.Tx, r Request, holder string, a Answer) (n int64, err error) {
 	n, err = tx.IdempotencyFinish(ctx, query.IdempotencyFinishParams{
 		Status: int64(a.Status), Body: string(a.Body), ExpiresAt: tx.Now + AnswerLife.Microseconds(),
@@ -164,9 +185,9 @@ func finish(ctx context.Context, tx *db.Tx, r Request, holder string, a Answer) 
 	return n, nil
 }
 
-// Keep keeps the answer of a request that needs no hold, since rows of its own keep
-// equal ones apart, in the transaction of its work. An answer that the key had before
-// stays.
+// Keep stores the answer of a request that needs no hold, because rows of its own
+// already keep equal requests apart. It runs in the transaction of that work. An
+// answer that the key has already, and that has not expired, stays.
 func Keep(ctx context.Context, tx *db.Tx, r Request, a Answer) error {
 	holder := id.New("HLD-")
 	_, err := tx.IdempotencyHold(ctx, query.IdempotencyHoldParams{
@@ -179,8 +200,8 @@ func Keep(ctx context.Context, tx *db.Tx, r Request, a Answer) error {
 	return err
 }
 
-// Kept is the answer that a request's key has; nil when it has none, or that of
-// another request.
+// Kept returns the answer that a request's key has. It is nil when there is none,
+// when it has expired, or when it belongs to a request with another fingerprint.
 func Kept(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 	row, err := tx.IdempotencyGet(ctx, query.IdempotencyGetParams{WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key})
 	if err != nil && !db.IsNotFound(err) {
@@ -192,7 +213,9 @@ func Kept(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 	return &Answer{Status: int(row.Status), Body: []byte(row.Body)}, nil
 }
 
-// Release frees a key that has no answer; behind a kept answer it does nothing.
+// Release stops the extension and frees a key that has no answer. After Finish has
+// committed, the answer stays. A release that fails is harmless: the key lapses
+// within holdLife.
 func (h *Hold) Release(ctx context.Context) error {
 	h.stop()
 	h.kept.Wait()
@@ -209,8 +232,8 @@ func (h *Hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// Forget removes answers whose time is over, and holds that lapsed as long ago,
-// and returns how many.
+// Forget removes expired answers, and holds that lapsed a day ago, and returns how
+// many. A lapsed hold needs no removal to be free: Begin takes it over.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.IdempotencyForget(ctx, query.IdempotencyForgetParams{Now: tx.Now, LapsedBy: tx.Now - AnswerLife.Microseconds()})

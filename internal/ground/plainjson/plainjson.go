@@ -1,8 +1,9 @@
-// Package plainjson writes JSON as the service writes it everywhere: with <, > and &
-// as they are, since escaping them is for HTML.
+// Package plainjson writes JSON as the service writes it everywhere: with <, > and
+// & as they are, since escaping them is for JSON inside HTML. Signed and stored
+// texts must have one form, and encoding/json escapes by default.
 //
-// What always holds: one value is one line. It leaves the form of the values to
-// their types. Start reading at Marshal.
+// What always holds: one value is one line. The types decide what their JSON looks
+// like. Start reading at Marshal.
 package plainjson
 
 import (
@@ -11,15 +12,15 @@ import (
 	"io"
 )
 
-// Write writes v and a newline. The error is w's, or says that v has no form in
-// JSON.
+// Write writes v and a newline to w. The error is w's, or says that v cannot be
+// encoded; nothing is written then.
 func Write(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
 }
 
-// Marshal is v without a newline.
+// Marshal returns v as JSON without a newline. It fails when v cannot be encoded.
 func Marshal(v any) ([]byte, error) {
 	var text bytes.Buffer
 	if err := Write(&text, v); err != nil {

@@ -15,24 +15,32 @@ import (
 
 // Counter takes requests for one process and spares the database most of them:
 // while a client has more than half its burst left, as far as the process knows,
-// its requests are counted in memory and written down within a moment. From
-// there on the database decides.
+// its requests are counted in memory and written down within writeEvery. From there
+// on the database decides.
 //
-// So a process alone is exact. Several are, each, half a burst ahead of their
-// common count at most, for as long as writing down takes. All is written down:
-// what passed too early is missing later, and the rate in the long run is exact.
+// A process that is alone is therefore exact. Of several processes, each may be
+// half a burst ahead of their common count, for as long as writing down takes. All
+// requests are written down: what passed too early is missing later, and the
+// long-run rate is exact.
+//
+// It is safe for concurrent use. Run must be running: without it, what was counted
+// in memory reaches the database only with the client's next request that asks
+// there.
 type Counter struct {
 	db    *db.DB
 	log   *slog.Logger
 	mu    sync.Mutex        // of known and what it holds
 	known map[string]*known // by what a request shows; see label
-	// writing is held while all is written down: the database decides of no
-	// request meanwhile.
+	// writing is held for reading while the database decides about one client, and
+	// for writing while WriteDown writes all of them. Otherwise a decision could
+	// read an arrival time without the requests that WriteDown has taken over and
+	// not yet stored.
 	writing sync.RWMutex
 	failing string // why writing down fails, as it was last logged; Run's alone
 }
 
-// known is what a process knows of a client.
+// known is what a process knows of a client. Counter.mu guards it. arrival is in
+// microseconds, by the database's clock.
 type known struct {
 	client  string // its row
 	policy  Policy
@@ -45,18 +53,27 @@ type known struct {
 
 // Bounds of what a Counter keeps.
 const (
+	// writeEvery is how often counts are written down. It bounds how long two
+	// processes can be unaware of each other.
 	writeEvery = 100 * time.Millisecond
-	knownFor   = 10 * time.Second // then who it is is looked up anew
-	knownMost  = 100_000          // clients; others are always asked of the database
+	// knownFor is after how long a client is looked up again: until then, a revoked
+	// key or an ended session still counts as the client that it was.
+	knownFor = 10 * time.Second
+	// knownMost bounds the clients in memory, at some hundred bytes each. The
+	// database decides about all others.
+	knownMost = 100_000
 )
 
-// NewCounter makes a counter; Run writes down what it counts.
+// NewCounter makes a counter over d. The caller starts Run, which writes down what
+// it counts.
 func NewCounter(d *db.DB, log *slog.Logger) *Counter {
 	return &Counter{db: d, log: log, known: map[string]*known{}}
 }
 
-// Take takes one request of the client that stands behind a claim. class keeps
-// the counts of different doors apart.
+// Take counts one request of the client that a claim belongs to and returns the
+// decision. class keeps the counts of different doors apart, such as "api" and
+// "farm". p must not be unlimited. An error is the database's; the request is then
+// not counted.
 func (c *Counter) Take(ctx context.Context, class string, p Policy, claim Claim) (Decision, error) {
 	label := class + " " + label(claim)
 	if d, sure := c.count(label, p); sure {
@@ -65,7 +82,8 @@ func (c *Counter) Take(ctx context.Context, class string, p Policy, claim Claim)
 	return c.ask(ctx, label, class, p, claim)
 }
 
-// label distinguishes requests by what they show, without keeping a secret.
+// label identifies a claim in memory, without keeping its secret. It needs no
+// database, unlike clientOf; two labels may belong to one client.
 func label(c Claim) string {
 	switch {
 	case c.Bearer != "":
@@ -76,8 +94,10 @@ func label(c Claim) string {
 	return c.Address
 }
 
-// count takes a request in memory when the client is known and far from its
-// limit.
+// count takes a request in memory when the client is known and far from its limit.
+// Otherwise sure is false, and the database must decide: the client is new or was
+// looked up too long ago, its policy has changed, a decision about it is under way,
+// or it has used up half its burst.
 func (c *Counter) count(label string, p Policy) (d Decision, sure bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +114,9 @@ func (c *Counter) count(label string, p Policy) (d Decision, sure bool) {
 	return d, true
 }
 
-// ask writes down what is pending of a client and has the database decide.
+// ask writes down what is pending of a client and lets the database decide about
+// one more request, in one transaction: a decision that did not know of the pending
+// requests would let too many pass.
 func (c *Counter) ask(ctx context.Context, label, class string, p Policy, claim Claim) (out Decision, err error) {
 	c.writing.RLock()
 	defer c.writing.RUnlock()
@@ -137,8 +159,9 @@ func (c *Counter) ask(ctx context.Context, label, class string, p Policy, claim 
 	return out, nil
 }
 
-// begin takes over what is pending of a client. From here on until the database
-// has decided nothing of the client is counted in memory.
+// begin takes over what is pending of a client. Until the database has decided,
+// count counts nothing of that client: its arrival time would be older than the
+// decision.
 func (c *Counter) begin(label string) (k *known, was known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,14 +177,16 @@ func (c *Counter) begin(label string) (k *known, was known) {
 	return k, was
 }
 
-// learn takes over what the database says. A client's arrival time never falls:
-// what arrives late changes nothing.
+// learn adopts the database's arrival time and clock. An arrival time never falls,
+// so an answer that arrives late changes nothing. What was counted meanwhile is
+// added.
 func (k *known) learn(arrival, now int64) {
 	k.arrival = max(k.arrival, arrival+k.pending*k.policy.Every().Microseconds())
 	k.ahead = now - time.Now().UnixMicro()
 }
 
-// add writes down what is pending and returns the client's arrival time.
+// add stores the pending requests of a client and returns its new arrival time, in
+// microseconds. They have passed already, so they are stored even beyond the burst.
 func add(ctx context.Context, tx *db.Tx, k known) (arrival int64, err error) {
 	arrival, err = tx.RateAdd(ctx, query.RateAddParams{Client: k.client, Now: tx.Now, Earned: k.pending * k.policy.Every().Microseconds()})
 	if err != nil {
@@ -170,7 +195,9 @@ func add(ctx context.Context, tx *db.Tx, k known) (arrival int64, err error) {
 	return arrival, nil
 }
 
-// Run writes down what was counted until ctx ends, and then the rest.
+// Run writes down what was counted until ctx ends, and then once more, so that an
+// orderly stop loses nothing. After a crash, the requests of the last writeEvery
+// are not counted.
 func (c *Counter) Run(ctx context.Context) {
 	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
@@ -187,8 +214,8 @@ func (c *Counter) Run(ctx context.Context) {
 	}
 }
 
-// logOutcome logs that writing down fails, and that it works again, once each: ten
-// lines a second would help to fill the disk that is full.
+// logOutcome logs once that writing down fails, and once that it works again. Ten
+// lines a second would help to fill a disk that is full.
 func (c *Counter) logOutcome(err error) {
 	was := c.failing
 	c.failing = ""
@@ -204,8 +231,9 @@ func (c *Counter) logOutcome(err error) {
 	}
 }
 
-// WriteDown writes what was counted in memory, and learns what other processes
-// have.
+// WriteDown stores all that was counted in memory, in one transaction, and learns
+// what other processes have stored. When it fails, the counts stay pending for the
+// next try.
 func (c *Counter) WriteDown(ctx context.Context) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -235,16 +263,16 @@ func (c *Counter) WriteDown(ctx context.Context) error {
 	return err
 }
 
-// part is what is written down of one client.
+// part is what WriteDown stores of one client.
 type part struct {
 	of      *known
 	was     known // when it was taken over
 	arrival int64 // what the database says then
 }
 
-// pending takes over all that is not written down, and forgets clients that have
-// not come for a while. Its order is the same in every process, so that they do
-// not wait for each other in a circle.
+// pending takes over all that is not stored yet, and forgets clients that have not
+// come for knownFor. It sorts by row: processes that update the same rows in one
+// order cannot deadlock.
 func (c *Counter) pending() (parts []part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

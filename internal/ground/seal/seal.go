@@ -1,14 +1,14 @@
-// Package seal keeps secrets in rows that whoever reads the database alone
-// cannot read: AES-256-GCM under keys that lie elsewhere.
+// Package seal encrypts secrets in rows, so that whoever reads only the database
+// cannot read them: AES-256-GCM under keys that are kept elsewhere.
 //
-// What always holds: a sealed text names the key it is under, so that keys can
-// be rotated; it opens only for the place it was sealed for (the associated
-// data), so that a ciphertext copied to another row is worthless; nonces are
-// random, and a key may seal 2^32 texts before their chance to meet matters
-// (NIST SP 800-38D 8.3), far more than a service of this kind ever stores.
+// What always holds: a sealed text names its key, so that keys can be rotated. It
+// opens only for the place it was sealed for (the associated data), so that a
+// ciphertext copied to another row is worthless. Nonces are random: one key may
+// seal 2^32 texts before a repeated nonce becomes likely enough to matter (NIST SP
+// 800-38D 8.3), far more than a service of this kind ever stores.
 //
-// Where keys come from is left to the wiring, what they protect to the
-// callers. Start reading at Keys.
+// Where keys come from is left to the wiring, and what they protect to the callers.
+// Start reading at Keys.
 package seal
 
 import (
@@ -25,21 +25,26 @@ import (
 	"unicode"
 )
 
+// keySize selects AES-256.
 const keySize = 32 // bytes
 
-// form begins every sealed text: it names how the rest is made.
+// form begins every sealed text and names how the rest is made. A later form gets
+// another name, and both can then be opened side by side.
 const form = "v1"
 
-// ErrUnknownKey says that a text is sealed under a key that is not here.
+// ErrUnknownKey reports that a text is sealed under a key that these Keys do not
+// have: most likely the operator removed it before everything was sealed anew.
 var ErrUnknownKey = errors.New("it is sealed under a key that is not here")
 
-// Keys seal and open texts. They are safe for concurrent use.
+// Keys seal and open texts. They never change and are safe for concurrent use.
 type Keys struct {
 	current string // id of the key that seals
 	ciphers map[string]cipher.AEAD
 }
 
-// New makes Keys of which the first seals and all open. Each has 32 bytes.
+// New makes Keys. The first key seals, all of them open; so a rotation puts the new
+// key first and keeps the old ones behind it. Each has 32 bytes. A key given twice
+// counts once.
 func New(keys ...[]byte) (*Keys, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("there is no key to seal with")
@@ -64,14 +69,15 @@ func New(keys ...[]byte) (*Keys, error) {
 	return k, nil
 }
 
-// idOf names a key without telling anything of it.
+// idOf names a key without revealing it: a shortened hash, over a text that no
+// other use of the key has.
 func idOf(key []byte) string {
 	sum := sha256.Sum256(append([]byte("svc seal key id\n"), key...))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Parse reads keys as an operator keeps them: in base64, apart by white space or
-// commas; the first seals.
+// Parse reads keys as an operator keeps them: base64, separated by white space or
+// commas, the one that seals first. No error quotes a key.
 func Parse(text []byte) (*Keys, error) {
 	var keys [][]byte
 	apart := func(r rune) bool { return r == ',' || unicode.IsSpace(r) }
@@ -85,7 +91,8 @@ func Parse(text []byte) (*Keys, error) {
 	return New(keys...)
 }
 
-// Generate makes one key in the form that Parse reads.
+// Generate makes one key in the form that Parse reads, with a newline, from 32
+// bytes of random. The error is random's.
 func Generate(random io.Reader) ([]byte, error) {
 	key := make([]byte, keySize)
 	if _, err := io.ReadFull(random, key); err != nil {
@@ -94,15 +101,17 @@ func Generate(random io.Reader) ([]byte, error) {
 	return append([]byte(base64.StdEncoding.EncodeToString(key)), '\n'), nil
 }
 
-// Seal makes text unreadable. place says where it is kept, such as a table and
-// a row's id: Open must get the same.
+// Seal encrypts text. place says where the result is kept, such as a table and a
+// row's id, and Open must be given the same. Sealing a text twice gives two
+// different results.
 func (k *Keys) Seal(text []byte, place string) string {
 	sealed := k.ciphers[k.current].Seal(nil, nil, text, []byte(place))
 	return strings.Join([]string{form, k.current, base64.RawURLEncoding.EncodeToString(sealed)}, ".")
 }
 
-// Open is the reverse of Seal. Errors: ErrUnknownKey, and one for a text that
-// was changed or belongs to another place.
+// Open decrypts what Seal made. Errors: ErrUnknownKey, and unnamed ones for a text
+// that is malformed, was changed or belongs to another place. Which of the last two
+// it is cannot be known.
 func (k *Keys) Open(sealed, place string) ([]byte, error) {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 3 || parts[0] != form {
