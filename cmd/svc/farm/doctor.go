@@ -15,7 +15,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/work/worker"
+	"svc.example/internal/work/worker/selfcheck"
 )
 
 // doctor reports what a worker would do on this machine.
@@ -35,8 +35,8 @@ func (doctor) Help() string {
 
 // diagnosis is the form of --json.
 type diagnosis struct {
-	OK       bool             `json:"ok"`
-	Findings []worker.Finding `json:"findings"`
+	OK       bool                `json:"ok"`
+	Findings []selfcheck.Finding `json:"findings"`
 }
 
 // errUnfit says that a worker would not work here.
@@ -46,7 +46,7 @@ var errUnfit = errors.New("a worker would not work here: see what FAILed")
 func (c *doctor) Run(app *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	e := worker.Examination{
+	e := selfcheck.Examination{
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		WorkDir: c.Work, Server: c.Server, Now: time.Now,
 	}
@@ -58,7 +58,7 @@ func (c *doctor) Run(app *kong.Context) error {
 	e.Sandbox, e.SandboxErr = c.open(ctx, slog.New(slog.DiscardHandler))
 	found := diagnosis{OK: true, Findings: e.Examine(ctx)}
 	for _, f := range found.Findings {
-		found.OK = found.OK && f.Verdict != worker.Bad
+		found.OK = found.OK && f.Verdict != selfcheck.Fail
 	}
 	var err error
 	if !found.OK {

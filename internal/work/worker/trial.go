@@ -21,9 +21,11 @@ type Trial struct {
 	Picture pixels.Picture
 }
 
-// try starts a process, renders the demo's first frame and reads the picture. Its
-// folders are made below temp and removed.
-func try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t Trial, err error) {
+// Try starts a process, renders the demo's first frame and reads the picture. Its
+// folders are made below temp and removed. The result holds what was reached, also with
+// an error: Started is 0 when Blender did not start. Errors: the start's, *blender.Error,
+// those of pixels.Read and of the file system.
+func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t Trial, err error) {
 	dir, err := os.MkdirTemp(temp, "trial-")
 	if err != nil {
 		return t, fmt.Errorf("make a folder for a trial: %w", err)
@@ -71,7 +73,7 @@ func (w *Worker) makeKernels(ctx context.Context) error {
 		return fmt.Errorf("make a folder for GPU kernels: %w", err)
 	}
 	w.log.Info("a trial frame on the GPU; where kernels must be compiled first, this takes minutes")
-	t, err := try(ctx, w.cfg.Renderer, blender.Options{Device: w.cfg.Device, Kernels: w.dirs.kernels, MakeKernels: true}, w.dirs.processes)
+	t, err := Try(ctx, w.cfg.Renderer, blender.Options{Device: w.cfg.Device, Kernels: w.dirs.kernels, MakeKernels: true}, w.dirs.processes)
 	if err != nil {
 		return fmt.Errorf("render a trial frame on the GPU: %w", err)
 	}

@@ -40,8 +40,9 @@ type Worker struct {
 // folders are the parts of the work folder.
 type folders struct{ pictures, processes, projects, outbox, kernels string }
 
-// kernelFolder holds compiled GPU kernels and is kept across runs.
-const kernelFolder = "kernels"
+// KernelFolder is the part of the work folder that holds compiled GPU kernels. It is
+// kept across runs, and shared by a worker and its self-check.
+const KernelFolder = "kernels"
 
 // New makes a worker. Nothing starts before Run.
 func New(cfg Config) *Worker {
@@ -129,7 +130,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		return nil, fmt.Errorf("find the work folder: %w", err)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox"), in(kernelFolder)}
+	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox"), in(KernelFolder)}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("make the work folder: %w", err)
 	}

@@ -1,0 +1,128 @@
+package selfcheck
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/worker"
+)
+
+// blender starts Blender, renders the trial frame and judges what both show. It compiles
+// the GPU kernels where this Blender ships none, so that the first start of the worker
+// does not have to. Without a start there is nothing else to report.
+func (e Examination) blender(ctx context.Context) []Finding {
+	kernels := filepath.Join(e.WorkDir, worker.KernelFolder)
+	opts := blender.Options{Device: e.Device, Kernels: kernels, MakeKernels: true}
+	if err := os.MkdirAll(kernels, 0o700); err != nil {
+		return []Finding{{"blender", Fail, err.Error(), "make the work folder writable"}}
+	}
+	t, err := worker.Try(ctx, worker.Blender{Path: e.Blender, Sandbox: e.Sandbox}, opts, e.WorkDir)
+	if t.Started == 0 {
+		return []Finding{{"blender", Fail, fmt.Sprintf("%s does not start: %v", e.Blender, err), "start it by hand with --background; where it runs there, the sandbox lacks something it reads"}}
+	}
+	found := []Finding{e.version(t), e.device(t.Info), e.denoiser(t.Info)}
+	if f, needed := e.compiler(t.Info); needed {
+		found = append(found, f)
+	}
+	return append(found, e.trial(t, err))
+}
+
+// version compares Blender's version with the contract's. Frames of one job may come
+// from several workers, and another version may give other pixels.
+func (e Examination) version(t worker.Trial) Finding {
+	f := Finding{"blender", OK, fmt.Sprintf("%s, %s, ready in %s", t.Info.Version, e.Blender, t.Started.Round(10*time.Millisecond)), ""}
+	if t.Info.Version != contract.BlenderVersion {
+		f.Verdict = Fail
+		f.Do = fmt.Sprintf("the contract's is %s: scripts/install-blender gets it; --allow-blender-version works with this one, which every receipt then says", contract.BlenderVersion)
+		if e.AllowBlenderVersion {
+			f.Verdict, f.Do = Warn, fmt.Sprintf("the contract's is %s; --allow-blender-version lets this one in, and every receipt says so", contract.BlenderVersion)
+		}
+	}
+	return f
+}
+
+// device names what Cycles would render on, and everything else that it sees: a GPU that
+// is missing from the list has a problem with its driver, not with the worker.
+func (e Examination) device(info blender.Info) Finding {
+	var seen []string
+	for _, d := range info.Devices {
+		seen = append(seen, d.Type+" "+d.Name)
+	}
+	f := Finding{"device", OK, "", ""}
+	kind, name, ok := info.Choose(e.Device)
+	f.Found = fmt.Sprintf("%s %s (Cycles sees %s)", kind, name, strings.Join(seen, ", "))
+	switch {
+	case !ok:
+		f.Verdict, f.Found = Fail, "no GPU; Cycles sees "+strings.Join(seen, ", ")
+		f.Do = "install the GPU's driver (docs/gpu.md); --device cpu renders on the CPU, which every receipt then says"
+	case e.Device == blender.CPU:
+		f.Verdict, f.Do = Warn, "--device cpu: every receipt says CPU"
+	}
+	return f
+}
+
+// denoiser reports whether scenes that ask for denoising can be rendered. A missing
+// denoiser is a warning only: such a worker still renders all other scenes.
+func (e Examination) denoiser(info blender.Info) Finding {
+	switch {
+	case e.Denoise == blender.Off:
+		return Finding{"denoiser", Warn, "switched off in every scene", "--denoise off: every receipt says so"}
+	case !info.Denoiser:
+		return Finding{"denoiser", Warn, "this Blender is built without OpenImageDenoise", "scenes that ask for denoising fail as denoiser_unavailable; --denoise off renders them without"}
+	}
+	return Finding{"denoiser", OK, "OpenImageDenoise", ""}
+}
+
+// compiler reports whether nvcc is installed, for a Blender without compiled kernels
+// for an NVIDIA GPU. needed is false when that Blender needs no compiler.
+func (e Examination) compiler(info blender.Info) (f Finding, needed bool) {
+	nvidia := slices.ContainsFunc(info.Devices, func(d blender.DeviceInfo) bool { return d.Type == "CUDA" || d.Type == "OPTIX" })
+	if e.Device != blender.GPU || !nvidia || shipsKernels(e.Blender) {
+		return f, false
+	}
+	for _, name := range []string{"nvcc", "/usr/local/cuda/bin/nvcc"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return Finding{"nvcc", OK, path + " (this Blender compiles its GPU kernels itself, once)", ""}, true
+		}
+	}
+	return Finding{"nvcc", Fail, "not found, and this Blender ships no compiled GPU kernels", "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or take Blender's own build by scripts/install-blender"}, true
+}
+
+// shipsKernels looks for compiled CUDA kernels in the folders where Blender's own
+// builds and the distributions put the Cycles add-on.
+func shipsKernels(path string) bool {
+	program, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	for _, scripts := range []string{filepath.Join(filepath.Dir(program), "*", "scripts"), "/usr/share/blender/scripts", "/usr/share/blender/*/scripts"} {
+		for _, kernel := range []string{"*.cubin*", "*.ptx*", "*.fatbin*"} {
+			if found, _ := filepath.Glob(filepath.Join(scripts, "addons*", "cycles", "lib", kernel)); len(found) > 0 { // the patterns are well-formed
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// trial judges the frame that was rendered. Whether its pixels are right is not
+// checked: devices differ in noise, and the benchmark compares pictures.
+func (e Examination) trial(t worker.Trial, err error) Finding {
+	switch {
+	case err != nil:
+		return Finding{"trial frame", Fail, err.Error(), "Blender's own words are in the message; start it by hand with the same device to see more"}
+	case t.Frame.Path == "":
+		return Finding{"trial frame", Fail, "not rendered: there is no device to render on", "see device"}
+	case t.Picture.Width != t.Frame.Width || t.Picture.Height != t.Frame.Height:
+		return Finding{"trial frame", Fail, fmt.Sprintf("%dx%d pixels instead of %dx%d", t.Picture.Width, t.Picture.Height, t.Frame.Width, t.Frame.Height), "try another Blender"}
+	}
+	return Finding{"trial frame", OK, fmt.Sprintf("%dx%d in %.2f s on %s %s", t.Frame.Width, t.Frame.Height, t.Frame.Seconds, t.Frame.Device, t.Frame.DeviceName), ""}
+}
