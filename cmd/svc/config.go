@@ -12,13 +12,19 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// configFile is a configuration file: flags by their names, with _ for -.
+// configFile is a configuration file: a JSON object whose members are flags, named
+// with _ for -. kong applies it after the environment: a member of the file wins
+// over an SVC_* variable, and the command line wins over both.
 type configFile struct {
 	kong.Resolver
+	// members are the names in the file, sorted, so that of two mistakes the same one
+	// is always reported first. kong itself ignores a member that it does not know.
 	members []string
 }
 
-// readConfig reads a configuration file.
+// readConfig reads a configuration file once and keeps two views of it: the names
+// for Validate, and kong's own resolver for the values. An error means that the
+// file cannot be read or is not one JSON object.
 func readConfig(r io.Reader) (kong.Resolver, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -32,23 +38,27 @@ func readConfig(r io.Reader) (kong.Resolver, error) {
 	return configFile{flags, slices.Sorted(maps.Keys(members))}, err
 }
 
-// Validate refuses members that no command has as a flag: a mistyped one would
-// leave a service without what its operator believes to be set.
+// Validate refuses a member that is a flag of no command. Without this check a
+// mistyped name would be ignored, and the service would run without a setting that
+// its operator believes to be in force.
+//
+// A member that belongs to another command passes: one file serves svc serve,
+// svc admin and svc worker together.
 func (c configFile) Validate(app *kong.Application) error {
 	known := map[string]bool{}
-	var learn func(*kong.Node)
-	learn = func(n *kong.Node) {
+	var collect func(*kong.Node)
+	collect = func(n *kong.Node) {
 		for _, f := range n.Flags {
 			known[strings.ReplaceAll(f.Name, "-", "_")] = true
 		}
 		for _, child := range n.Children {
-			learn(child)
+			collect(child)
 		}
 	}
-	learn(app.Node)
+	collect(app.Node)
 	for _, name := range c.members {
 		if !known[name] {
-			return fmt.Errorf("the configuration file has a member %q, which is no flag of any command", name)
+			return fmt.Errorf("the configuration file has a member %q, but no command has such a flag", name)
 		}
 	}
 	return nil

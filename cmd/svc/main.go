@@ -1,10 +1,14 @@
 // Command svc is the whole product in one binary: the service, its workers, and
-// the tools to use, check and run it.
+// the tools to use, check and operate it.
 //
-// This folder only reads the command line. The commands have a package each or
-// share one, by who types them: operator (serve, admin, openapi), farm (worker,
-// bench), caller (render, inspect), proof (verify, log), mcpbridge (mcp) and demo.
-// terminal is what all of them print with. Start reading at program.
+// This folder only reads the command line and turns the result into an exit code.
+// The commands are grouped in packages by who types them: operator (serve, admin,
+// openapi), farm (worker, bench), caller (render, inspect), proof (verify, log),
+// mcpbridge (mcp) and demo. terminal is what all of them print with.
+//
+// What always holds: a mistake on the command line exits with 2; a command's result
+// goes to standard output and its log to standard error; no secret needs to be on a
+// command line. Start reading at program.
 package main
 
 import (
@@ -28,35 +32,41 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// program is the command line. Every flag is also an SVC_* environment
-// variable and a member of the configuration file.
+// program is the command line. Every flag is also an SVC_* environment variable,
+// unless its tag says otherwise, and a member of the configuration file. The
+// command line wins over the file, and the file over the environment.
 type program struct {
-	Config  kong.ConfigFlag  `help:"Read flags from this JSON file too, by their names." placeholder:"FILE" env:"SVC_CONFIG"`
-	Version kong.VersionFlag `env:"-" help:"Print which program this is, and the contract it keeps."`
+	Config  kong.ConfigFlag  `help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
+	Version kong.VersionFlag `env:"-" help:"Print the version of this program and of the interface that it serves."`
 
-	Serve   operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless told otherwise."`
-	Worker  farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or see what it would do."`
-	Bench   farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark's scenes, for the leaderboard."`
-	Render  caller.Render     `cmd:"" help:"Have a .blend rendered: quote, ask, start, follow, download, verify."`
-	Inspect caller.Inspect    `cmd:"" help:"Tell what a .blend holds and what it would cost, without a service."`
-	Verify  proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP it is for, without a network."`
+	Serve   operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless --worker none is given."`
+	Worker  farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or check that this machine can."`
+	Bench   farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
+	Render  caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
+	Inspect caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
+	Verify  proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP that it describes, without a network."`
 	MCP     mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
-	Log     proof.Log         `cmd:"" help:"The log of receipts."`
-	Demo    demo.Command      `cmd:"" help:"Run the whole way once, on this machine and with nothing set up."`
+	Log     proof.Log         `cmd:"" help:"Check the log of receipts."`
+	Demo    demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
 	OpenAPI operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
-	Admin   operator.Admin    `cmd:"" help:"Workspaces, wallets, keys and the audit."`
+	Admin   operator.Admin    `cmd:"" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
 }
 
+// main parses the command line and runs one command. kong prints an error and ends
+// the process with the exit code that the error carries, 1 when it carries none.
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
-		os.Exit(sandbox.Exec(os.Args[2:])) // the inner half of a worker's sandbox
+		// A worker starts its own binary again inside the sandbox. This must come
+		// before the parser: the arguments there are not a command line.
+		os.Exit(sandbox.Exec(os.Args[2:]))
 	}
+	// Standard output belongs to a command's result, which scripts read.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
 		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
-		kong.ShortUsageOnError(),  // the whole help would hide what is wrong
+		kong.ShortUsageOnError(),  // the full help would push the error off the screen
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Configuration(readConfig, "/etc/svc/config.json"),
 		kong.Vars{"version": version()},
@@ -68,18 +78,23 @@ func main() {
 	if err != nil {
 		parser.FatalIfErrorf(usageError(err))
 	}
-	ctx.FatalIfErrorf(explained(ctx.Run()))
+	ctx.FatalIfErrorf(withSuggestion(ctx.Run()))
 }
 
-// explained puts what to do next under a refusal, whether a service sent it or
-// this process made it.
-func explained(err error) error {
+// withSuggestion adds the next step to a refusal, as a line below it. A refusal is
+// a *client.Error of the API, a *farmapi.Error of the workers' API, or a
+// *fault.Error that this process made itself, as svc admin does. All of them end
+// in the same suggestion that the API sends for the code (spec 7).
+//
+// An invalid_request made here gets no suggestion: its message already names the
+// flag, and the general advice speaks of a request that was never sent.
+func withSuggestion(err error) error {
 	action := ""
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		action = refused.SuggestedAction
 	} else if refused, ok := errors.AsType[*farmapi.Error](err); ok {
 		action = refused.SuggestedAction
-	} else if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code != fault.InvalidRequest { // whose message says it
+	} else if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code != fault.InvalidRequest {
 		_, body := fault.Envelope(refused, "")
 		action = body.Error.SuggestedAction
 	}
@@ -89,7 +104,8 @@ func explained(err error) error {
 	return fmt.Errorf("%w\n%s", err, action)
 }
 
-// usageError gives every mistake on the command line the same exit code.
+// usageError gives every mistake on the command line the exit code 2. kong's own
+// errors carry 80 instead. An error that already has a code of ours keeps it.
 func usageError(err error) error {
 	if _, ok := errors.AsType[*terminal.ExitError](err); ok {
 		return err

@@ -6,8 +6,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestOperator runs the scripts: each says what an operator sees on the
-// command line.
+// TestOperator runs the scripts in testdata/operator. Each shows what an operator
+// sees on the command line.
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

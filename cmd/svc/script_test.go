@@ -19,24 +19,24 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"svc": main})
 }
 
-// TestVerify runs the scripts: each says what verify finds in files that were
-// changed in one way.
+// TestVerify runs the scripts in testdata/verify. Each shows what svc verify finds
+// in files that were changed in one way.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/verify",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"deliver":  deliver,
-			"flip":     flip,
-			"exitcode": exitCode,
+			"writeresult": writeResult,
+			"flip":        flip,
+			"exitcode":    exitCode,
 		},
 	})
 }
 
-// deliver FOLDER writes what svc render leaves of a job of three frames: the ZIP,
-// the receipt, its proof and the key; beside them another key, and the proof and
-// checkpoint of the same log with another last leaf.
-func deliver(ts *testscript.TestScript, _ bool, args []string) {
+// writeResult FOLDER writes what svc render leaves behind for a job of three
+// frames: the ZIP, the receipt, its proof and the key. It adds another key, and the
+// proof and checkpoint of a log that differs in its last leaf.
+func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
 	job, err := receipttest.Complete(3)
@@ -79,21 +79,21 @@ func publicPEM(ts *testscript.TestScript, key receipt.Key) []byte {
 	return text
 }
 
-// flip FILE TEXT changes one bit a little behind the first place that has
-// the text.
+// flip FILE TEXT changes one bit of the file, 40 bytes after the first occurrence
+// of the text.
 func flip(ts *testscript.TestScript, _ bool, args []string) {
 	path := ts.MkAbs(args[0])
 	content, err := os.ReadFile(path)
 	ts.Check(err)
 	at := bytes.Index(content, []byte(args[1]))
 	if at < 0 {
-		ts.Fatalf("%s does not hold %q", args[0], args[1])
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
 	}
 	content[at+len(args[1])+40] ^= 1
 	ts.Check(os.WriteFile(path, content, 0o644))
 }
 
-// exitCode N COMMAND… runs a command that must end with that code.
+// exitCode N COMMAND… runs a command that must exit with that code.
 func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := "0"

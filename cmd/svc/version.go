@@ -7,9 +7,12 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// version says which program this is: the module's version, which holds date and
-// commit where it was built between two releases, what built it, and the
-// versions of the interface that it keeps.
+// version is the text of --version: what was built, by which compiler, and the
+// versions of the interface that this build keeps (spec 9). Operators compare it
+// between machines.
+//
+// A build between two releases has a module version with date and commit in it. A
+// build without version control information prints what Go recorded, or "unknown".
 func version() string {
 	module, compiler := "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -58,33 +58,33 @@ func (c *Render) Run(app *kong.Context) error {
 	if err != nil {
 		return terminal.WrongUsage(err)
 	}
-	people := app.Stdout
+	human := app.Stdout
 	if c.JSON {
-		people = app.Stderr
+		human = app.Stderr
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	consent := terms{yes: c.Yes, in: os.Stdin, out: people}
+	consent := terms{yes: c.Yes, in: os.Stdin, out: human}
 	result, err := Run(ctx, Options{
 		Client: api, File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out,
-		Accept: consent.accept, Display: terminal.NewDisplay(people, time.Now),
+		Accept: consent.accept, Display: terminal.NewDisplay(human, time.Now),
 	})
-	return c.report(app, people, result, c.explain(ctx, result, err))
+	return c.report(app, human, result, c.explain(ctx, result, err))
 }
 
 // explain turns a failure into what the person needs to know: how to go on after a Ctrl-C, where
-// the service was looked for when it is away.
+// the service was looked for when it is failed.
 func (c *Render) explain(ctx context.Context, result Result, err error) error {
-	_, unsure := errors.AsType[*unsureError](err)
-	away, unreached := errors.AsType[*url.Error](err)
+	_, unknown := errors.AsType[*unknownStartError](err)
+	failed, unreached := errors.AsType[*url.Error](err)
 	switch {
-	case err == nil || unsure:
+	case err == nil || unknown:
 		return err
 	case ctx.Err() != nil:
 		return c.interrupted(result.JobID)
 	case unreached:
-		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server), and that the service runs", c.Server, away.Err)
+		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server), and that the service runs", c.Server, failed.Err)
 	}
 	return err
 }
@@ -102,9 +102,9 @@ func (c *Render) interrupted(jobID string) error {
 }
 
 // report prints how it ended, for people or for programs.
-func (c *Render) report(app *kong.Context, people io.Writer, result Result, err error) error {
+func (c *Render) report(app *kong.Context, human io.Writer, result Result, err error) error {
 	if err == nil {
-		result.Print(people)
+		result.Print(human)
 	}
 	if c.JSON {
 		result.OK = err == nil

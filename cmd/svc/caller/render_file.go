@@ -117,14 +117,14 @@ func inspect(ctx context.Context, o Options) (*client.Quote, error) {
 	return quote, nil
 }
 
-// unsureError is a start of which no answer came: the job may be there, and its
+// unknownStartError is a start of which no answer came: the job may be there, and its
 // price reserved.
-type unsureError struct {
+type unknownStartError struct {
 	quote *client.Quote
 	cause error
 }
 
-func (e *unsureError) Error() string {
+func (e *unknownStartError) Error() string {
 	return fmt.Sprintf("it is not known whether the render was started and %s held for it: %v. "+
 		"Starting the same quote again gives the one job, and spends once; rendering the file again would spend again:\n"+
 		"  curl -H \"Authorization: Bearer $SVC_KEY\" -H 'Content-Type: application/json' \\\n"+
@@ -133,7 +133,7 @@ func (e *unsureError) Error() string {
 		terminal.Money(e.quote.PriceCents, e.quote.Currency), e.cause, e.quote.QuoteID, client.LegalV1, e.quote.UploadID)
 }
 
-func (e *unsureError) Unwrap() error { return e.cause }
+func (e *unknownStartError) Unwrap() error { return e.cause }
 
 // startFailure tells a start that the service refused from one of which nobody
 // knows.
@@ -142,7 +142,7 @@ func startFailure(quote *client.Quote, err error) error {
 	if errors.As(err, &refused) && refused.Code != "" && refused.Status != http.StatusInternalServerError {
 		return err
 	}
-	return &unsureError{quote, err}
+	return &unknownStartError{quote, err}
 }
 
 // jobError is a job that ended without a picture.

@@ -23,30 +23,30 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// patience is how long a call waits for a file that moves; then it answers, the
+// transferWait is how long a call waits for a file that moves; then it answers, the
 // file moves on, and the agent asks again.
-const patience = 1200 * time.Millisecond
+const transferWait = 1200 * time.Millisecond
 
 // transfers are the files under way, by what names them to the agent.
 type transfers struct {
-	mu   sync.Mutex
-	sent map[string]*sending
+	mu     sync.Mutex
+	active map[string]*transfer
 }
 
-// sending is a file under way. done is closed behind err.
-type sending struct {
+// transfer is a file under way. done is closed behind err.
+type transfer struct {
 	done chan struct{}
 	err  error
 }
 
 // begin moves a file in the background, unless it is on its way already, and
 // waits a while for it.
-func (t *transfers) begin(name string, move func(context.Context) error) *sending {
+func (t *transfers) begin(name string, move func(context.Context) error) *transfer {
 	t.mu.Lock()
-	s := t.sent[name]
+	s := t.active[name]
 	if s == nil {
-		s = &sending{done: make(chan struct{})}
-		t.sent[name] = s
+		s = &transfer{done: make(chan struct{})}
+		t.active[name] = s
 		go func() {
 			// It outlives the call that began it; the process's end ends it.
 			s.err = move(context.Background())
@@ -58,14 +58,14 @@ func (t *transfers) begin(name string, move func(context.Context) error) *sendin
 	return s
 }
 
-func (s *sending) wait() {
+func (s *transfer) wait() {
 	select {
 	case <-s.done:
-	case <-time.After(patience):
+	case <-time.After(transferWait):
 	}
 }
 
-func (s *sending) ended() bool {
+func (s *transfer) ended() bool {
 	select {
 	case <-s.done:
 		return true
@@ -75,17 +75,17 @@ func (s *sending) ended() bool {
 }
 
 // find gives a file under way; nil when there is none of that name.
-func (t *transfers) find(name string) *sending {
+func (t *transfers) find(name string) *transfer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sent[name]
+	return t.active[name]
 }
 
 // forget lets a name be used again.
 func (t *transfers) forget(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.sent, name)
+	delete(t.active, name)
 }
 
 // inspect is svc_inspect, with file_path.
@@ -95,7 +95,7 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 		if upload, _ := arguments["upload_id"].(string); upload != "" {
 			if s := b.find(upload); s != nil {
 				s.wait()
-				return b.arrival(ctx, tool, upload, s)
+				return b.uploadResult(ctx, tool, upload, s)
 			}
 		}
 		return b.forward(ctx, tool, arguments)
@@ -117,11 +117,11 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 	to, _ := answer["upload"].(map[string]any)
 	address, _ := to["url"].(string)
 	s := b.begin(upload, func(ctx context.Context) error { return b.send(ctx, address, filepath.Base(path), file, size) })
-	return b.arrival(ctx, tool, upload, s)
+	return b.uploadResult(ctx, tool, upload, s)
 }
 
-// arrival asks the service what came of a file that is, or was, on its way.
-func (b *bridge) arrival(ctx context.Context, tool, upload string, s *sending) (*mcp.CallToolResult, error) {
+// uploadResult asks the service what came of a file that is, or was, on its way.
+func (b *bridge) uploadResult(ctx context.Context, tool, upload string, s *transfer) (*mcp.CallToolResult, error) {
 	r, err := b.forward(ctx, tool, map[string]any{"upload_id": upload})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (b *bridge) arrival(ctx context.Context, tool, upload string, s *sending) (
 		return b.forward(ctx, tool, map[string]any{"upload_id": upload}) // it may have come in between
 	}
 	const action = "The file is on its way. Call svc_inspect with the upload_id after a moment."
-	return changed(r, upload+": "+action, map[string]any{"status": "fetching", "upload": nil, "suggested_action": action, "poll_after_seconds": 2}), nil
+	return withMembers(r, upload+": "+action, map[string]any{"status": "fetching", "upload": nil, "suggested_action": action, "poll_after_seconds": 2}), nil
 }
 
 // openScene opens a file that an agent names by its path.
@@ -202,7 +202,7 @@ func (b *bridge) download(ctx context.Context, tool string, arguments map[string
 	s := b.begin(key, func(ctx context.Context) error { return b.save(ctx, name, address, sum) })
 	if !s.ended() {
 		const action = "The ZIP is on its way. Call svc_download again with the same arguments after a moment."
-		return changed(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": arguments, "poll_after_seconds": 2}), nil
+		return withMembers(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": arguments, "poll_after_seconds": 2}), nil
 	}
 	b.forget(key)
 	if s.err != nil {
@@ -210,7 +210,7 @@ func (b *bridge) download(ctx context.Context, tool string, arguments map[string
 	}
 	path := filepath.Join(b.folder.Name(), name)
 	action := "The ZIP is saved and has the promised SHA-256. Now get the receipt with svc_receipt."
-	return changed(link, fmt.Sprintf("Saved %s, SHA-256 %s.\n%s", path, sum, action), map[string]any{"suggested_action": action, "saved_to": path}), nil
+	return withMembers(link, fmt.Sprintf("Saved %s, SHA-256 %s.\n%s", path, sum, action), map[string]any{"suggested_action": action, "saved_to": path}), nil
 }
 
 // save fetches a ZIP into a folder and nowhere else. The file appears whole, or

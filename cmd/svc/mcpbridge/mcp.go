@@ -98,10 +98,10 @@ type bridge struct {
 }
 
 func newBridge(server, key string) *bridge {
-	waits := unhurried{http.DefaultTransport}
+	patient := retryRateLimited{http.DefaultTransport}
 	return &bridge{
-		server: strings.TrimRight(server, "/"), http: &http.Client{Transport: withKey{key, waits}}, links: &http.Client{Transport: waits},
-		transfers: transfers{sent: map[string]*sending{}},
+		server: strings.TrimRight(server, "/"), http: &http.Client{Transport: withKey{key, patient}}, links: &http.Client{Transport: patient},
+		transfers: transfers{active: map[string]*transfer{}},
 	}
 }
 
@@ -125,9 +125,9 @@ func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.Cl
 	return session, nil
 }
 
-// ask calls the service, and once more over a new session when the present one
+// callService calls the service, and once more over a new session when the present one
 // broke: every call may be repeated.
-func ask[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSession) (R, error)) (R, error) {
+func callService[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSession) (R, error)) (R, error) {
 	b.connecting.Lock()
 	session := b.session
 	b.connecting.Unlock()
@@ -158,14 +158,14 @@ func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.offer(s, tool)
+		b.addTool(s, tool)
 	}
 	for t, err := range remote.ResourceTemplates(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		s.AddResourceTemplate(t, func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			return ask(ctx, b, func(s *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
+			return callService(ctx, b, func(s *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
 				return s.ReadResource(ctx, &mcp.ReadResourceParams{URI: req.Params.URI})
 			})
 		})
@@ -175,7 +175,7 @@ func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
 			return nil, err
 		}
 		s.AddPrompt(p, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return ask(ctx, b, func(s *mcp.ClientSession) (*mcp.GetPromptResult, error) {
+			return callService(ctx, b, func(s *mcp.ClientSession) (*mcp.GetPromptResult, error) {
 				return s.GetPrompt(ctx, &mcp.GetPromptParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
 			})
 		})
@@ -183,8 +183,8 @@ func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
 	return s, nil
 }
 
-// offer adds a tool of the service, with what this machine can do beside it.
-func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
+// addTool adds a tool of the service, with what this machine can do beside it.
+func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	handle := b.forward
 	switch {
 	case tool.Name == "svc_inspect":
@@ -192,7 +192,7 @@ func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
 		handle = b.inspect
 	case tool.Name == "svc_download" && b.folder != nil:
 		addProperty(tool.InputSchema, "save_as", "Where to save the ZIP, relative to the folder that this server may save into, such as render.zip. Only the link is given without it.")
-		addAnswerProperty(tool.OutputSchema, "saved_to", "The file that was saved; missing until it is whole.")
+		addResultProperty(tool.OutputSchema, "saved_to", "The file that was saved; missing until it is whole.")
 		tool.Annotations.ReadOnlyHint = false
 		handle = b.download
 	}
@@ -205,7 +205,7 @@ func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
 		}
 		r, err := handle(ctx, tool.Name, arguments)
 		if err != nil {
-			return agent.Refuse(refusalOf(err), "", tool.Name, arguments), nil
+			return agent.Refuse(localRefusal(err), "", tool.Name, arguments), nil
 		}
 		return r, nil
 	})
@@ -213,7 +213,7 @@ func (b *bridge) offer(s *mcp.Server, tool *mcp.Tool) {
 
 // forward has the service answer.
 func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
-	r, err := ask(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
+	r, err := callService(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
 		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	})
 	if err != nil {
@@ -222,9 +222,9 @@ func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]
 	return r, nil
 }
 
-// refusalOf tells an error of this machine to the agent: it runs for the person
+// localRefusal tells an error of this machine to the agent: it runs for the person
 // whose machine it is.
-func refusalOf(err error) error {
+func localRefusal(err error) error {
 	if _, known := errors.AsType[*fault.Error](err); known {
 		return err
 	}
@@ -240,9 +240,9 @@ func addProperty(schema any, name, description string) {
 	}
 }
 
-// addAnswerProperty is addProperty for an answer, which comes before the
+// addResultProperty is addProperty for an answer, which comes before the
 // refusal in the schema.
-func addAnswerProperty(schema any, name, description string) {
+func addResultProperty(schema any, name, description string) {
 	if object, ok := schema.(map[string]any); ok {
 		if either, ok := object["oneOf"].([]any); ok && len(either) > 0 {
 			addProperty(either[0], name, description)
@@ -250,8 +250,8 @@ func addAnswerProperty(schema any, name, description string) {
 	}
 }
 
-// changed is an answer of the service with other members and a line more.
-func changed(r *mcp.CallToolResult, line string, members map[string]any) *mcp.CallToolResult {
+// withMembers is an answer of the service with other members and a line more.
+func withMembers(r *mcp.CallToolResult, line string, members map[string]any) *mcp.CallToolResult {
 	object, _ := r.StructuredContent.(map[string]any)
 	object = maps.Clone(object)
 	maps.Copy(object, members)

@@ -19,8 +19,8 @@ var strict = apptest.Share(func(c *app.Config) { c.Rate = ratelimit.Policy{PerMi
 
 func TestMain(m *testing.M) { os.Exit(apptest.Run(m, strict)) }
 
-// hurried is a local agent at a service that lets two requests pass at once.
-func hurried(t *testing.T) *mcp.ClientSession {
+// connectAgent is a local agent at a service that lets two requests pass at once.
+func connectAgent(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	service := strict.On(t, "sqlite")
 	b := newBridge(service.URL, service.Workspace(t, 0).Agent.Secret)
@@ -66,11 +66,11 @@ func call(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[str
 	return answer
 }
 
-// TestLocalAgentNeverHearsOfTheRateLimit calls faster than the service lets
+// TestBridgeHidesTheRateLimitFromTheAgent calls faster than the service lets
 // anybody, and sends a file in between.
-func TestLocalAgentNeverHearsOfTheRateLimit(t *testing.T) {
+func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 	t.Parallel()
-	agent := hurried(t)
+	agent := connectAgent(t)
 	for range 5 {
 		if a := call(t, agent, "svc_status", map[string]any{"job_id": "JOB-00000000000000000000000000000000"}); a.Error.Code != "render_not_found" {
 			t.Fatalf("a call is answered with %+v", a)

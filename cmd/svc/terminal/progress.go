@@ -11,45 +11,52 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Display shows people what a command is doing.
+// Display shows a person what a command is doing. A Display has at most one open
+// Meter at a time. It is used by one goroutine at a time.
 type Display interface {
-	// Meter shows how far one stretch of work has come, counted in unit.
+	// Meter shows the progress of one piece of work, counted in unit. The caller
+	// ends it before it opens the next one.
 	Meter(title string, unit Unit) Meter
-	// Say prints a line; a running meter stays whole.
+	// Say prints a line and adds the newline. A bar that is being drawn is not torn
+	// apart: the line appears above it.
 	Say(format string, args ...any)
 }
 
-// Meter is one stretch of work. It is used by one goroutine at a time.
+// Meter is the progress of one piece of work. It is used by one goroutine at a time.
 type Meter interface {
-	// Move says how far the work is. A total below 1 is not known yet.
+	// Move sets how much is done, in the meter's unit. It is the whole amount so
+	// far, not what was added. A total below 1 means that it is not known yet.
 	Move(done, total int64)
-	// Expect sets what is shown of the time left, in place of the meter's own
-	// guess; "" leaves that to the meter.
+	// Expect sets the text about the time left, which replaces the meter's own
+	// estimate from the next Move on. "" returns to the estimate.
 	Expect(left string)
-	// End closes the meter, whether the work was finished or not.
+	// End closes the meter, whether or not the work is finished. Call it once.
 	End()
 }
 
-// Unit is what a meter counts.
+// Unit is what a meter counts, and how the count is written.
 type Unit int
 
 // What a meter can count.
 const (
-	InBytes  Unit = iota
-	InFrames      // counted in FrameParts
-	InTime        // counted in milliseconds
-	InLeaves
+	InBytes  Unit = iota // written as B, KiB, MiB…
+	InFrames             // counted in FrameParts, written in whole frames
+	InTime               // counted in milliseconds, written in whole seconds
+	InLeaves             // leaves of the log of receipts
 )
 
-// FrameParts is what one frame counts, so that a meter moves inside it.
+// FrameParts is how much one frame counts, so that a meter also moves while a frame
+// renders. A job of the most frames that the interface allows stays far from the
+// limits of int64.
 const FrameParts = 1000
 
-// Text writes n in the unit.
+// Text writes n, counted in u. Frames and seconds are rounded down: a person must
+// not read that a frame is finished while it still renders.
 func (u Unit) Text(n int64) string {
 	switch u {
 	case InBytes:
 		if n < 1024 {
-			return fmt.Sprintf("%d B", n) // the library writes b, which are bits
+			return fmt.Sprintf("%d B", n) // the library writes "b", which means bits
 		}
 		return fmt.Sprintf("% .1f", decor.SizeB1024(n))
 	case InTime:
@@ -60,7 +67,8 @@ func (u Unit) Text(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// NewDisplay draws bars on a terminal and writes plain lines elsewhere.
+// NewDisplay draws bars when w is a terminal and writes plain lines otherwise. now
+// is the clock by which time left and the distance of lines are computed.
 func NewDisplay(w io.Writer, now func() time.Time) Display {
 	if IsTerminal(w) {
 		return &bars{w: w, now: now}
@@ -68,8 +76,9 @@ func NewDisplay(w io.Writer, now func() time.Time) Display {
 	return &lines{w: w, now: now}
 }
 
-// IsTerminal reports whether stream is a terminal. The mode of the file does
-// not say it: /dev/null is a character device too.
+// IsTerminal reports whether stream is a file that is a terminal. It asks the kernel
+// for terminal settings, because the file's mode is not enough: /dev/null is a
+// character device too.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -79,15 +88,19 @@ func IsTerminal(stream any) bool {
 	return err == nil
 }
 
-// pace guesses how long a stretch of work still takes, by how fast it went since
-// its first move.
+// pace estimates the time left from the speed since the first Move. Counting from
+// the first Move, and not from 0, keeps the estimate right for a job that is
+// followed only after half of it was rendered.
 type pace struct {
-	began     time.Time
-	from      int64
+	began     time.Time     // of the first Move; zero before
+	from      int64         // done, at the first Move
 	remaining time.Duration // 0 while unknown, and at the end
 	expected  string        // shown in place of the guess
 }
 
+// move takes one report and computes the time left anew. At the end it also drops
+// an expected text: what the service expects may cover packing, which is not part of
+// this meter, and "1s left" beside 100 % reads like a mistake.
 func (p *pace) move(now time.Time, done, total int64) {
 	if p.began.IsZero() {
 		p.began, p.from = now, done
@@ -103,8 +116,10 @@ func (p *pace) move(now time.Time, done, total int64) {
 	}
 }
 
+// Expect implements Meter for both kinds of meters.
 func (p *pace) Expect(left string) { p.expected = left }
 
+// text is what to show about the time left, "" while nothing is known.
 func (p *pace) text() string {
 	if p.expected != "" {
 		return p.expected
@@ -122,19 +137,25 @@ type bars struct {
 	running *mpb.Progress // nil between meters
 }
 
+// Say implements Display. While a bar runs, the line must go through the library:
+// written to the terminal directly, it would be overwritten by the next refresh.
 func (b *bars) Say(format string, args ...any) {
 	w := b.w
 	if b.running != nil {
-		w = b.running // prints above the bar
+		w = b.running
 	}
 	fmt.Fprintf(w, format+"\n", args...)
 }
 
+// Meter implements Display. The library draws from a goroutine of its own, so the
+// text about the time left reaches it through a channel of capacity 1 that only ever
+// holds the newest text. The counts reach it through the library's own methods.
 func (b *bars) Meter(title string, unit Unit) Meter {
 	b.running = mpb.New(mpb.WithOutput(b.w), mpb.WithWidth(64), mpb.WithAutoRefresh())
 	m := &bar{owner: b}
-	left := make(chan string, 1) // the newest text wins: the bar is drawn elsewhere
+	left := make(chan string, 1)
 	m.left = left
+	// Only the drawing goroutine uses latest: it keeps the last text between updates.
 	latest := ""
 	m.bar = b.running.AddBar(0,
 		mpb.PrependDecorators(decor.Name(title, decor.WC{W: 10, C: decor.DindentRight}),
@@ -151,18 +172,22 @@ func (b *bars) Meter(title string, unit Unit) Meter {
 	return m
 }
 
+// bar is a Meter on a terminal.
 type bar struct {
 	owner *bars
 	bar   *mpb.Bar
-	left  chan string
+	left  chan string // to the drawing goroutine; see bars.Meter
 	pace
 	done  int64
 	total int64
 }
 
+// Move implements Meter.
 func (m *bar) Move(done, total int64) {
 	m.pace.move(m.owner.now(), done, total)
 	m.done, m.total = done, max(total, 0)
+	// Take an unread text out first: a send would block on a full channel until
+	// the bar is drawn again.
 	select {
 	case <-m.left:
 	default:
@@ -172,6 +197,8 @@ func (m *bar) Move(done, total int64) {
 	m.bar.SetCurrent(done)
 }
 
+// End implements Meter. It waits until the bar is drawn for the last time. A bar
+// short of its total must be aborted: the library would wait for the rest for ever.
 func (m *bar) End() {
 	if m.total > 0 && m.done == m.total {
 		m.bar.SetTotal(m.total, true)
@@ -182,35 +209,41 @@ func (m *bar) End() {
 	m.owner.running = nil
 }
 
-// A plain meter writes a line at each tenth of the work: not more often than the
-// first of these, and after the second where a tenth takes longer.
+// A plain meter writes a line at each tenth of the work. Quick work does not fill a
+// log with lines, and slow work still shows within half a minute that it goes on.
 const (
-	quietAtLeast = 2 * time.Second
-	quietAtMost  = 30 * time.Second
+	minLineInterval = 2 * time.Second
+	maxLineInterval = 30 * time.Second
 )
 
-// lines writes a log.
+// lines writes plain lines, for log files and pipes.
 type lines struct {
 	w   io.Writer
 	now func() time.Time
 }
 
+// Say implements Display.
 func (l *lines) Say(format string, args ...any) { fmt.Fprintf(l.w, format+"\n", args...) }
 
+// Meter implements Display.
 func (l *lines) Meter(title string, unit Unit) Meter {
 	return &line{owner: l, title: title, unit: unit, last: l.now()}
 }
 
+// line is a Meter that writes a line now and then.
 type line struct {
 	owner *lines
 	title string
 	unit  Unit
 	pace
-	tenth int64     // of the last line
-	last  time.Time // of the last line, or of the beginning
-	said  int64     // done, as the last line had it
+	tenth    int64     // tenths that were done at the last line, 0 to 10
+	last     time.Time // of the last line, or of the beginning
+	lastDone int64     // done, at the last line
 }
 
+// Move implements Meter. It writes a line when another tenth is done and
+// minLineInterval has passed, when the work is complete, or when maxLineInterval has
+// passed and anything has moved. A repeated report of the same state writes nothing.
 func (m *line) Move(done, total int64) {
 	now := m.owner.now()
 	m.pace.move(now, done, total)
@@ -218,12 +251,12 @@ func (m *line) Move(done, total int64) {
 	if total > 0 {
 		tenth = 10 * done / total
 	}
-	quiet := now.Sub(m.last)
-	due := tenth > m.tenth && (quiet >= quietAtLeast || done == total)
-	if !due && (done == m.said || quiet < quietAtMost) {
+	sinceLine := now.Sub(m.last)
+	due := tenth > m.tenth && (sinceLine >= minLineInterval || done == total)
+	if !due && (done == m.lastDone || sinceLine < maxLineInterval) {
 		return
 	}
-	m.tenth, m.last, m.said = tenth, now, done
+	m.tenth, m.last, m.lastDone = tenth, now, done
 	text := fmt.Sprintf("%s: %s", m.title, m.unit.Text(done))
 	if total > 0 {
 		text += fmt.Sprintf(" of %s, %d %%", m.unit.Text(total), 100*done/total)
@@ -234,4 +267,5 @@ func (m *line) Move(done, total int64) {
 	m.owner.Say("%s", text)
 }
 
+// End implements Meter. The last Move has written the last line.
 func (m *line) End() {}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// clock is a time that tests move.
+// clock is a time that a test moves.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// logged gives the lines that a log gets of so many moves, this far apart.
+// logged returns the lines that a log gets for so many moves, this far apart.
 func logged(moves int64, apart time.Duration) []string {
 	var out strings.Builder
 	c := &clock{}
@@ -53,7 +53,7 @@ func TestQuickWorkIsOneLine(t *testing.T) {
 
 func TestLogIsNeverSilentForLongWhileWorkGoesOn(t *testing.T) {
 	t.Parallel()
-	if got := logged(100, quietAtMost); len(got) != 100 {
+	if got := logged(100, maxLineInterval); len(got) != 100 {
 		t.Errorf("100 frames of half a minute each are 100 lines, got %d", len(got))
 	}
 }
@@ -78,9 +78,9 @@ func TestMeterOfUnknownLengthCountsOnly(t *testing.T) {
 	time := &clock{}
 	m := NewDisplay(&out, time.now).Meter("upload", InBytes)
 	m.Move(0, -1)
-	time.at = time.at.Add(quietAtMost)
+	time.at = time.at.Add(maxLineInterval)
 	m.Move(131, -1)
-	time.at = time.at.Add(quietAtMost)
+	time.at = time.at.Add(maxLineInterval)
 	m.Move(3<<20, -1)
 	if got := out.String(); got != "upload: 131 B\nupload: 3.0 MiB\n" {
 		t.Error(got)
@@ -117,7 +117,7 @@ func TestNothingIsLeftAtTheEnd(t *testing.T) {
 	c := &clock{at: time.Unix(1000, 0)}
 	m := NewDisplay(&out, c.now).Meter("frames", InFrames)
 	m.Expect("1s left") // of packing, which is no part of this meter
-	c.at = c.at.Add(quietAtMost)
+	c.at = c.at.Add(maxLineInterval)
 	m.Move(3*FrameParts, 3*FrameParts)
 	if got := out.String(); got != "frames: 3 of 3, 100 %\n" {
 		t.Error(got)

@@ -8,13 +8,15 @@ import (
 	"time"
 )
 
-// sameSignal is how long after a first signal further ones count as the same: a
-// terminal, a shell and a supervisor may each pass one on.
+// sameSignal is how long after the first signal further ones count as the same one.
+// A terminal, a shell and a supervisor may each pass on a single Ctrl-C, and the
+// copies must not turn an orderly stop into an immediate one.
 const sameSignal = 2 * time.Second
 
-// UntilSignal returns a context that ends with the first SIGINT or SIGTERM. One
-// that comes more than sameSignal later ends the process at once. Call stop when
-// there is nothing left to end.
+// UntilSignal returns a context that ends with the first SIGINT or SIGTERM. A signal
+// that comes sameSignal or later after the first one ends the process at once, in
+// the way of the operating system. Call stop when there is nothing left to end: it
+// releases the goroutine and gives signals their default effect back.
 func UntilSignal() (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -22,7 +24,8 @@ func UntilSignal() (ctx context.Context, stop context.CancelFunc) {
 	go func() {
 		select {
 		case <-signals:
-			// Until the handler goes, signals have nobody who acts on them.
+			// The channel stays registered for a while and nobody reads it, so
+			// copies of the signal are dropped. Then the default effect returns.
 			time.AfterFunc(sameSignal, func() { signal.Stop(signals) })
 			cancel()
 		case <-ctx.Done():

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// longestWait is how long one request waits for its turn, in all: the program that runs
+// maxRetryWait is how long one request waits for its turn, in all: the program that runs
 // the agent gives up on a call after a while.
-const longestWait = 15 * time.Second
+const maxRetryWait = 15 * time.Second
 
-// unhurried sends a request again when the service says that there were too many
+// retryRateLimited sends a request again when the service says that there were too many
 // (429), as soon as the service says. An agent can do nothing better, and most
 // do worse.
-type unhurried struct{ next http.RoundTripper }
+type retryRateLimited struct{ next http.RoundTripper }
 
-func (u unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
-	for left := longestWait; ; {
+func (u retryRateLimited) RoundTrip(r *http.Request) (*http.Response, error) {
+	for left := maxRetryWait; ; {
 		res, err := u.next.RoundTrip(r)
 		if err != nil || res.StatusCode != http.StatusTooManyRequests {
 			return res, err
