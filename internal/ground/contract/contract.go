@@ -1,7 +1,10 @@
-// Package contract holds every published constant of the interface, once.
+// Package contract holds every published constant of the interface, once: the
+// names, limits, versions and prices that callers may rely on.
 //
-// It is for anything a caller may rely on: names, limits, versions, prices.
-// It decides nothing and imports nothing of ours. Start reading here.
+// What always holds: code that needs such a figure takes it from here, so changing
+// one here changes what callers were promised. The package decides nothing and
+// imports nothing of ours. Start reading at the first group; each names its
+// section.
 package contract
 
 import "time"
@@ -28,34 +31,45 @@ const (
 
 // Contract strings and versions (spec 2.2, 2.3, 9.3; decisions on quotes).
 const (
-	PricingContract  = "SVC-PUBLIC-API-V2-FIXED-QUOTE"
-	APIContract      = "SVC-PUBLIC-API-V1"
-	OpenAPIVersion   = "2.0.0" // info.version of the served OpenAPI document (spec 9.2)
-	Availability     = "LIVE_PUBLIC_ALPHA"
-	Currency         = "USD"
-	PricingModel     = "fixed_quote"
-	PricingVersion   = "fixed-1c-v1"
-	LegalAcceptance  = "SVC_LEGAL_V1"
-	ProofKind        = "receipt_backed"
-	CentsPerFrame    = 1
-	PricingUnit      = "completed_frame"
-	QuoteLifetime    = 24 * time.Hour
+	PricingContract = "SVC-PUBLIC-API-V2-FIXED-QUOTE"
+	APIContract     = "SVC-PUBLIC-API-V1"
+	OpenAPIVersion  = "2.0.0" // info.version of the served OpenAPI document (spec 9.2)
+	Availability    = "LIVE_PUBLIC_ALPHA"
+	Currency        = "USD"
+	PricingModel    = "fixed_quote"
+	PricingVersion  = "fixed-1c-v1"
+	LegalAcceptance = "SVC_LEGAL_V1"
+	ProofKind       = "receipt_backed"
+	// CentsPerFrame is the whole price list (spec 1.6): US cents for each completed
+	// frame.
+	CentsPerFrame = 1
+	PricingUnit   = "completed_frame"
+	// QuoteLifetime is how long a quote's price is locked, from when it was made.
+	QuoteLifetime = 24 * time.Hour
+	// DownloadLifetime is how long a signed download address works. It is short
+	// because the address authorises itself; reading the job gives a new one.
 	DownloadLifetime = time.Hour
 )
 
 // Limits (spec 8).
 const (
-	MinFrames        = 1
-	MaxFrames        = 10000
-	MaxFrameNumber   = 1048574 // the last frame that Blender knows
-	MaxUploadBytes   = 104857600
+	MinFrames = 1
+	// MaxFrames bounds the frames of one job, and with it a receipt's size.
+	MaxFrames      = 10000
+	MaxFrameNumber = 1048574 // the last frame that Blender knows
+	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive; of a
+	// larger upload nothing is kept.
+	MaxUploadBytes = 104857600
+	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048
 	MinWebhookSecret = 16
 	MaxKeyName       = 80
 	MaxActiveKeys    = 10 // of each kind, a workspace
-	RatePerMinute    = 60
-	RateBurst        = 20
+	// RatePerMinute and RateBurst are the published defaults; an operator may set
+	// others (decisions 13).
+	RatePerMinute = 60
+	RateBurst     = 20
 )
 
 // The workers' door, for each worker's key: far above what a worker needs, low
@@ -76,8 +90,9 @@ const (
 	SessionLife       = 14 * 24 * time.Hour
 )
 
-// QualifiedPixelSamples is the operator's default envelope for qualified_1c:
-// pixels x samples of a frame.
+// QualifiedPixelSamples is the default bound for qualified_1c, in pixels times
+// samples of one frame: UHD at Cycles' default of 4096 samples. An operator may set
+// another. A heavier scene gets a quote that cannot be started.
 const QualifiedPixelSamples = 3840 * 2160 * 4096
 
 // What is measured and how it is scored now (spec 9.4). Results are compared only
@@ -90,14 +105,18 @@ const (
 
 // Benchmark results (spec 4.6, 8).
 const (
-	LatestDefault     = 25
-	LatestMost        = 100
-	SearchMost        = 50
+	LatestDefault = 25
+	LatestMost    = 100
+	SearchMost    = 50
+	// PercentileSamples is from how many results on there are percentiles: of fewer
+	// they would say nothing.
 	PercentileSamples = 3 // fewer results than that have no percentiles
 )
 
 // Secrets' prefixes by credential kind.
 const (
+	// AccountKeyPrefix begins the other two as well: it alone does not identify an
+	// account key.
 	AccountKeyPrefix = "svc_"
 	AgentKeyPrefix   = "svc_agent_"
 	NodeKeyPrefix    = "svc_node_"
@@ -116,17 +135,25 @@ const (
 
 // How a delivery is made (decisions on webhooks).
 const (
-	WebhookTimeout       = 15 * time.Second // of one try, all in all
-	WebhookLongestPause  = 24 * time.Hour   // a receiver's Retry-After counts up to this
-	WebhookAnswerKept    = 1 << 10          // bytes of an answer that the log shows
-	WebhookSecretPrefix  = "whsec_"         // what follows is base64
-	WebhookSecretOverlap = 24 * time.Hour   // for which a rotated secret still signs
-	WebhookBreaker       = 5 * 24 * time.Hour
-	MaxWebhookSecret     = 512 // characters
-	MaxWebhookEndpoints  = 10  // a workspace
+	// WebhookTimeout bounds one try from the look-up of the name to the answer's
+	// last byte.
+	WebhookTimeout = 15 * time.Second
+	// WebhookLongestPause is up to where a receiver's Retry-After is honoured.
+	WebhookLongestPause = 24 * time.Hour
+	// WebhookAnswerKept is how many bytes of an answer the log of deliveries shows.
+	WebhookAnswerKept   = 1 << 10
+	WebhookSecretPrefix = "whsec_" // what follows is base64
+	// WebhookSecretOverlap is how long a rotated secret still signs beside the new
+	// one, so that a receiver can change over without losing a call.
+	WebhookSecretOverlap = 24 * time.Hour
+	// WebhookBreaker is after how long without one success an endpoint is disabled.
+	WebhookBreaker      = 5 * 24 * time.Hour
+	MaxWebhookSecret    = 512 // characters
+	MaxWebhookEndpoints = 10  // a workspace
 )
 
-// WebhookPauses are the pauses before each try of a delivery.
+// WebhookPauses returns the pause before each try of a delivery: ten tries over a
+// little more than three days (decisions 9). The scheduler adds jitter.
 func WebhookPauses() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
@@ -141,7 +168,8 @@ const (
 	VerifyCommand = "svc verify RECEIPT.json --artifact ZIP"
 )
 
-// Workflow is the order of a caller's steps (spec 1.3).
+// Workflow returns the order of a caller's steps (spec 1.3), as discovery publishes
+// them.
 func Workflow() []string {
 	return []string{"discover", "upload", "quote", "start", "observe", "download", "receipt", "proof"}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Client speaks to the workers' door over HTTP. It is safe for concurrent use
-// and never tries again by itself: a worker knows better what may be repeated.
+// Client calls the workers' door over HTTP. It is safe for concurrent use. It never
+// repeats a call by itself: the worker knows better what may be repeated, and when.
 type Client struct {
 	base string
 	key  string
@@ -25,27 +25,33 @@ type Client struct {
 // How long a call may take on top of what it asks for; a transfer also gets the
 // time its bytes need at slowestBytesPerSecond.
 const (
-	callTimeout           = 30 * time.Second
+	// callTimeout is for a busy server that waits for its database.
+	callTimeout = 30 * time.Second
+	// slowestBytesPerSecond still lets the largest upload reach a worker within the
+	// hour.
 	slowestBytesPerSecond = 32 << 10
 )
 
-// maxReplyBytes bounds a JSON reply; the largest lists the files of a project.
+// maxReplyBytes bounds a JSON reply, so that a wrong server cannot fill the
+// worker's memory. The largest reply lists the files of a project.
 const maxReplyBytes = 64 << 20
 
-// idleConnections are kept for the calls that a worker makes at once: a lease, a
-// heartbeat, a delivery, a file.
+// idleConnections are kept open for the calls that a worker makes at once: a lease,
+// a heartbeat, a delivery and a file. Go's default of 2 would cost a handshake for
+// each further one.
 const idleConnections = 4
 
 // NewClient returns a client of the server at serverURL ("http://host:port",
-// without a path of its own) that authenticates with a node key.
+// without a path of its own) that authenticates with a node key. It opens no
+// connection.
 func NewClient(serverURL, key string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = idleConnections
 	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{Transport: transport}}
 }
 
-// Error is an error that the server replied. Every other error of a Client means
-// that it is not known whether the server did what it was asked.
+// Error is a refusal that the server replied. After any other error of a Client it
+// is unknown whether the server did what it was asked to do.
 type Error struct {
 	Status          int    // HTTP status
 	Code            string // error.code, "" when the reply was not in the server's envelope
@@ -59,23 +65,24 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("server replied %d %s: %s", e.Status, e.Code, e.Message)
 }
 
-// Register describes this worker to the server.
+// Register describes this worker to the server. Error code: synthetic_refused.
 func (c *Client) Register(ctx context.Context, req RegisterRequest) (RegisterReply, error) {
 	return call[RegisterReply](ctx, c, PathRegister, req, callTimeout)
 }
 
-// Lease asks for frames and waits for them as long as the request says.
+// Lease asks for frames and waits for them as long as the request allows. When ctx
+// ends first, the server may still have given leases, which then lapse.
 func (c *Client) Lease(ctx context.Context, req LeaseRequest) (LeaseReply, error) {
 	wait := time.Duration(req.WaitSeconds * float64(time.Second))
 	return call[LeaseReply](ctx, c, PathLease, req, wait+callTimeout)
 }
 
-// Heartbeat keeps leases alive and learns which are lost.
+// Heartbeat extends leases and returns those that are lost.
 func (c *Client) Heartbeat(ctx context.Context, req HeartbeatRequest) (HeartbeatReply, error) {
 	return call[HeartbeatReply](ctx, c, PathHeartbeat, req, callTimeout)
 }
 
-// Fail reports a frame that could not be rendered.
+// Fail reports a frame that could not be rendered. Error code: lease_lost.
 func (c *Client) Fail(ctx context.Context, req FailRequest) error {
 	_, err := call[OKReply](ctx, c, PathFail, req, callTimeout)
 	return err
@@ -87,12 +94,15 @@ func (c *Client) Release(ctx context.Context, req ReleaseRequest) error {
 	return err
 }
 
-// Benchmark hands in a signed benchmark receipt.
+// Benchmark submits a signed benchmark receipt. Error code: benchmark_refused; a
+// receipt that is well-formed but not believed is a reply, not an error.
 func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (BenchmarkReply, error) {
 	return call[BenchmarkReply](ctx, c, PathBenchmark, req, callTimeout)
 }
 
-// Deliver sends a rendered frame; image must hold result.SizeBytes bytes.
+// Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its
+// length is announced, so that the server sees a broken delivery as such. Error
+// codes: lease_lost, frame_rejected.
 func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
 	head, tail, kind, err := deliverParts(result)
 	if err != nil {
@@ -139,8 +149,9 @@ func deliverParts(result FrameResult) (head, tail []byte, contentType string, er
 	return body.Bytes()[:split], body.Bytes()[split:], parts.FormDataContentType(), nil
 }
 
-// exactly reads the next left bytes of r, and fails when there are fewer: without
-// that a cut image would look whole to the multipart reader.
+// exactly reads the next left bytes of r, and fails when there are fewer. Without
+// it, the form's tail would follow a cut image, and the multipart reader would take
+// it for whole.
 type exactly struct {
 	r    io.Reader
 	left int64
@@ -169,8 +180,9 @@ func (c *Client) Project(ctx context.Context, workerID, jobID string) (reply Pro
 	return reply, c.exchange(req, &reply)
 }
 
-// Part opens a part of a job's files; size bounds how many bytes it may have. The
-// caller closes it. The worker must hold a lease of the job.
+// Part opens one part of a job's files; size is how many bytes it has and bounds
+// the time of the transfer. The caller closes it, and must verify the SHA-256 of
+// what it read. The worker must hold a lease of the job.
 func (c *Client) Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	path := inputPath(workerID, jobID, sha256)
@@ -187,6 +199,7 @@ func (c *Client) Part(ctx context.Context, workerID, jobID, sha256 string, size 
 	return &download{res.Body, cancel}, nil
 }
 
+// inputPath escapes its parts, which come from the server's replies.
 func inputPath(workerID string, names ...string) string {
 	for i, name := range names {
 		names[i] = url.PathEscape(name)
@@ -194,7 +207,8 @@ func inputPath(workerID string, names ...string) string {
 	return PathInput + strings.Join(names, "/") + "?worker_id=" + url.QueryEscape(workerID)
 }
 
-// download ends its request's deadline when it is closed.
+// download ends its request's deadline when it is closed. A deferred cancel in Part
+// would end the transfer before it began.
 type download struct {
 	io.ReadCloser
 	cancel context.CancelFunc
@@ -205,6 +219,8 @@ func (d *download) Close() error {
 	return d.ReadCloser.Close()
 }
 
+// transferTime bounds a transfer of size bytes. A fixed bound would cut large files
+// on slow lines, and none would let a dead connection hold the worker forever.
 func transferTime(size int64) time.Duration {
 	return callTimeout + time.Duration(size/slowestBytesPerSecond)*time.Second
 }
@@ -225,6 +241,7 @@ func call[Reply any](ctx context.Context, c *Client, path string, body any, time
 	return reply, c.exchange(req, &reply)
 }
 
+// request adds the node key. net/http drops it on a redirect to another domain.
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -234,7 +251,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return req, nil
 }
 
-// exchange does a request and reads its JSON reply.
+// exchange does a request and reads its JSON reply. A reply that is not JSON comes
+// from no server of ours and is an error without a code.
 func (c *Client) exchange(req *http.Request, reply any) error {
 	res, err := c.do(req)
 	if err != nil {
@@ -260,6 +278,8 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	return nil, readError(res)
 }
 
+// readError decodes a refusal. A reply without the envelope comes most likely from
+// a proxy in between, so it counts as retryable: nothing is known of what it means.
 func readError(res *http.Response) *Error {
 	var envelope struct {
 		Error struct {

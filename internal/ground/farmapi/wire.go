@@ -1,18 +1,23 @@
-// Package farmapi is the workers' door: wire.go is what is spoken there, client.go
-// the worker's half of it. The service's half is package door below.
+// Package farmapi is the protocol of the workers' door: wire.go defines the
+// messages, and client.go is the worker's half of it. The service's half is package
+// internal/door/farm.
 //
-// What always holds: a worker is known by a node key and touches only what it
-// has leased; every report repeats worker and attempt, and a stale one is
-// refused as lease_lost; what a worker receives never names a workspace. Start
-// reading at wire.go.
+// What always holds: a worker is known by a node key and touches only what it has
+// leased. Every report repeats worker and attempt, and a stale one is refused as
+// lease_lost. What a worker receives never names a workspace.
+//
+// The protocol is private to the two halves, which are released together (decisions
+// 14). It leaves to the worker when to call, and to package frames what a report
+// does. Start reading at wire.go.
 package farmapi
 
 import "encoding/json"
 
-// Version 1 of the workers' door: JSON bodies under /farm/v1, except Part (bytes
-// out) and Deliver (multipart: part "meta" is FrameResult as JSON, part
-// "file" the image bytes, in that order). Replies carry ok=true; errors wear
-// the envelope of spec 7. Durations are seconds.
+// Version 1 of the workers' door: JSON bodies under /farm/v1. Two calls differ: a
+// part of a file is answered as bytes, and a frame is delivered as multipart (part
+// "meta" is FrameResult as JSON, part "file" the image's bytes, in that order, so
+// that the server knows what to expect before the first byte). Replies carry
+// ok=true; errors have the envelope of spec 7. Durations are seconds.
 const (
 	PathRegister  = "/farm/v1/register"
 	PathLease     = "/farm/v1/lease"
@@ -27,8 +32,8 @@ const (
 	PathInput = "/farm/v1/inputs/"
 )
 
-// RegisterRequest says what a worker is. It is sent at start and again whenever
-// the server answers worker_not_registered.
+// RegisterRequest describes a worker. It is sent at start, and again whenever the
+// server answers worker_not_registered.
 type RegisterRequest struct {
 	Name             string `json:"name"`
 	Renderer         string `json:"renderer,omitempty"` // "blender", also when empty, or "synthetic"
@@ -40,7 +45,7 @@ type RegisterRequest struct {
 	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
 }
 
-// RegisterReply names the worker and the pace the server expects of it.
+// RegisterReply names the worker and the pace that the server expects of it.
 type RegisterReply struct {
 	OK               bool    `json:"ok"`
 	WorkerID         string  `json:"worker_id"`
@@ -48,8 +53,9 @@ type RegisterReply struct {
 	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
 }
 
-// LeaseRequest asks for frames. The call is a long poll: it is answered as soon
-// as there is work, and with no leases after WaitSeconds.
+// LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
+// there is work, and with no leases after WaitSeconds. A reply that is lost on the
+// way costs nothing but time: its leases lapse without a heartbeat.
 type LeaseRequest struct {
 	WorkerID    string  `json:"worker_id"`
 	JobID       string  `json:"job_id,omitempty"` // the job whose file the worker has open: its frames are preferred
@@ -64,22 +70,24 @@ type LeaseReply struct {
 	Leases []Lease `json:"leases"`
 }
 
-// Job is what a worker needs to know of a job. It never names the workspace.
+// Job is what a worker needs to know of a job. It never names the workspace: a
+// worker must not learn whose scene it renders.
 type Job struct {
 	JobID         string `json:"job_id"`
 	InputSHA256   string `json:"input_sha256"`   // of the main file
 	FramesWaiting int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
 }
 
-// Project lists the files of a job. It is asked for once a job, since it may be
-// long, while leases come often.
+// Project lists the files of a job. A worker fetches it once for each job, because
+// it may be long, while leases are frequent.
 type Project struct {
 	OK    bool   `json:"ok"`
 	Main  string `json:"main"` // path of the .blend to render
 	Files []File `json:"files"`
 }
 
-// File is one file of a project: its parts in order.
+// File is one file of a project: its parts in order, whose concatenation has
+// SHA256. Paths come from callers; a worker must not follow one out of its folder.
 type File struct {
 	Path      string `json:"path"` // relative, with "/" between folders
 	SHA256    string `json:"sha256"`
@@ -88,34 +96,38 @@ type File struct {
 	Parts []string `json:"parts"`
 }
 
-// Lease is the right to render one frame until it lapses. Attempt is the fence:
-// every report must repeat it.
+// Lease is the right to render one frame until it lapses. Attempt is the fencing
+// number: every report must repeat it, and one with an older number is refused.
 type Lease struct {
 	LeaseID string `json:"lease_id"`
 	Attempt int    `json:"attempt"` // 1 for the first try
 	Frame   int    `json:"frame"`
 }
 
-// Held names a lease in a report.
+// Held names a lease in a heartbeat or a release.
 type Held struct {
 	LeaseID  string  `json:"lease_id"`
 	Attempt  int     `json:"attempt"`
 	Progress float64 `json:"progress,omitempty"` // 0 to 1 inside the frame
 }
 
-// HeartbeatRequest keeps leases alive.
+// HeartbeatRequest extends the leases that it names and carries their progress. A
+// lease that is named in no heartbeat for LeaseSeconds lapses.
 type HeartbeatRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
 }
 
-// HeartbeatReply names the leases that are no longer the worker's: it drops them.
+// HeartbeatReply names the leases that no longer belong to the worker. It stops
+// rendering them: a delivery would be refused.
 type HeartbeatReply struct {
 	OK   bool     `json:"ok"`
 	Lost []string `json:"lost"`
 }
 
-// FrameResult describes a rendered frame; the image bytes travel beside it.
+// FrameResult describes a rendered frame; the image's bytes travel beside it. The
+// server checks the description against the bytes and the scene before it accepts
+// the frame.
 type FrameResult struct {
 	WorkerID         string   `json:"worker_id"`
 	LeaseID          string   `json:"lease_id"`
@@ -138,7 +150,8 @@ type FrameResult struct {
 }
 
 // FailRequest reports a frame that could not be rendered. Code is one of the
-// failure codes of decisions 10; Final says that no other worker would do better.
+// failure codes of decisions 10. Final reports that any other worker would fail as
+// well, so that the server makes no further attempt.
 type FailRequest struct {
 	WorkerID string `json:"worker_id"`
 	LeaseID  string `json:"lease_id"`
@@ -149,17 +162,17 @@ type FailRequest struct {
 	Final    bool   `json:"final"`
 }
 
-// ReleaseRequest gives leases back unrendered (a worker that stops).
-// It does not count as an attempt.
+// ReleaseRequest gives leases back unrendered, as a worker does that stops. It does
+// not count as a failed attempt, so it must not be used for a frame that failed.
 type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
 	Leaving  bool   `json:"leaving,omitempty"` // the worker's last word: it counts as offline at once
 }
 
-// BenchmarkRequest hands in a benchmark receipt (package benchmark: Sign). The
-// worker has registered with the device and the Blender that it measured.
-// Sending the same receipt again gets the same answer.
+// BenchmarkRequest submits a benchmark receipt (see benchmark.Sign). The worker has
+// registered with the device and the Blender that it measured. Repeating the
+// request returns the first answer.
 type BenchmarkRequest struct {
 	WorkerID     string          `json:"worker_id"`
 	Envelope     json.RawMessage `json:"envelope"`       // the signed receipt
@@ -172,7 +185,7 @@ const (
 	BenchmarkRejected = "rejected" // kept, and shown nowhere
 )
 
-// BenchmarkReply says what became of a benchmark receipt.
+// BenchmarkReply is the judgement of a benchmark receipt.
 type BenchmarkReply struct {
 	OK              bool    `json:"ok"`
 	ResultID        string  `json:"result_id"`
@@ -183,7 +196,7 @@ type BenchmarkReply struct {
 	PublicResultURL *string `json:"public_result_url"` // null when rejected
 }
 
-// OKReply answers reports that have nothing to say.
+// OKReply answers reports whose success is the whole answer.
 type OKReply struct {
 	OK bool `json:"ok"`
 }

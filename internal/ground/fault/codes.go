@@ -102,7 +102,9 @@ const (
 	PackagingFailed      Code = "packaging_failed"
 )
 
-// Entry is a row of the vocabulary.
+// Entry is one row of the table. Retryable is what the envelope carries unless the
+// error is Final; Action is what it carries unless the error has an action of its
+// own.
 type Entry struct {
 	Code      Code
 	Status    int // HTTP status; 0 for a job's failure code
@@ -111,7 +113,8 @@ type Entry struct {
 	Door      Door
 }
 
-// Door says which interface a code belongs to.
+// Door is the interface that a code belongs to. It decides under which heading
+// docs/errors.md lists the code, and nothing else.
 type Door string
 
 // The doors of the table.
@@ -121,12 +124,14 @@ const (
 	DoorJob  Door = "job"
 )
 
-// Table returns the whole vocabulary, in the order docs/errors.md prints it.
+// Table returns the whole vocabulary, in the order in which docs/errors.md lists
+// it. Each call makes a new slice, which the caller may change.
 func Table() []Entry {
 	return slices.Concat(malformed(), refused(), conflicting(), overloaded(), farm(), failures())
 }
 
-// malformed are of requests that no caller may send as they are.
+// malformed lists the refusals of requests that must be changed before they are
+// sent again.
 func malformed() []Entry {
 	return []Entry{
 		{InvalidRequest, 400, false, "Correct the members that detail names and send the request again.", DoorAPI},
@@ -156,7 +161,9 @@ func malformed() []Entry {
 	}
 }
 
-// refused are of callers who may not do it, and of things that are not there.
+// refused lists the refusals of callers who may not do something, and of things
+// that do not exist. What another workspace owns counts as not existing (decisions
+// 10).
 func refused() []Entry {
 	return []Entry{
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
@@ -179,7 +186,8 @@ func refused() []Entry {
 	}
 }
 
-// conflicting are of requests that are right, but not now.
+// conflicting lists the refusals of requests that are well-formed but do not fit
+// the state of what they name.
 func conflicting() []Entry {
 	return []Entry{
 		{QuoteExpired, 409, false, "Quote the upload again and start the new quote.", DoorAPI},
@@ -199,7 +207,8 @@ func conflicting() []Entry {
 	}
 }
 
-// overloaded are of requests too large or too many, and of faults of the service.
+// overloaded lists the refusals of requests that are too large or too many, and the
+// faults of the service itself.
 func overloaded() []Entry {
 	return []Entry{
 		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
@@ -212,7 +221,7 @@ func overloaded() []Entry {
 	}
 }
 
-// farm are of the workers' API.
+// farm lists the refusals of the workers' API.
 func farm() []Entry {
 	return []Entry{
 		{WorkerNotRegistered, 404, true, "Register again and go on.", DoorFarm},
@@ -224,7 +233,8 @@ func farm() []Entry {
 	}
 }
 
-// failures are of jobs that failed.
+// failures lists why jobs fail. They have no HTTP status: they are read in a job's
+// failure member, by a request that itself succeeds.
 func failures() []Entry {
 	return []Entry{
 		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
@@ -239,8 +249,8 @@ func failures() []Entry {
 	}
 }
 
-// Lookup returns the row of a code; that of internal_error when the table has
-// none.
+// Lookup returns the row of a code. A code that the table does not have, which is a
+// programming error, gets the row of internal_error.
 func Lookup(code Code) Entry {
 	rows := Table()
 	for _, row := range rows {

@@ -1,10 +1,11 @@
-// Package fault is the one vocabulary of errors: every code a caller
-// can meet, its HTTP status, whether a retry can help, and what to do next.
+// Package fault is the one vocabulary of errors: every code that a caller can meet,
+// its HTTP status, whether a retry can help, and what to do next.
 //
-// What always holds: a code stands in one table (codes.go); text of an unknown
-// error is shown to nobody, only its request id is (Envelope makes internal_error
-// of it). The package leaves logging and answering to package front and imports
-// nothing of ours. Start reading at Code, then Error, then Envelope.
+// What always holds: each code stands in one table (codes.go). The text of an
+// unknown error is shown to nobody; Envelope makes internal_error of it, and only
+// its request id goes out. The package leaves logging and answering to package
+// front and imports nothing of ours. Start reading at Code, then Error, then
+// Envelope.
 package fault
 
 import (
@@ -13,32 +14,38 @@ import (
 	"time"
 )
 
-// Error is an error a caller may see. Message is written for that caller;
-// the wrapped cause is for the log only.
+// Error is an error that a caller may see. Message is written for that caller; the
+// wrapped cause is for the log only. An Error is never changed after it is made:
+// With and its kin return copies, so that a package may keep one and derive others
+// from it concurrently.
 type Error struct {
 	Code    Code
 	Message string
 	// Detail is any JSON value that helps a program react (spec 7 "detail").
 	Detail any
-	// RetryAfter, when not zero, is sent as Retry-After and
-	// retry_after_seconds.
+	// RetryAfter, when above zero, is sent as retry_after_seconds, and as
+	// Retry-After rounded up to whole seconds.
 	RetryAfter time.Duration
 	// Action replaces the code's standard suggested_action when not empty.
 	Action string
-	// Final says that here a retry cannot help, whatever the table says.
+	// Final reports that a retry cannot help here, whatever the table says of the
+	// code.
 	Final bool
 	// Allow is sent as the Allow header of a 405.
 	Allow string
 	cause error
 }
 
-// New makes an error of a code with a message for the caller.
+// New makes an error of a code, with a message for the caller. The message must not
+// carry the text of another error, which may name paths or statements; Wrap is for
+// that.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Field reports one bad member or parameter: code invalid_request with
-// detail [{location, message}].
+// Field reports one bad member or parameter, by the code invalid_request with the
+// detail [{location, message}] (decisions 10). location is written as
+// "body.quote_id" or "query.limit".
 func Field(location, format string, args ...any) *Error {
 	text := fmt.Sprintf(format, args...)
 	return New(InvalidRequest, "%s: %s", location, text).
@@ -86,6 +93,7 @@ func (e *Error) Wrap(cause error) *Error {
 	return &c
 }
 
+// Error is the text for the log. It contains the cause and must never be sent.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
@@ -93,10 +101,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Code, e.Message)
 }
 
+// Unwrap lets errors.Is and errors.As reach the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Of returns the code of err: that of the Error it wraps, else
-// internal_error; "" for nil.
+// Of returns the code of err: that of the Error it wraps, else internal_error; ""
+// for nil.
 func Of(err error) Code {
 	if err == nil {
 		return ""

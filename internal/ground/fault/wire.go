@@ -12,13 +12,14 @@ import (
 // error.request_id.
 const RequestIDHeader = "X-Request-Id"
 
-// Body is the error body of spec 7.
+// Body is the error body of spec 7. OK is false in every one.
 type Body struct {
 	OK    bool `json:"ok" enum:"false" doc:"Always false on errors."`
 	Error Wire `json:"error"`
 }
 
-// Wire is the error member of Body.
+// Wire is the error member of Body. The tags also make its schema in the OpenAPI
+// document.
 type Wire struct {
 	Code              Code     `json:"code" doc:"Stable machine-readable code."`
 	Message           string   `json:"message" doc:"What went wrong, for a person."`
@@ -29,8 +30,10 @@ type Wire struct {
 	Detail            any      `json:"detail,omitempty" doc:"What helps a program react; its shape depends on code."`
 }
 
-// Envelope turns any error into status and body. Unknown errors become
-// internal_error without a word of their text.
+// Envelope turns any error into an HTTP status and a body. An error that wraps no
+// Error becomes internal_error without a word of its text, which may hold
+// statements, paths or somebody's data. A failure code of a job has no status of
+// its own and gets 500.
 func Envelope(err error, requestID string) (int, Body) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -52,8 +55,9 @@ func Envelope(err error, requestID string) (int, Body) {
 	return status, Body{Error: w}
 }
 
-// Headers sets the headers that belong to err: Retry-After, Allow,
-// WWW-Authenticate.
+// Headers sets the headers that belong to err: Retry-After, Allow and
+// WWW-Authenticate. An error that wraps no Error has none. It is called before the
+// status is written.
 func Headers(h http.Header, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -70,7 +74,8 @@ func Headers(h http.Header, err error) {
 	}
 }
 
-// Markdown prints the vocabulary as docs/errors.md.
+// Markdown prints the vocabulary as docs/errors.md. `make generate` writes it
+// there.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Error codes\n\nPrinted from `internal/ground/fault` by `make generate`; do not edit.\n\n" +

@@ -1,10 +1,10 @@
 package links
 
 // Paths of the service that addresses lead to. Those that end in a slash are
-// followed by an id.
+// followed by an id. Routes are registered under these same constants.
 const (
 	RendersPath     = "/v1/renders"      // the older flow's jobs (spec 4.1)
-	NodeJobsPath    = "/node/v1/jobs"    // the Job API's jobs (spec 4.2)
+	NodeJobsPath    = "/node/v1/jobs"    // the Job API's jobs (spec 4.3)
 	SigningKeysPath = "/v1/signing-keys" // what receipts are checked with
 	DownloadPath    = "/v1/artifacts/"   // signed downloads, by job id
 

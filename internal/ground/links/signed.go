@@ -18,18 +18,20 @@ const (
 	upload   = "upload"
 )
 
-// Download is an address that authorises itself until expires.
+// Download returns an address under which anybody can fetch a job's ZIP until
+// expires, which counts in whole seconds. It cannot be revoked.
 func (l Links) Download(jobID string, expires time.Time) string {
 	return l.signed(download, DownloadPath, jobID, expires)
 }
 
-// Upload is an address that takes the file of an awaited upload until expires.
+// Upload returns an address that takes the file of an awaited upload until expires,
+// so that an agent can have a file sent without handing out its key.
 func (l Links) Upload(uploadID string, expires time.Time) string {
 	return l.signed(upload, UploadPath, uploadID, expires)
 }
 
-// CheckDownload verifies a signed download address; unauthenticated when it is
-// forged or too old.
+// CheckDownload verifies the parameters of a signed download address. Error:
+// unauthenticated when it is forged, is for another job or has expired.
 func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) error {
 	if wrong := l.check(download, jobID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).WithAction("Read the job again for a new download_url.")
@@ -37,8 +39,8 @@ func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) er
 	return nil
 }
 
-// CheckUpload verifies a signed upload address; unauthenticated when it is forged
-// or too old.
+// CheckUpload verifies the parameters of a signed upload address. Error:
+// unauthenticated when it is forged, is for another upload or has expired.
 func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) error {
 	if wrong := l.check(upload, uploadID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments for a new link.")
@@ -46,12 +48,17 @@ func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) e
 	return nil
 }
 
+// signed puts the time into the address, since the signature covers it and the
+// check must know it.
 func (l Links) signed(purpose, path, id string, expires time.Time) string {
 	return l.Page(path+id, url.Values{
 		"expires": {strconv.FormatInt(expires.Unix(), 10)}, "signature": {l.sign(purpose, id, expires.Unix())},
 	})
 }
 
+// check returns what is wrong with an address, "" when it is good. It compares
+// signatures in constant time, and before the time: of a forged address nothing is
+// revealed.
 func (l Links) check(purpose, id, expires, signature string, now time.Time) (wrong string) {
 	at, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || !hmac.Equal([]byte(signature), []byte(l.sign(purpose, id, at))) {
@@ -63,6 +70,9 @@ func (l Links) check(purpose, id, expires, signature string, now time.Time) (wro
 	return ""
 }
 
+// sign returns the HMAC-SHA256 over purpose, id and Unix time, in hexadecimal.
+// Lines separate the parts; no id of ours contains a line feed, so no two different
+// addresses are signed as the same text.
 func (l Links) sign(purpose, id string, expires int64) string {
 	mac := hmac.New(sha256.New, l.Key)
 	fmt.Fprintf(mac, "%s\n%s\n%d", purpose, id, expires)

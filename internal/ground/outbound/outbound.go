@@ -1,20 +1,21 @@
-// Package outbound calls addresses that untrusted callers name: webhook targets, and
-// files that an agent tool has to fetch.
+// Package outbound calls addresses that untrusted callers name: webhook targets,
+// and files that an agent's tool fetches.
 //
-// What always holds: the address is https with no user info, on port 443 or
-// above 1023; every connection goes to a public address, which is looked at on
-// the socket itself, after all name resolution, so that a name cannot change its
-// mind; no proxy of the environment is used; no redirect is followed (a 3xx is
-// an answer like any other); the server's certificate is verified; headers and
-// body of the answer, and the time for all of it, are bounded. Check, for when
-// an address is configured, and Client, for when it is called, follow this one
-// rule. Both say what they refuse as a *Refused, in words for the caller.
+// What always holds: the address is https with no user info, on port 443 or above
+// 1023. Every connection goes to a public address, which is checked on the socket
+// itself, after all name resolution, so that a name cannot resolve differently in
+// between. No proxy of the environment is used. No redirect is followed: a 3xx is
+// an answer like any other. The server's certificate is verified. The headers and
+// the body of the answer, and the time for all of it, are bounded.
 //
-// Which ranges are public is left to code.dny.dev/ssrf (the special-purpose
-// registries of IANA); azureHost adds what those do not know. An operator whose
-// network reaches private IPv4 addresses through a NAT64 prefix of its own must
-// have that gateway refuse them (RFC 6052 3.1): no prefix tells such an address
-// from a public one.
+// Check, when an address is configured, and Client, when it is called, apply this
+// one rule. Both report what they refuse as a *Refused, in words for the caller.
+//
+// Which ranges are public is left to code.dny.dev/ssrf (IANA's special-purpose
+// registries); azureHost adds what those do not list. An operator whose network
+// reaches private IPv4 addresses through a NAT64 prefix of its own must have that
+// gateway refuse them (RFC 6052 3.1): no prefix tells such an address from a public
+// one.
 //
 // Start reading at Guard, then form.
 package outbound
@@ -38,20 +39,22 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Refused says why an address is not called, in words that whoever gave it may
-// read: they reveal nothing of the network here.
+// Refused says why an address is not called. Whoever gave the address may read the
+// reason: it reveals nothing of the network here.
 type Refused struct{ Reason string }
 
 func (r *Refused) Error() string { return r.Reason }
 
 func refuse(reason string) error { return &Refused{reason} }
 
-// ErrTooLarge says that an answer's body is larger than the caller takes.
+// ErrTooLarge reports that an answer's body is larger than Limits.Body.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// Config is what an operator, or a test, may change of the rule.
+// Config is what an operator or a test may change of the rule. The zero Config is
+// the rule as published.
 type Config struct {
-	// Allow opens ranges that are not public, at the operator's own risk.
+	// Allow opens ranges that are not public, at the operator's own risk: callers
+	// can then reach every service there.
 	Allow []netip.Prefix
 	// Roots are the authorities that certificates are checked against; nil = the
 	// system's.
@@ -60,17 +63,17 @@ type Config struct {
 	Resolver *net.Resolver
 }
 
-// Guard is the rule. It is safe for concurrent use.
+// Guard is the rule. It never changes and is safe for concurrent use.
 type Guard struct {
 	cfg       Config
 	addresses *ssrf.Guardian
 }
 
-// azureHost is where a virtual machine on Azure meets its host: a public address
-// in every registry, and nobody's business but the machine's own.
+// azureHost is where a virtual machine on Azure reaches its host. The registries
+// list it as public, but it serves the machine's own secrets.
 const azureHost = "168.63.129.16/32"
 
-// New makes a guard.
+// New makes a guard. It does no input or output.
 func New(cfg Config) *Guard {
 	var v4, v6 []netip.Prefix
 	for _, p := range cfg.Allow {
@@ -90,9 +93,10 @@ func New(cfg Config) *Guard {
 // lookupTimeout bounds how long Check waits for a name.
 const lookupTimeout = 5 * time.Second
 
-// Check looks at an address when it is configured: its form, and every address
-// that its host has now. It opens no connection. An error that is no *Refused
-// is the context's.
+// Check checks an address when it is configured: its form, and every address that
+// its host resolves to at this moment. One private address among several is enough
+// to refuse, since a connection could choose it. Check opens no connection. Errors:
+// a *Refused, or the context's error.
 func (g *Guard) Check(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -129,7 +133,9 @@ func (g *Guard) resolver() *net.Resolver {
 	return net.DefaultResolver
 }
 
-// form is what can be said of an address before any name is looked up.
+// form checks what can be checked before any name is resolved. What resolvers and
+// URL parsers read differently is refused here, so that both halves of the rule see
+// one host.
 func form(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -157,8 +163,8 @@ func form(u *url.URL) error {
 }
 
 // endsInNumber is true of what some resolvers read as an IPv4 address in an old
-// form: 2130706433, 0x7f.1, 0177.0.0.1, 127.1, 127.0.0.1. and the like. No top
-// level domain is a number.
+// form: 2130706433, 0x7f.1, 0177.0.0.1, 127.1, 127.0.0.1. and the like. No
+// top-level domain is a number.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := strings.ToLower(host[strings.LastIndex(host, ".")+1:])
@@ -169,7 +175,8 @@ func endsInNumber(host string) bool {
 	return is && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// portAllowed takes "" for the scheme's own port.
+// portAllowed takes "" for the scheme's own port. Ports below 1024 other than 443
+// belong to services that were never meant to be reached so, such as mail.
 func portAllowed(port string) bool {
 	if port == "" {
 		return true
@@ -178,8 +185,9 @@ func portAllowed(port string) bool {
 	return err == nil && (n == 443 || n > 1023)
 }
 
-// public refuses an address that is not one of the internet. Resolvers hand IPv4
-// addresses out in IPv6 clothes, which the socket takes off again.
+// public refuses an address that is not one of the internet. Resolvers may return
+// an IPv4 address mapped into IPv6; the socket connects to the IPv4 address, so
+// that is what is checked.
 func (g *Guard) public(ip netip.Addr) error {
 	if g.addresses.SafeAddr(ip.Unmap()) != nil {
 		return refuse("its host is not a public address")
@@ -187,7 +195,9 @@ func (g *Guard) public(ip netip.Addr) error {
 	return nil
 }
 
-// atSocket is the rule's last word: the address that is really connected to.
+// atSocket checks the address that the socket is about to connect to. Only this
+// check cannot be evaded by a name that resolves differently from one look-up to
+// the next.
 func (g *Guard) atSocket(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") {
@@ -215,8 +225,10 @@ const (
 	idleInAll       = 1000 // of a hundred busy receivers, each with its lane
 )
 
-// Client makes a client that keeps to the rule. Its answers are as they came:
-// what is compressed stays so.
+// Client returns a client that applies the rule to every call. It is safe for
+// concurrent use and keeps idle connections; CloseIdleConnections drops them.
+// Bodies arrive as they were sent: compressed ones stay compressed. Errors of a
+// call wrap a *Refused, ErrTooLarge or what the network says.
 func (g *Guard) Client(l Limits) *http.Client {
 	dialer := &net.Dialer{Timeout: l.Timeout, Control: g.atSocket, Resolver: g.cfg.Resolver}
 	return &http.Client{
@@ -236,7 +248,7 @@ func (g *Guard) Client(l Limits) *http.Client {
 	}
 }
 
-// guarded looks at a request's address before it goes out and bounds the answer.
+// guarded checks a request's address before it goes out, and bounds the answer.
 type guarded struct {
 	next http.RoundTripper
 	body int64
@@ -257,14 +269,16 @@ func (g *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections lets http.Client do what it promises.
+// CloseIdleConnections is what http.Client looks for on a transport to close its
+// idle connections; without it the wrapped transport's would stay open.
 func (g *guarded) CloseIdleConnections() {
 	if c, ok := g.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// bounded is a body that ends in ErrTooLarge once more than left has come.
+// bounded is a body that fails with ErrTooLarge once more than left bytes have
+// come. An io.LimitReader would make a cut answer look whole.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -284,7 +298,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Roots are the system's authorities and those of a PEM file, for Config.
+// Roots returns the system's authorities and those of a PEM file, for Config.Roots.
+// It fails when the file holds no certificate.
 func Roots(pem []byte) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
