@@ -75,7 +75,7 @@ func runBlender(ctx context.Context, b *rounds.Run, file string, box *sandbox.Sa
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	took.ready = time.Since(began)
-	if _, err := p.Open(ctx, blender.Alone(file)); err != nil {
+	if _, err := p.Open(ctx, blender.SingleFile(file)); err != nil {
 		return took, err
 	}
 	began = time.Now()

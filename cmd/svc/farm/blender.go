@@ -66,7 +66,7 @@ func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sand
 	}
 	report := box.Report()
 	level := slog.LevelInfo
-	if !report.Whole() {
+	if !report.Complete() {
 		level = slog.LevelWarn
 	}
 	log.Log(ctx, level, "sandbox", "mode", report.Mode, "in_force", report.String(), "lacking", report.Lacking)

@@ -115,7 +115,7 @@ func start(t *testing.T, opts blender.Options) *blender.Process {
 func open(t *testing.T, name string, opts blender.Options) (*blender.Process, blender.Opened) {
 	t.Helper()
 	p := start(t, opts)
-	opened, err := p.Open(t.Context(), blender.Alone(scene(t, name)))
+	opened, err := p.Open(t.Context(), blender.SingleFile(scene(t, name)))
 	if err != nil {
 		t.Fatalf("open %s: %v", name, err)
 	}
@@ -197,7 +197,7 @@ func TestRelativeFoldersAreThoseOfTheCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if _, err := p.Open(t.Context(), blender.Alone("work/here.blend")); err != nil {
+	if _, err := p.Open(t.Context(), blender.SingleFile("work/here.blend")); err != nil {
 		t.Fatal(err)
 	}
 	if f := render(t, p, 1); picture(t, "work/frame_0001.png").Width != 64 || !filepath.IsAbs(f.Path) {
@@ -325,7 +325,7 @@ func TestDenoiserThatIsNotThereIsRefusedAtOpen(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"denoise", "denoise_node"} {
 		p := start(t, blender.Options{})
-		_, err := p.Open(t.Context(), blender.Alone(scene(t, name)))
+		_, err := p.Open(t.Context(), blender.SingleFile(scene(t, name)))
 		if p.Info().Denoiser {
 			if err != nil {
 				t.Errorf("%s: this Blender has a denoiser, yet: %v", name, err)
@@ -341,7 +341,7 @@ func TestDenoiserThatIsNotThereIsRefusedAtOpen(t *testing.T) {
 func TestAskedForAGPUItNeverRendersOnTheCPU(t *testing.T) {
 	t.Parallel()
 	p := start(t, blender.Options{Device: blender.GPU})
-	_, err := p.Open(t.Context(), blender.Alone(scene(t, "plain")))
+	_, err := p.Open(t.Context(), blender.SingleFile(scene(t, "plain")))
 	if _, _, ok := p.Info().Choose(blender.GPU); !ok {
 		failure(t, err, blender.GPUUnavailable)
 		return
@@ -365,13 +365,13 @@ func TestFileThatIsNoBlendIsAFinalFailure(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := start(t, blender.Options{}).Open(t.Context(), blender.Alone(path))
+		_, err := start(t, blender.Options{}).Open(t.Context(), blender.SingleFile(path))
 		e := failure(t, err, blender.Crashed)
 		if !e.Final || strings.Contains(e.Message+e.Log, filepath.Dir(path)) {
 			t.Errorf("%s: %+v, want a final failure without folders", name, e)
 		}
 	}
-	_, err = start(t, blender.Options{}).Open(t.Context(), blender.Alone(scene(t, "eevee")))
+	_, err = start(t, blender.Options{}).Open(t.Context(), blender.SingleFile(scene(t, "eevee")))
 	if e := failure(t, err, blender.Crashed); !strings.Contains(e.Message, "EEVEE") {
 		t.Errorf("eevee: %+v, want the engine named", e)
 	}

@@ -2,7 +2,8 @@ package blender
 
 import "fmt"
 
-// Failure codes of a process.
+// Failure codes of a process. They are those of package fault (decisions 10),
+// repeated here because a worker's machine does not need the service's vocabulary.
 const (
 	Crashed             = "blender_crashed"
 	OutOfMemory         = "out_of_memory"

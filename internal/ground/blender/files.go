@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Input is what a Blender opens: the files of a project, and the one to render.
+// Input is what a Blender opens: the files of a project, and the one to render. The
+// files must stay unchanged until the process is closed: Blender reads some of them
+// only at a frame that needs them.
 type Input struct {
 	Main  string // the Name of one of Files
 	Files []File
@@ -20,15 +22,16 @@ type File struct {
 	Path string // its place on this machine
 }
 
-// Alone returns the input of a .blend without further files.
-func Alone(path string) Input {
+// SingleFile returns the input of a .blend without further files.
+func SingleFile(path string) Input {
 	name := filepath.Base(path)
 	return Input{Main: name, Files: []File{{Name: name, Path: path}}}
 }
 
-// lend puts the files below root under their own names. Customers choose these names,
-// so os.Root keeps them inside.
-func (in Input) lend(root string) error {
+// place puts the files below root under the names that they have in the project.
+// Callers choose these names, so one that leads out of root is an error; root holds
+// nothing else, so no link in it can lead out either.
+func (in Input) place(root string) error {
 	for _, f := range in.Files {
 		name := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(name) {
@@ -38,16 +41,17 @@ func (in Input) lend(root string) error {
 		if err := os.MkdirAll(filepath.Dir(inside), 0o700); err != nil {
 			return err
 		}
-		if err := lend(f.Path, inside); err != nil {
+		if err := place(f.Path, inside); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lend makes a single file readable for Blender, and nothing beside it: by a hard
-// link where the file system allows one, else by a copy.
-func lend(file, inside string) error {
+// place makes a single file readable for Blender, and nothing beside it: by a hard
+// link where the file system allows one, else by a copy. A symbolic link would need
+// the file's own folder inside the sandbox.
+func place(file, inside string) error {
 	if os.Link(file, inside) == nil {
 		return nil
 	}
@@ -64,11 +68,11 @@ func lend(file, inside string) error {
 	return errors.Join(err, to.Close())
 }
 
-// takeOut moves a picture out of Blender's reach, into Options.Out, and returns its
+// collect moves a picture out of Blender's reach, into Options.Out, and returns its
 // path there. A hostile file may have taken over Blender: it may name any path, and
 // may have put a link to another file in the picture's place.
-func (p *Process) takeOut(name string) (string, error) {
-	refused := &Error{Code: FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: p.said.text()}
+func (p *Process) collect(name string) (string, error) {
+	refused := &Error{Code: FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: p.output.text()}
 	if name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return "", refused
 	}

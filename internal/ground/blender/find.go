@@ -11,12 +11,14 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// ErrNotFound reports that Find found no Blender.
+// ErrNotFound reports that Find found no Blender. Its text says what to do.
 var ErrNotFound = errors.New("no Blender found: run scripts/install-blender, or name one with --blender PATH")
 
-// Find returns the path of the blender to use: the explicit one when given, else the
-// one that scripts/install-blender put under dataHome, else that on PATH. dataHome is
-// DataHome's result; "" skips that place.
+// Find returns the absolute path of the Blender to use: the explicit one when
+// given, else the one that scripts/install-blender put under dataHome, else that on
+// the PATH. dataHome is DataHome's result; "" skips that place. An explicit one
+// that does not exist is an error, and no other is tried in its place. It does not
+// start the program; Probe does. Error: ErrNotFound.
 func Find(explicit, dataHome string) (string, error) {
 	if explicit != "" {
 		path, err := exec.LookPath(explicit)
@@ -49,8 +51,9 @@ func DataHome() string {
 	return ""
 }
 
-// Probe starts the blender at path, reads its properties and ends it. It creates its
-// folders under temp and removes them.
+// Probe starts the Blender at path, reads its properties and ends it. It creates
+// its folders under temp and removes them. It runs without a sandbox and opens no
+// file. Errors are Start's.
 func Probe(ctx context.Context, path, temp string) (Info, error) {
 	p, err := Start(ctx, Options{Path: path, Temp: temp, Out: temp})
 	if err != nil {

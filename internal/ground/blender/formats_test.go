@@ -182,7 +182,7 @@ func parentOf(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Open(t.Context(), blender.Alone(file)); err != nil {
+	if _, err := p.Open(t.Context(), blender.SingleFile(file)); err != nil {
 		t.Fatal(err)
 	}
 	err = whileRendering(t.Context(), p, func() {

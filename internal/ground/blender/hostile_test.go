@@ -110,7 +110,7 @@ func (e *enemy) withoutEffect(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output"} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
-		opened, err := p.Open(t.Context(), blender.Alone(e.file(name)))
+		opened, err := p.Open(t.Context(), blender.SingleFile(e.file(name)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -133,7 +133,7 @@ func (e *enemy) tooMuch(t *testing.T) {
 		"large_file":  {blender.Crashed, "1 MiB"},
 	} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
-		if _, err := p.Open(t.Context(), blender.Alone(e.file(name))); err != nil {
+		if _, err := p.Open(t.Context(), blender.SingleFile(e.file(name))); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -155,7 +155,7 @@ func (e *enemy) tooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, blender.Options{Sandbox: s})
-	_, err = p.Open(t.Context(), blender.Alone(e.file("huge_output")))
+	_, err = p.Open(t.Context(), blender.SingleFile(e.file("huge_output")))
 	var failed *blender.Error
 	if !errors.As(err, &failed) || failed.Code != blender.OutOfMemory || failed.Final || !strings.Contains(failed.Message, "65536 x 65536 pixels takes 64 GiB") {
 		t.Errorf("a picture of 65536 x 65536 pixels: %v", err)

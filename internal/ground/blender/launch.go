@@ -16,6 +16,9 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
+// driver is what Blender runs to take commands. It is embedded, so that the binary
+// needs no other file beside a Blender.
+//
 //go:embed driver.py
 var driver []byte
 
@@ -23,15 +26,15 @@ var driver []byte
 const pythonExit = 70
 
 // passed names the environment variables that Blender inherits: where libraries and
-// programs are, and which GPUs it may see. The rest, which may hold keys, never
-// reaches a process that opens customers' files.
+// programs are, and which GPUs it may use. All others, which may hold keys, never
+// reach a process that opens customers' files.
 var passed = [...]string{
 	"PATH", "LD_LIBRARY_PATH",
 	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
 }
 
 // launch writes the driver, starts Blender with it, and starts the goroutines that
-// read its pipes.
+// read its pipes. On an error no process is left, but p.dir may have contents.
 func (p *Process) launch() error {
 	for _, dir := range []string{p.home(), p.in(), p.out()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -55,7 +58,10 @@ func (p *Process) launch() error {
 	return p.startPiped(p.command(program, script, string(settings)))
 }
 
-// command returns the command line of Blender in its sandbox.
+// command returns the command line of Blender in its sandbox. Factory settings and
+// disabled autoexec keep the machine's and the file's scripts from running. It may
+// read its own program's folder and write only its home, its pictures and, as a
+// maker, the kernels.
 func (p *Process) command(program, script, settings string) sandbox.Command {
 	c := sandbox.Command{
 		Path: program,
@@ -74,16 +80,18 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 	switch kernels := p.opts.Kernels; {
 	case kernels == "":
 	case p.opts.MakeKernels:
-		c.Env, c.Write = append(c.Env, kernelPlaces(kernels)...), append(c.Write, kernels)
+		c.Env, c.Write = append(c.Env, kernelCaches(kernels)...), append(c.Write, kernels)
 	default:
-		c.Env, c.Read = append(c.Env, kernelPlaces(kernels)...), append(c.Read, kernels)
+		c.Env, c.Read = append(c.Env, kernelCaches(kernels)...), append(c.Read, kernels)
 	}
 	return c
 }
 
-// kernelPlaces returns the variables that make the CUDA and OptiX drivers, AMD's
-// driver and Cycles keep compiled kernels in folder.
-func kernelPlaces(folder string) []string {
+// kernelCaches returns the variables that make the CUDA and OptiX drivers, AMD's
+// driver and Cycles keep compiled kernels in folder. CUDA's cache may have 4 GiB,
+// its largest value: it evicts kernels beyond its maximum, which would be compiled
+// again.
+func kernelCaches(folder string) []string {
 	return []string{
 		"CUDA_CACHE_PATH=" + filepath.Join(folder, "cuda"), "CUDA_CACHE_MAXSIZE=4294967296",
 		"OPTIX_CACHE_PATH=" + filepath.Join(folder, "optix"),
@@ -92,9 +100,10 @@ func kernelPlaces(folder string) []string {
 	}
 }
 
-// toolkits returns the CUDA toolkit's folder when its compiler is on the PATH and the
-// folder is not a system folder. It accepts only a complete toolkit: the folder of
-// another program with that name must not enter the sandbox.
+// toolkits returns the CUDA toolkit's folder when its compiler is on the PATH and
+// the folder is not a system folder, which the sandbox shows anyway. It accepts
+// only a complete toolkit: the folder of another program of that name must not
+// enter the sandbox.
 func toolkits() []string {
 	program, err := exec.LookPath("nvcc")
 	if err == nil {
@@ -111,7 +120,7 @@ func toolkits() []string {
 }
 
 // libraries returns the folders of libraries that the machine configures beside the
-// system's own.
+// system's. Relative ones would mean another folder inside.
 func libraries() (folders []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
 		if filepath.IsAbs(dir) {
@@ -122,7 +131,8 @@ func libraries() (folders []string) {
 }
 
 // startPiped starts the command with three pipes: its output, the commands to it
-// (descriptor 3), and its replies (descriptor 4).
+// (descriptor 3), and its replies (descriptor 4). Our copies of its ends are closed
+// at once, so that its end is seen as the end of the pipes.
 func (p *Process) startPiped(c sandbox.Command) error {
 	noiseR, noiseW, err1 := os.Pipe()
 	commandR, commandW, err2 := os.Pipe()
@@ -139,15 +149,16 @@ func (p *Process) startPiped(c sandbox.Command) error {
 		return fmt.Errorf("start Blender %s: %w", p.opts.Path, err)
 	}
 	p.commands = commandW
-	p.attend(noiseR, replyR)
+	p.supervise(noiseR, replyR)
 	return nil
 }
 
-// attend reads from Blender until it has ended, then closes done.
-func (p *Process) attend(noise, replies *os.File) {
-	var heard sync.WaitGroup
-	heard.Go(func() { p.said.read(noise) })
-	heard.Go(func() { p.listen(replies) })
+// supervise reads from Blender until it has ended, and then closes done. The pipes are
+// read to their end first, so that the log of a crash is whole.
+func (p *Process) supervise(noise, replies *os.File) {
+	var readers sync.WaitGroup
+	readers.Go(func() { p.output.read(noise) })
+	readers.Go(func() { p.listen(replies) })
 	go func() {
 		p.ending = p.running.Wait()
 		// Blender's last output is in the pipes. A descendant that left the process
@@ -155,7 +166,7 @@ func (p *Process) attend(noise, replies *os.File) {
 		soon := time.Now().Add(time.Second)
 		_ = noise.SetReadDeadline(soon)
 		_ = replies.SetReadDeadline(soon)
-		heard.Wait()
+		readers.Wait()
 		_, _ = noise.Close(), replies.Close()
 		close(p.done)
 	}()
@@ -168,7 +179,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// environment returns the complete environment of Blender.
+// environment returns the complete environment of Blender. The locale is fixed:
+// messages and numbers are parsed. dir is its home and its temporary folder.
 func environment(dir string) []string {
 	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}
 	for _, name := range passed {

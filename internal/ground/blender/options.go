@@ -6,7 +6,7 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Device is what Cycles renders on.
+// Device is the kind of device that Cycles renders on.
 type Device string
 
 // Devices. GPU is the first of OptiX, CUDA, HIP, Metal and oneAPI with a device; it

@@ -11,37 +11,40 @@ import (
 	"time"
 )
 
-// FrameLogBytes bounds Blender's log lines that are kept for one command; the oldest
-// go first.
+// FrameLogBytes bounds Blender's log lines that are kept for one command; the
+// oldest are dropped first, since an error's cause is at the end.
 const FrameLogBytes = 16 << 10
 
-// maxLine cuts a line without an end.
+// maxLine bounds one line, in bytes; the rest of a longer one counts as further
+// lines.
 const maxLine = 4 << 10
 
 // output reads Blender's standard output and error. It keeps the last lines of the
-// running command and reports progress. It is safe for concurrent use.
+// running command and reports progress. It is safe for concurrent use: one
+// goroutine reads while another waits for a reply.
 type output struct {
 	mu       sync.Mutex
 	lines    []string
 	size     int
 	onSample func(done float64) // may be nil
-	news     chan struct{}      // of capacity 1, filled by each new status
+	changed  chan struct{}      // of capacity 1, filled by each new status
 	status   string             // the newest status, without the parts that change by themselves
-	said     int                // replies whose lines have all come
-	caughtUp chan struct{}      // closed when said moves; made by those who wait
+	replies  int                // replies whose lines have all come
+	caughtUp chan struct{}      // closed when replies moves; made by those who wait
 }
 
-// replyMark begins the line that the driver prints before each reply.
+// replyMark begins the line that the driver prints before each reply. It orders the
+// two pipes: every line before it belongs to that reply or an earlier one.
 const replyMark = "svc: reply "
 
-// await returns when the lines that belong to the driver's reply number said have
-// come, or after patience: lines may lack when Blender itself has gone.
-func (o *output) await(said int, patience time.Duration) {
+// await returns when the lines that belong to the driver's reply number n have
+// come, or after patience: the lines may never come when Blender itself has gone.
+func (o *output) await(n int, patience time.Duration) {
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	for {
 		o.mu.Lock()
-		if o.said >= said {
+		if o.replies >= n {
 			o.mu.Unlock()
 			return
 		}
@@ -58,7 +61,8 @@ func (o *output) await(said int, patience time.Duration) {
 	}
 }
 
-// mark handles a line of the driver; the line is not part of Blender's log.
+// mark handles a line of the driver; the line is not part of Blender's log. The
+// number never falls, whatever a hostile file prints.
 func (o *output) mark(number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -66,14 +70,15 @@ func (o *output) mark(number string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.said = max(o.said, n)
+	o.replies = max(o.replies, n)
 	if o.caughtUp != nil {
 		close(o.caughtUp)
 		o.caughtUp = nil
 	}
 }
 
-// begin drops the lines of the previous command and installs the new listener.
+// begin drops the lines of the previous command and installs the new listener,
+// which may be nil.
 func (o *output) begin(onSample func(float64)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,14 +86,15 @@ func (o *output) begin(onSample func(float64)) {
 	o.onSample = onSample
 }
 
-// text returns the kept lines.
+// text returns the kept lines, without a line feed at the end.
 func (o *output) text() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return strings.Join(o.lines, "\n")
 }
 
-// read reads lines until r ends.
+// read reads lines until r ends. Invalid UTF-8 is replaced, because the log travels
+// as JSON.
 func (o *output) read(r io.Reader) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
@@ -104,6 +110,8 @@ func (o *output) read(r io.Reader) {
 	}
 }
 
+// add keeps one line, tells call about a new status, and reports progress. It calls
+// onSample under the lock, so no call of it runs after begin has replaced it.
 func (o *output) add(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,10 +130,10 @@ func (o *output) add(line string) {
 	if !isStatus(line) {
 		return
 	}
-	if said := essence(line); said != o.status {
-		o.status = said
+	if status := stableStatus(line); status != o.status {
+		o.status = status
 		select {
-		case o.news <- struct{}{}:
+		case o.changed <- struct{}{}:
 		default: // it is marked already
 		}
 	}
@@ -134,12 +142,14 @@ func (o *output) add(line string) {
 	}
 }
 
+// isStatus recognises the status lines of a render, which begin with the frame's
+// number.
 func isStatus(line string) bool { return strings.HasPrefix(line, "Fra:") }
 
-// essence returns a status line without time and memory, which change even when
+// stableStatus returns a status line without time and memory, which change even when
 // nothing happens: "Fra:5 Mem:9.42M (Peak 14M) | Time:00:00.02 | Remaining:00:06 |
 // Mem:2.74M, Peak:2.74M | Scene, ViewLayer | Sample 1/4".
-func essence(line string) string {
+func stableStatus(line string) string {
 	var kept []string
 	for i, part := range strings.Split(line, " | ") {
 		switch {
@@ -159,7 +169,8 @@ var (
 )
 
 // share parses the finished share of a frame, from 0 to 1, from "Sample 12/128", or
-// for tiled pictures from "Rendered 1/4 Tiles, Sample 12/128".
+// for tiled pictures from "Rendered 1/4 Tiles, Sample 12/128". ok is false for a
+// line without a count.
 func share(line string) (float64, bool) {
 	tiles, allTiles, tiled := count(tileCount, line)
 	samples, allSamples, sampled := count(sampleCount, line)
@@ -174,6 +185,8 @@ func share(line string) (float64, bool) {
 	return 0, false
 }
 
+// count reads "done/all" from a line. Numbers of any size are possible; float64
+// holds them.
 func count(of *regexp.Regexp, line string) (done, all float64, ok bool) {
 	m := of.FindStringSubmatch(line)
 	if m == nil {
@@ -188,8 +201,9 @@ func count(of *regexp.Regexp, line string) (done, all float64, ok bool) {
 // after a character that no relative path has there. The last part is kept.
 var absolutePath = regexp.MustCompile(`(^|[\s'"(=:,\[<])/(?:[^/\s'"<>|:,)]+/)+`)
 
-// withoutPaths removes the folders of every absolute path in a line: they describe
-// the worker's machine, not the scene.
+// withoutPaths removes the folders of every absolute path in a line and keeps the
+// last name: folders describe the worker's machine, not the scene, and the log
+// reaches the job's owner.
 func withoutPaths(line string) string {
 	return absolutePath.ReplaceAllString(line, "$1…/")
 }

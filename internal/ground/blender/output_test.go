@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func newOutput() *output { return &output{news: make(chan struct{}, 1)} }
+func newOutput() *output { return &output{changed: make(chan struct{}, 1)} }
 
 func TestPathsAreTakenOutOfLines(t *testing.T) {
 	t.Parallel()
@@ -84,8 +84,8 @@ func TestOnlyAStatusThatSaysSomethingNewIsNews(t *testing.T) {
 	t.Parallel()
 	o := newOutput()
 	for _, step := range []struct {
-		line string
-		news bool
+		line    string
+		changed bool
 	}{
 		{"Fra:1 Mem:8.5M (Peak 10.37M) | Time:00:00.00 | Mem:0.00M, Peak:0.00M | Scene, ViewLayer | Sample 1/4", true},
 		{"Fra:1 Mem:9.5M (Peak 11.37M) | Time:00:09.00 | Remaining:00:01.00 | Mem:1.00M, Peak:2.00M | Scene, ViewLayer | Sample 1/4", false},
@@ -94,14 +94,14 @@ func TestOnlyAStatusThatSaysSomethingNewIsNews(t *testing.T) {
 		{"Fra:2 Mem:9.5M (Peak 11.37M) | Time:00:09.00 | Mem:1.00M, Peak:2.00M | Scene, ViewLayer | Sample 2/4", true},
 	} {
 		o.read(strings.NewReader(step.line + "\n"))
-		news := false
+		changed := false
 		select {
-		case <-o.news:
-			news = true
+		case <-o.changed:
+			changed = true
 		default:
 		}
-		if news != step.news {
-			t.Errorf("%q: news %v", step.line, news)
+		if changed != step.changed {
+			t.Errorf("%q: changed %v", step.line, changed)
 		}
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Process is one Blender. Its methods are for one goroutine at a time, except Close,
-// which is safe at any time and more than once.
+// Process is one Blender. Its methods are for one goroutine at a time, except
+// Close, which is safe at any time, concurrently and more than once.
 type Process struct {
 	opts     Options
 	dir      string // its folders: home, in and out
 	running  *sandbox.Process
 	commands *os.File
 	replies  chan reply // closed when Blender closes its end
-	said     output
+	output   output
 	info     Info
 	started  time.Time      // when the driver said that the last frame began
 	done     chan struct{}  // closed when the process has ended and been waited for
@@ -31,9 +31,10 @@ type Process struct {
 	closeErr error
 }
 
-// Start starts a Blender and returns when it is ready for a file. ctx bounds only the
-// start. Errors: *Error (blender_crashed when it exits by itself), and those of the
-// file system.
+// Start starts a Blender and returns when it is ready for a file: warmed up, with
+// its GPU kernels loaded. ctx bounds only the start. The caller closes the Process.
+// Errors: *Error (blender_crashed when it exits by itself), and those of the file
+// system.
 func Start(ctx context.Context, opts Options) (*Process, error) {
 	if opts.Device == "" {
 		opts.Device = GPU
@@ -55,7 +56,7 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	p := &Process{
 		opts: opts, dir: dir,
 		replies: make(chan reply, 4), done: make(chan struct{}), killed: make(chan struct{}),
-		said: output{news: make(chan struct{}, 1)},
+		output: output{changed: make(chan struct{}, 1)},
 	}
 	if err := p.launch(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -73,26 +74,27 @@ func (p *Process) Info() Info { return p.info }
 // PID is Blender's process id as this process sees it.
 func (p *Process) PID() int { return p.running.PID() }
 
-// home holds Blender's own temporary files.
+// home holds Blender's own temporary files; it is also its current folder.
 func (p *Process) home() string { return filepath.Join(p.dir, "home") }
 
-// in is what Blender may read: the driver, and later the job's file.
+// in is what Blender may read: the driver, and later the job's files.
 func (p *Process) in() string { return filepath.Join(p.dir, "in") }
 
-// out is where Blender puts its pictures, which then move to Options.Out.
+// out is where Blender puts its pictures. It is not Options.Out: what Blender can
+// write to is never where the worker looks for results.
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
-// Open loads the main file of in and sets device, denoising and output. Blender sees
-// the files under their own names, and nothing beside them. When ctx ends the process
-// ends. Errors: *Error with gpu_unavailable, denoiser_unavailable, blender_crashed,
-// out_of_memory or no_progress.
+// Open loads the main file of in and sets device, denoising and output. It may be
+// called once. Blender sees the files under their own names, and nothing beside
+// them. When ctx ends the process ends. Errors: *Error with gpu_unavailable,
+// denoiser_unavailable, blender_crashed, out_of_memory or no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	root := filepath.Join(p.in(), "project") // apart from the driver, whatever the files' names
-	if err := in.lend(root); err != nil {
+	if err := in.place(root); err != nil {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}
 	inside := filepath.Join(root, filepath.FromSlash(in.Main))
-	p.said.begin(nil)
+	p.output.begin(nil)
 	var opened Opened
 	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened); err != nil {
 		return Opened{}, err
@@ -108,15 +110,16 @@ const pixelBytes = 16
 func (p *Process) fits(o Opened) error {
 	most := p.opts.Sandbox.Limits().Memory
 	if needed := int64(o.Width) * int64(o.Height) * pixelBytes; most > 0 && needed > most {
-		return &Error{Code: OutOfMemory, Log: p.said.text(), Message: fmt.Sprintf(
+		return &Error{Code: OutOfMemory, Log: p.output.text(), Message: fmt.Sprintf(
 			"a picture of %d x %d pixels takes %s, more than the %s of memory that Blender may have here", o.Width, o.Height, sandbox.Size(needed), sandbox.Size(most))}
 	}
 	return nil
 }
 
 // Render renders one frame, 0 or above. progress, which may be nil, is called from
-// another goroutine with the share of finished samples, from 0 to 1. When ctx ends
-// the process ends. Errors: *Error with any of the failure codes.
+// another goroutine with the share of finished samples, from 0 to 1, and must
+// return soon. The picture lies in Options.Out and belongs to the caller. When ctx
+// ends the process ends. Errors: *Error with any of the failure codes.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }
@@ -128,11 +131,12 @@ func (p *Process) RenderFresh(ctx context.Context, frame int, progress func(floa
 	return p.render(ctx, command{Command: "render", Frame: &frame, Fresh: true}, progress)
 }
 
+// render sends one command and takes the picture out of Blender's folder.
 func (p *Process) render(ctx context.Context, order command, progress func(float64)) (Frame, error) {
 	if frame := *order.Frame; frame < 0 {
 		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
 	}
-	p.said.begin(progress)
+	p.output.begin(progress)
 	var done struct {
 		Frame
 		File string `json:"file"`
@@ -142,15 +146,16 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	}
 	done.Started = p.started
 	var err error
-	if done.Path, err = p.takeOut(done.File); err != nil {
+	if done.Path, err = p.collect(done.File); err != nil {
 		return Frame{}, err
 	}
-	done.Log = p.said.text()
+	done.Log = p.output.text()
 	return done.Frame, nil
 }
 
 // Close ends the process and everything that it started, and removes its folder.
-// Pictures in Options.Out stay. Nothing of the process is left when it returns.
+// Pictures in Options.Out stay. Nothing of the process is left when it returns. It
+// returns the first call's error each time.
 func (p *Process) Close() error {
 	p.closed.Do(func() {
 		p.end()
@@ -160,7 +165,7 @@ func (p *Process) Close() error {
 	return p.closeErr
 }
 
-// end kills the process and its group, and records that the service did it.
+// end kills the process and its group, once, and records that we did it.
 func (p *Process) end() {
 	p.kill.Do(func() {
 		close(p.killed)

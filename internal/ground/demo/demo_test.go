@@ -32,7 +32,7 @@ func TestTheSceneRendersAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	opened, err := p.Open(t.Context(), blender.Alone(file))
+	opened, err := p.Open(t.Context(), blender.SingleFile(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,25 +6,27 @@ import (
 	"strconv"
 )
 
-// systemFolders is what programs are made of. What is a link here (/lib on most
-// systems) is the same link inside.
+// systemFolders holds programs and their libraries. A folder that is a link here,
+// as /lib is on most systems, is the same link inside.
 var systemFolders = [...]string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
 
 // systemFiles is what libraries read of the machine's configuration: where
-// libraries, fonts and GPU drivers are. Nothing that names a person or a secret.
+// libraries, fonts and GPU drivers are. None of it names a person or holds a
+// secret; /etc as a whole would.
 var systemFiles = [...]string{
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/fonts", "/etc/localtime",
 	"/etc/OpenCL", "/etc/vulkan", "/etc/glvnd", "/sys/devices/system",
 }
 
-// gpuSystem is what GPU drivers and the compilers of their kernels read beside that;
-// Debian keeps nvcc's settings in /etc.
+// gpuSystem is what GPU drivers and the compilers of their kernels read in
+// addition; Debian keeps nvcc's settings in /etc.
 var gpuSystem = []string{"/sys", "/opt/rocm", "/opt/intel", "/opt/cuda", "/etc/nvcc.profile"}
 
 // gpuNodes are the device nodes of NVIDIA, AMD and Intel, and those of WSL.
 var gpuNodes = [...]string{"/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/dxg"}
 
-// devices are the GPUs' nodes, and folders of nodes, that are there below root.
+// devices returns the GPUs' device nodes, and folders of nodes, that exist below
+// root. Tests pass another root than "/".
 func devices(root string) (nodes []string) {
 	for _, pattern := range gpuNodes {
 		found, _ := filepath.Glob(filepath.Join(root, pattern)) // the patterns are well-formed
@@ -33,16 +35,23 @@ func devices(root string) (nodes []string) {
 	return nodes
 }
 
-// system is everything of the machine that any program may read.
+// system returns all paths of the machine that any sandboxed program may read.
+// Landlock needs /proc in the list; bubblewrap mounts one of its own.
 func system() []string {
 	all := append(append([]string{}, systemFolders[:]...), systemFiles[:]...)
 	return append(all, "/proc")
 }
 
-// privateTmp bounds what may lie in the sandbox's own /tmp, which is memory.
+// privateTmp bounds the sandbox's own /tmp, in bytes. It lies in memory; without a
+// control group nothing else would limit it.
 const privateTmp = 256 << 20
 
-// bubblewrap is its command line up to the program's.
+// bubblewrap returns bubblewrap's arguments up to the program's own. The root is an
+// empty file system of its own: what is not bound into it does not exist inside. It
+// becomes read-only at the end, after everything is mounted. --new-session keeps
+// the program from typing into a terminal of ours, and --die-with-parent ends it
+// with us. --info-fd reports the first process, and --block-fd holds the program
+// until its control group is set.
 func (s *Sandbox) bubblewrap(c Command, h *handshake) []string {
 	args := append(s.unshare[:len(s.unshare):len(s.unshare)],
 		"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "render")

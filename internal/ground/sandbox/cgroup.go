@@ -12,23 +12,25 @@ import (
 	"time"
 )
 
-// groups makes a control group for each program.
+// groups makes one control group for each program. It holds no state between them.
 type groups struct {
 	version int
 	memory  string // folder that the group's own folder is made in
 	tasks   string // the same folder in version 2
 }
 
-// group is one program's. The methods of a nil group do nothing.
+// group is the control group of one program. The methods of a nil group do nothing,
+// so that callers need not ask whether this machine has any.
 type group struct {
 	version       int
 	memory, tasks string // its folders; one and the same in version 2
 }
 
-// groupPrefix begins our groups' names; this process's id follows.
+// groupPrefix begins the names of our groups; this process's id follows, so that a
+// later process can tell whose groups are left over.
 const groupPrefix = "svc-"
 
-// make makes a group with limits.
+// make makes a group with limits. When it fails half-way it removes what it made.
 func (g *groups) make(l Limits) (*group, error) {
 	pattern := fmt.Sprintf("%s%d-*", groupPrefix, os.Getpid())
 	memory, err := os.MkdirTemp(g.memory, pattern)
@@ -48,6 +50,8 @@ func (g *groups) make(l Limits) (*group, error) {
 	return made, nil
 }
 
+// limit writes the limits, in bytes and tasks. It must come before any process is
+// added: a program that is already larger than memory.max is not made smaller.
 func (g *group) limit(l Limits) error {
 	memory, tasks := strconv.FormatInt(l.Memory, 10), strconv.Itoa(l.Tasks)
 	if err := write(g.tasks, "pids.max", tasks); err != nil {
@@ -67,7 +71,9 @@ func (g *group) limit(l Limits) error {
 	return ifThere(write(g.memory, "memory.memsw.limit_in_bytes", memory))
 }
 
-// add puts a process, and all it will start, into the group.
+// add puts a process into the group, with all that it will start. Processes that it
+// started before stay where they are, so it is called while the program is still
+// held back.
 func (g *group) add(pid int) error {
 	for _, folder := range g.folders() {
 		if err := write(folder, "cgroup.procs", strconv.Itoa(pid)); err != nil {
@@ -77,6 +83,8 @@ func (g *group) add(pid int) error {
 	return nil
 }
 
+// folders returns each folder of the group once: version 1 has one for each
+// controller.
 func (g *group) folders() []string {
 	if g.tasks == g.memory {
 		return []string{g.memory}
@@ -84,7 +92,7 @@ func (g *group) folders() []string {
 	return []string{g.memory, g.tasks}
 }
 
-// hits says which of the group's limits were met.
+// hits reports which of the group's limits were met since it was made.
 func (g *group) hits() (memory, tasks bool) {
 	if g == nil {
 		return false, false
@@ -96,7 +104,8 @@ func (g *group) hits() (memory, tasks bool) {
 	return counted(filepath.Join(g.memory, events), "oom_kill"), counted(filepath.Join(g.tasks, "pids.events"), "max")
 }
 
-// counted says that a file of "name number" lines has a number above 0 for name.
+// counted reports whether a file of "name number" lines has a number above 0 for
+// name. A file that cannot be read counts as 0: the ending then names no limit.
 func counted(path, name string) bool {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -110,7 +119,9 @@ func counted(path, name string) bool {
 	return false
 }
 
-// kill ends every process in the group.
+// kill ends every process in the group. cgroup.kill (from Linux 5.14) ends them at
+// once; elsewhere a process that forks meanwhile can be missed, and is ended with
+// its namespace.
 func (g *group) kill() {
 	if g == nil {
 		return
@@ -123,6 +134,7 @@ func (g *group) kill() {
 	}
 }
 
+// members returns the ids of the group's processes, as this process sees them.
 func (g *group) members() (pids []int) {
 	text, err := os.ReadFile(filepath.Join(g.memory, "cgroup.procs"))
 	if err != nil {
@@ -136,10 +148,11 @@ func (g *group) members() (pids []int) {
 	return pids
 }
 
-// leaveTime is how long the kernel may take to see that a killed process has left.
+// leaveTime is how long the kernel may take to let go of a killed process. Until
+// then the group's folder cannot be removed.
 const leaveTime = time.Second
 
-// remove removes the group, which must be empty or about to be.
+// remove removes the group, whose processes must have been killed.
 func (g *group) remove() error {
 	if g == nil {
 		return nil
@@ -151,6 +164,8 @@ func (g *group) remove() error {
 	return left
 }
 
+// removeFolder tries again each millisecond as long as the folder is busy, for
+// leaveTime.
 func removeFolder(path string) error {
 	over := time.Now().Add(leaveTime)
 	for {
@@ -173,6 +188,8 @@ func write(folder, file, value string) error {
 	return nil
 }
 
+// ifThere ignores that a file does not exist or must not be written: kernels
+// without swap accounting lack the file.
 func ifThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil

@@ -10,15 +10,16 @@ import (
 	"syscall"
 )
 
-// place is a folder of the control groups' file system that this process is in.
+// place is where this process is in one hierarchy of control groups.
 type place struct {
 	version int
 	own     string // this process's group
 	top     string // the highest group in sight
 }
 
-// findGroups finds where groups with a memory and a task limit can be made; nil
-// where they cannot.
+// findGroups finds where groups with a memory limit and a task limit can be made;
+// nil where they cannot. It prefers version 2: one folder holds both, and
+// cgroup.kill exists.
 func findGroups() *groups {
 	mounts, err1 := os.ReadFile("/proc/self/mountinfo")
 	member, err2 := os.ReadFile("/proc/self/cgroup")
@@ -39,8 +40,9 @@ func findGroups() *groups {
 	return usable(&groups{version: 1, memory: memory.own, tasks: tasks.own})
 }
 
-// findPlaces reads where this process's groups are, by controller; "memory/2" is
-// the unified hierarchy of version 2.
+// findPlaces reads where this process's groups are, by controller, from the texts
+// of /proc/self/mountinfo and /proc/self/cgroup; "memory/2" is version 2's one
+// hierarchy. Malformed lines are skipped.
 func findPlaces(mountinfo, cgroup string) map[string]place {
 	member := memberships(cgroup)
 	places := map[string]place{}
@@ -82,7 +84,9 @@ func memberships(cgroup string) map[string]string {
 	return member
 }
 
-// mounted is where a group's path is in a mount of the groups below root at top.
+// mounted returns where a group's path lies in a file system, when a mount shows
+// the groups below root at top. Inside a container the two often do not fit
+// together: the path is the host's and the mount is the container's own.
 func mounted(path, root, top string) string {
 	within, err := filepath.Rel(root, path)
 	if err != nil || within == ".." || strings.HasPrefix(within, "../") {
@@ -91,12 +95,14 @@ func mounted(path, root, top string) string {
 	return filepath.Join(top, within)
 }
 
-// ownGroup is where this process moves in a group that is its alone, so that
-// groups for others can be made beside it: version 2 has processes in leaves only.
+// ownGroup is the group into which this process moves when it is alone in its
+// group. Version 2 allows processes in leaves only, so the group can be divided
+// only when it is empty.
 const ownGroup = "svc"
 
-// base is the folder of version 2 in which limited groups can be made, "" where
-// there is none: our own when it can be divided, else the one above.
+// base returns the folder of version 2 in which limited groups can be made, ""
+// where there is none: our own group when it can be divided, also by moving into
+// ownGroup, else the one above.
 func (p place) base() string {
 	if offers(p.own) && divide(p.own) == nil {
 		return p.own
@@ -116,18 +122,20 @@ func (p place) base() string {
 	return ""
 }
 
-// offers says that memory and tasks can be limited below a group.
+// offers reports whether memory and tasks can be limited below a group.
 func offers(folder string) bool {
 	text, err := os.ReadFile(filepath.Join(folder, "cgroup.controllers"))
 	have := strings.Fields(string(text))
 	return err == nil && slices.Contains(have, "memory") && slices.Contains(have, "pids")
 }
 
+// divide lets groups be made below a group. It fails while the group has processes.
 func divide(folder string) error {
 	return write(folder, "cgroup.subtree_control", "+memory +pids")
 }
 
-// usable tries g by making a group, and clears away those whose makers are gone.
+// usable tries g by making and removing a group: folders that look writable may
+// refuse. It also removes groups whose makers died without doing so.
 func usable(g *groups) *groups {
 	trial, err := g.make(Limits{Memory: 1 << 30, Tasks: 64})
 	if err != nil {
@@ -148,8 +156,9 @@ func usable(g *groups) *groups {
 	return g
 }
 
-// ownMemoryLimit is the limit of the group that this process is in, bytes; 0
-// where it has none.
+// ownMemoryLimit returns the limit of the group that this process is in, in bytes;
+// 0 where it has none. The least limit on the way to the top counts, since a group
+// cannot use more than the ones above it.
 func ownMemoryLimit() int64 {
 	mounts, err1 := os.ReadFile("/proc/self/mountinfo")
 	member, err2 := os.ReadFile("/proc/self/cgroup")

@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// Hit names a limit that a program ran into.
+// Hit names a limit that a program met.
 type Hit string
 
-// The limits that show in how a program ended. A program whose files grow too
-// large, or that opens too many, gets the error itself (EFBIG, EMFILE).
+// The limits that show in how a program ended. A program that writes too large a
+// file gets SIGXFSZ or EFBIG, and one that opens too many files EMFILE; it reports
+// that itself.
 const (
 	HitNone   Hit = ""
 	HitMemory Hit = "memory"
@@ -19,7 +20,7 @@ const (
 	HitCPU    Hit = "cpu"
 )
 
-// Ending is how a program ended.
+// Ending is how a program ended. The zero Ending is success.
 type Ending struct {
 	Status int            // exit status, where Signal is 0
 	Signal syscall.Signal // that ended it, 0 for none
@@ -27,6 +28,7 @@ type Ending struct {
 	Limit  string         // that limit, for people
 }
 
+// String is for logs and messages: "status 1" or "signal killed".
 func (e Ending) String() string {
 	if e.Signal != 0 {
 		return "signal " + e.Signal.String()
@@ -34,10 +36,12 @@ func (e Ending) String() string {
 	return fmt.Sprintf("status %d", e.Status)
 }
 
-// bySignal is what shells, and bubblewrap, add to a signal's number to make it an
-// exit status.
+// bySignal is what shells, and bubblewrap, add to a signal's number to make an exit
+// status.
 const bySignal = 128
 
+// ending translates what the kernel and bubblewrap report. It must run before the
+// group is removed, whose counts tell which limit was met.
 func (p *Process) ending(waitErr error) Ending {
 	var e Ending
 	var exit *exec.ExitError
@@ -47,7 +51,7 @@ func (p *Process) ending(waitErr error) Ending {
 		switch {
 		case status.Signaled():
 			e.Status, e.Signal = 0, status.Signal()
-		case p.first != nil && e.Status > bySignal && e.Status <= bySignal+64:
+		case p.init != nil && e.Status > bySignal && e.Status <= bySignal+64:
 			e.Status, e.Signal = 0, syscall.Signal(e.Status-bySignal)
 		}
 	}
@@ -55,7 +59,7 @@ func (p *Process) ending(waitErr error) Ending {
 	switch e.Hit {
 	case HitMemory:
 		e.Limit = Size(p.limits.Memory)
-		if !p.walled {
+		if !p.sandboxed {
 			e.Limit = Size(memory())
 		}
 	case HitTasks:
@@ -66,8 +70,10 @@ func (p *Process) ending(waitErr error) Ending {
 	return e
 }
 
-// hit finds the limit behind an ending. A program killed for memory is known from
-// one that somebody else killed by the kernel's own counts.
+// hit finds the limit behind an ending. The kernel's own counts distinguish a
+// program killed for memory from one that somebody else killed. Without a group of
+// its own only the whole machine's count is there, so another program's end may be
+// taken for this one's.
 func (p *Process) hit(e Ending) Hit {
 	oom, tasks := p.group.hits()
 	switch {

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExecName is the first argument with which our own program must call Exec.
+// ExecName is the first argument on which our own program must call Exec and
+// nothing else, before it reads any configuration.
 const ExecName = "sandbox-exec"
 
-// sightArg, in place of an order, has it print what it sees in force.
-const sightArg = "sight"
+// observeArg, in place of an order, has it print what it sees in force.
+const observeArg = "sight"
 
-// order is what Exec puts on before it becomes the program. It travels as an
+// order is what Exec applies before it becomes the program. It travels as an
 // argument: a sandboxed process has nothing else to read it from.
 type order struct {
 	Read    []string `json:"read"` // folders and files; those that are not there are left out
@@ -28,9 +29,10 @@ type order struct {
 	Wait    int      `json:"wait"`     // a descriptor to read one byte of first; 0: none
 }
 
-// Exec is the inner half: it puts landlock and limits on this process and turns
-// it into the program. args are those behind ExecName: an order, then the program
-// and its arguments. Where that fails it says so and returns an exit status.
+// Exec is the inner half: it applies landlock and the limits to this process and
+// then turns it into the program. args are those behind ExecName: an order, then
+// the program and its arguments. It returns only when that fails, with an exit
+// status, after a line on standard error.
 func Exec(args []string) int {
 	if err := become(args); err != nil {
 		fmt.Fprintln(os.Stderr, "svc sandbox:", err)
@@ -39,12 +41,14 @@ func Exec(args []string) int {
 	return 0
 }
 
+// become applies an order. NO_NEW_PRIVS comes before landlock, which needs it, and
+// landlock comes last, since it binds this program as well.
 func become(args []string) error {
-	if len(args) == 1 && args[0] == sightArg {
-		return printSight()
+	if len(args) == 1 && args[0] == observeArg {
+		return printObservation()
 	}
 	if len(args) < 2 {
-		return errors.New("an order and a program are wanted")
+		return errors.New("an order and a program are required")
 	}
 	var o order
 	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
@@ -67,7 +71,8 @@ func become(args []string) error {
 	return fmt.Errorf("start %s: %w", args[1], syscall.Exec(args[1], args[1:], os.Environ()))
 }
 
-// await returns once our parent has put us where we belong.
+// await returns once the parent has put this process into its control group.
+// Without bubblewrap nobody else can hold the program back until then.
 func await(fd int) error {
 	ready := os.NewFile(uintptr(fd), "ready")
 	defer ready.Close()
@@ -77,8 +82,8 @@ func await(fd int) error {
 	return nil
 }
 
-// landlock allows the folders of the order, and no network, nor signals to
-// anything outside. Kernels that know less of it are asked for less.
+// landlock allows the order's folders and files, and no network nor signals to
+// anything outside. BestEffort asks older kernels for what they know.
 func (o order) landlock() error {
 	rules := []landlock.Rule{
 		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
@@ -87,7 +92,8 @@ func (o order) landlock() error {
 	return landlock.V9.BestEffort().Restrict(rules...)
 }
 
-// present keeps the folders, or the other files, of those that are there.
+// present keeps the folders, or the other files, of those paths that exist. A path
+// that does not exist would make landlock fail.
 func present(paths []string, folders bool) (there []string) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() == folders {
@@ -97,7 +103,7 @@ func present(paths []string, folders bool) (there []string) {
 	return there
 }
 
-// landlockABI is the kernel's version of landlock, 0 without it.
+// landlockABI returns the kernel's version of landlock, 0 where it has none.
 func landlockABI() int {
 	version, err := ll.LandlockGetABIVersion()
 	if err != nil {
@@ -106,9 +112,10 @@ func landlockABI() int {
 	return version
 }
 
-// printSight prints what is in force around this process.
-func printSight() error {
-	seen, err := look()
+// printObservation is the inner half of a trial: it prints what is in force around this
+// process.
+func printObservation() error {
+	seen, err := observe()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of one program and all it starts. 0 means DefaultLimits's.
+// Limits bound one program together with all it starts. A zero field takes the
+// value of DefaultLimits.
 type Limits struct {
 	Memory    int64         // bytes; of main memory, not of a GPU's
 	Tasks     int           // processes and threads at once
@@ -33,8 +34,9 @@ const (
 	defaultWall = 7 * 24 * time.Hour
 )
 
-// DefaultLimits are this machine's: seven eighths of its memory, or of the control
-// group's that we are in, and a week of all its processors.
+// DefaultLimits returns this machine's: seven eighths of its memory, or of the
+// control group that we are in, so that the worker itself survives; and a week of
+// all its processors.
 func DefaultLimits() Limits {
 	return Limits{
 		Memory: memory() / 8 * 7, Tasks: defaultTasks, FileSize: defaultFileSize, OpenFiles: defaultOpenFiles,
@@ -52,6 +54,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// fill sets a limit that was left out.
 func fill[T comparable](limit *T, standard T) {
 	var zero T
 	if *limit == zero {
@@ -59,7 +62,7 @@ func fill[T comparable](limit *T, standard T) {
 	}
 }
 
-// memory is what this machine has for us, bytes.
+// memory returns what this machine has for us, in bytes.
 func memory() int64 {
 	var info syscall.Sysinfo_t
 	if err := syscall.Sysinfo(&info); err != nil {
@@ -72,11 +75,13 @@ func memory() int64 {
 	return all
 }
 
-// grace is how long after SIGXCPU a program that catches it is killed.
+// grace is how long after SIGXCPU a program that catches the signal is killed.
 const grace = 5 * time.Second
 
-// apply puts the limits on this process, for what it will become. byGroup says
-// that memory and tasks are limited already.
+// apply puts the limits on this process; what it becomes and starts inherits them.
+// byGroup reports that a control group limits memory and tasks already. The hard
+// limits are lowered too, so that the program cannot raise them again. Core dumps
+// are off: they would hold a customer's scene.
 func (l Limits) apply(byGroup bool) error {
 	set := func(resource int, limit, most int64) error {
 		return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: uint64(limit), Max: uint64(most)})
@@ -108,8 +113,8 @@ func (l Limits) apply(byGroup bool) error {
 	return nil
 }
 
-// systemOOMKills is how often this kernel has ended a process for want of memory
-// since it started; -1 where it does not say.
+// systemOOMKills returns how often this kernel has ended a process for want of
+// memory since it started; -1 where it does not say.
 func systemOOMKills() int64 {
 	file, err := os.Open("/proc/vmstat")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Report is what is in force around a program, for the operator.
+// Report is what is in force around a program, for the operator. Its slices are
+// shared and must not be changed.
 type Report struct {
 	Mode       Mode     `json:"mode"`
 	Namespaces []string `json:"namespaces"` // of bubblewrap; none where it is not used
@@ -21,7 +22,8 @@ type Report struct {
 	Lacking    []string `json:"lacking"`    // what is not in force, and why
 }
 
-// String is one line, as it stands in a worker's log and registration.
+// String returns the report in one line, as the worker's log and registration have
+// it; "none" when nothing is in force.
 func (r Report) String() string {
 	var parts []string
 	if len(r.Namespaces) > 0 {
@@ -40,11 +42,12 @@ func (r Report) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Whole says that both layers and every limit are in force.
-func (r Report) Whole() bool { return len(r.Lacking) == 0 }
+// Complete reports whether both layers and every limit are in force.
+func (r Report) Complete() bool { return len(r.Lacking) == 0 }
 
-// Sight is what a program in the sandbox finds in force around itself.
-type Sight struct {
+// Observation is what a program in the sandbox finds in force around itself. A trial
+// prints it, so a Report never rests on what we merely asked for.
+type Observation struct {
 	UID        int    `json:"uid"`
 	Landlock   int    `json:"landlock"`     // ABI version that was put on
 	NoNewPrivs bool   `json:"no_new_privs"` // it can gain no rights by what it starts
@@ -52,8 +55,9 @@ type Sight struct {
 	Interfaces int    `json:"interfaces"`   // of the network, but for a loopback
 }
 
-// describe puts together what a trial has shown.
-func (s *Sandbox) describe(seen Sight, noBwrap error) Report {
+// describe makes the report of what a trial has shown. noBwrap is why bubblewrap is
+// not used; it must not be nil then.
+func (s *Sandbox) describe(seen Observation, noBwrap error) Report {
 	r := Report{Mode: s.mode, Landlock: seen.Landlock}
 	if s.bwrap != "" {
 		for _, arg := range s.unshare {
@@ -85,7 +89,7 @@ func (s *Sandbox) describe(seen Sight, noBwrap error) Report {
 	return r
 }
 
-// Size writes bytes for people, "20.6 GiB".
+// Size writes bytes for people: "20.6 GiB", "512 bytes".
 func Size(bytes int64) string {
 	for _, unit := range []struct {
 		name string
@@ -98,13 +102,13 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// look finds what is in force around this process.
-func look() (Sight, error) {
+// observe finds what is in force around this process, from the kernel's own files.
+func observe() (Observation, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return Sight{}, fmt.Errorf("read this process's status: %w", err)
+		return Observation{}, fmt.Errorf("read this process's status: %w", err)
 	}
-	seen := Sight{UID: os.Getuid()}
+	seen := Observation{UID: os.Getuid()}
 	// No order allows the root folder: only landlock keeps it from being listed.
 	if _, err := os.ReadDir("/"); errors.Is(err, fs.ErrPermission) {
 		seen.Landlock = landlockABI()
@@ -120,7 +124,7 @@ func look() (Sight, error) {
 	}
 	devices, err := os.ReadFile("/proc/self/net/dev")
 	if err != nil {
-		return Sight{}, fmt.Errorf("read the network's interfaces: %w", err)
+		return Observation{}, fmt.Errorf("read the network's interfaces: %w", err)
 	}
 	for line := range bytes.Lines(devices) {
 		name, _, ok := bytes.Cut(line, []byte(":"))
@@ -131,14 +135,17 @@ func look() (Sight, error) {
 	return seen, nil
 }
 
-func readSight(text []byte) (seen Sight, err error) {
+// readObservation decodes what a trial printed. Its last line, quoted, is most likely an
+// error of the program in between.
+func readObservation(text []byte) (seen Observation, err error) {
 	if err := json.Unmarshal(text, &seen); err != nil {
 		return seen, fmt.Errorf("read what a trial saw (%q): %w", lastLine(text), err)
 	}
 	return seen, nil
 }
 
-// readSome reads what a trial printed, which is short.
+// readSome reads what a trial printed. It is short; the bound is for a program that
+// is not ours.
 func readSome(r io.Reader) []byte {
 	text, _ := io.ReadAll(io.LimitReader(r, 64<<10)) // an end is an end
 	return text

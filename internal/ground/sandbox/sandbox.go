@@ -10,27 +10,29 @@ import (
 	"time"
 )
 
-// Mode says how much of a sandbox is insisted on.
+// Mode is how much of a sandbox is required.
 type Mode string
 
-// Required starts nothing without bubblewrap. Auto takes what there is and says
-// what it is. Off starts programs as they are.
+// Required starts nothing without bubblewrap. Auto takes what works and reports it.
+// Off starts programs as they are, for machines that the operator isolates by other
+// means.
 const (
 	Required Mode = "required"
 	Auto     Mode = "auto"
 	Off      Mode = "off"
 )
 
-// Config of a sandbox.
+// Config of a sandbox. Only Self is required.
 type Config struct {
 	Mode   Mode   // Required when empty
 	Limits Limits // a limit that is 0 is DefaultLimits's
-	// Self starts this very program so that it calls Exec; Self returns it.
+	// Self starts this very program so that it calls Exec; the function Self
+	// returns it.
 	Self []string
 }
 
-// Self is the Config.Self of a program that calls Exec when its first argument
-// is ExecName.
+// Self returns the Config.Self of a program that calls Exec when its first argument
+// is ExecName. It fails when the program's own file cannot be found.
 func Self() ([]string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -39,8 +41,8 @@ func Self() ([]string, error) {
 	return []string{path, ExecName}, nil
 }
 
-// Sandbox starts programs. A nil Sandbox is one that is Off. It is safe for
-// concurrent use.
+// Sandbox starts programs. A nil Sandbox starts them as they are (Off). It never
+// changes after Open and is safe for concurrent use.
 type Sandbox struct {
 	mode     Mode
 	limits   Limits
@@ -52,14 +54,16 @@ type Sandbox struct {
 	report   Report
 }
 
-// ErrUnavailable says that Required cannot be had; the text says what to do.
+// ErrUnavailable reports that Required is not possible on this machine; the error's
+// text says what to install or allow.
 var ErrUnavailable = errors.New("the sandbox does not work here")
 
-// tryTime is how long a trial of the sandbox may take on a busy machine.
+// tryTime is how long one trial may take, on a busy machine.
 const tryTime = 30 * time.Second
 
-// Open finds out what works here by starting a program in it. Errors:
-// ErrUnavailable, and those of our own program's file.
+// Open finds out what works here by starting a program in it. The Sandbox needs no
+// closing. It is nil, without an error, for Off. Errors: ErrUnavailable, and those
+// of starting our own program.
 func Open(ctx context.Context, c Config) (*Sandbox, error) {
 	if c.Mode == Off {
 		return nil, nil
@@ -87,19 +91,23 @@ func Open(ctx context.Context, c Config) (*Sandbox, error) {
 	return s, nil
 }
 
-// rungs are the namespaces that are tried, the tightest first. Without a user
-// namespace only root can make the others; it then loses its capabilities, not
-// its number.
-func rungs() [][]string {
+// namespaceSets returns the sets of namespaces to try, the tightest first. Without a user
+// namespace, which many hosts forbid, only root can make the others; it then loses
+// its capabilities but keeps its number. --disable-userns is missing in older
+// versions of bubblewrap.
+func namespaceSets() [][]string {
 	rest := []string{"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
 	nobody := append([]string{"--unshare-user", "--uid", nobodyID, "--gid", nobodyID}, rest...)
 	return [][]string{append([]string{"--disable-userns"}, nobody...), nobody, rest}
 }
 
-// nobodyID is the user and group that a sandboxed program sees itself as.
+// nobodyID is the user and group that a sandboxed program sees itself as. To the
+// kernel outside it is our own user, so it may write to the folders it was given.
 const nobodyID = "65534"
 
-// openBubblewrap settles on the first rung that works, or says why none does.
+// openBubblewrap settles on the first set of namespaces that works, or says why
+// none does. It reports the tightest set's error, unless that only says that an
+// option is unknown.
 func (s *Sandbox) openBubblewrap(ctx context.Context) error {
 	path, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -107,8 +115,8 @@ func (s *Sandbox) openBubblewrap(ctx context.Context) error {
 	}
 	s.bwrap = path
 	var first error
-	for _, rung := range rungs() {
-		s.unshare = rung
+	for _, set := range namespaceSets() {
+		s.unshare = set
 		if _, err = s.try(ctx); err == nil {
 			return nil
 		}
@@ -120,9 +128,10 @@ func (s *Sandbox) openBubblewrap(ctx context.Context) error {
 	return fmt.Errorf("bubblewrap is there but cannot make its namespaces: %w. In Docker give the container --security-opt seccomp=unconfined, apparmor=unconfined and systempaths=unconfined; elsewhere allow user namespaces (docs/sandbox.md)", first)
 }
 
-// try runs our own program in the sandbox, as Start would, and reads what it
-// finds in force there.
-func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
+// try runs our own program in the sandbox, exactly as Start does, and reads what it
+// finds in force there. The output is read while the program runs: a full pipe
+// would stop it.
+func (s *Sandbox) try(ctx context.Context) (seen Observation, err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	r, w, err := os.Pipe()
@@ -130,7 +139,7 @@ func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
 		return seen, fmt.Errorf("open a pipe: %w", err)
 	}
 	defer r.Close()
-	p, err := s.Start(Command{Path: s.self[0], Args: append(s.self[1:len(s.self):len(s.self)], sightArg), Output: w, Env: []string{"LC_ALL=C"}, Dir: "/"})
+	p, err := s.Start(Command{Path: s.self[0], Args: append(s.self[1:len(s.self):len(s.self)], observeArg), Output: w, Env: []string{"LC_ALL=C"}, Dir: "/"})
 	_ = w.Close()
 	if err != nil {
 		return seen, err
@@ -147,10 +156,10 @@ func (s *Sandbox) try(ctx context.Context) (seen Sight, err error) {
 	if ending.Status != 0 || ending.Signal != 0 {
 		return seen, fmt.Errorf("a trial ended with %s: %s", ending, lastLine(text))
 	}
-	return readSight(text)
+	return readObservation(text)
 }
 
-// Limits are those in force; all 0 for a nil Sandbox.
+// Limits returns the limits in force; all are 0 for a nil Sandbox.
 func (s *Sandbox) Limits() Limits {
 	if s == nil {
 		return Limits{}
@@ -158,7 +167,7 @@ func (s *Sandbox) Limits() Limits {
 	return s.limits
 }
 
-// Report is what is in force; that of a nil Sandbox says so.
+// Report returns what is in force; that of a nil Sandbox says that nothing is.
 func (s *Sandbox) Report() Report {
 	if s == nil {
 		return Report{Mode: Off, Lacking: []string{"everything: the sandbox is switched off"}}

@@ -291,7 +291,7 @@ func TestWhatIsInForceIsWhatIsReported(t *testing.T) {
 	}
 	t.Logf("here: %s; lacking: %v", line, r.Lacking)
 	var off *sandbox.Sandbox
-	if r := off.Report(); r.String() != "none" || r.Whole() || r.Mode != sandbox.Off {
+	if r := off.Report(); r.String() != "none" || r.Complete() || r.Mode != sandbox.Off {
 		t.Errorf("switched off: %+v", r)
 	}
 }

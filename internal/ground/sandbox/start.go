@@ -15,32 +15,37 @@ import (
 	"time"
 )
 
-// Command is a program to start.
+// Command is a program to start. Nothing of our environment, folders or descriptors
+// reaches it unless it is named here.
 type Command struct {
 	Path string   // absolute
 	Args []string // without the program's own name
 	Env  []string // all of its environment
 	Dir  string   // its current folder
-	// Read and Write are absolute paths it may read, or read and write, beside
-	// the system's; they are the same inside. What is not there is left out.
+	// Read and Write are absolute paths that it may read, or read and write, beside
+	// the system's; they are the same inside. Paths that do not exist are left out.
 	Read, Write []string
 	GPU         bool       // give it the machine's GPUs
 	Output      *os.File   // its standard output and error
 	Pass        []*os.File // its descriptors from 3 on
 }
 
-// Process is a started program. Kill may be called at any time, Wait once.
+// Process is a started program. Kill may be called at any time, from any goroutine
+// and more than once. Wait must be called exactly once: without it the control
+// group and the zombie stay.
 type Process struct {
-	cmd    *exec.Cmd
-	first  *first // the first process of its own world; nil without bubblewrap
-	group  *group // nil where there is none
-	kill   sync.Once
-	before int64 // systemOOMKills at the start
-	limits Limits
-	walled bool // not Off
+	cmd       *exec.Cmd
+	init      *initProcess // the first process of its own world; nil without bubblewrap
+	group     *group       // nil where there is none
+	kill      sync.Once
+	before    int64 // systemOOMKills at the start
+	limits    Limits
+	sandboxed bool // not Off
 }
 
-// Start starts a program. The caller keeps its ends of Output and Pass.
+// Start starts a program and returns when it is inside its limits. The caller keeps
+// its ends of Output and Pass, and closes them itself. After an error nothing of
+// the program is left.
 func (s *Sandbox) Start(c Command) (*Process, error) {
 	if s == nil {
 		cmd := exec.Command(c.Path, c.Args...)
@@ -68,7 +73,7 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, g.remove())
 	}
-	p.group, p.limits, p.walled = g, s.limits, true
+	p.group, p.limits, p.sandboxed = g, s.limits, true
 	pipes.closeTheirs()
 	if err := p.settle(pipes); err != nil {
 		p.Kill()
@@ -77,7 +82,8 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// begin starts what was made of a command.
+// begin starts what was made of a command. The process gets a process group of its
+// own, so that without a namespace Kill still reaches its children.
 func begin(cmd *exec.Cmd, c Command) (*Process, error) {
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Output, c.Output
 	if cmd.Env == nil {
@@ -96,7 +102,8 @@ func begin(cmd *exec.Cmd, c Command) (*Process, error) {
 	return p, nil
 }
 
-// settle puts a started program into its control group and lets it go on.
+// settle puts a started program into its control group and then lets it go on. In
+// the other order it could start children outside of the group.
 func (p *Process) settle(h *handshake) error {
 	into := p.cmd.Process.Pid
 	if h.info != nil {
@@ -104,7 +111,7 @@ func (p *Process) settle(h *handshake) error {
 		if err != nil {
 			return fmt.Errorf("make the sandbox: %w", err)
 		}
-		if p.first, err = findFirst(pid); err != nil {
+		if p.init, err = openInit(pid); err != nil {
 			return err
 		}
 		into = pid
@@ -121,7 +128,9 @@ func (p *Process) settle(h *handshake) error {
 	return nil
 }
 
-// wrap writes the command line that starts c in here.
+// wrap returns the command line that starts c in the sandbox: bubblewrap, our own
+// program with the order, and then the program, each without the layers that do not
+// work here.
 func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err error) {
 	read := append(append(system(), c.Read...), s.self[0])
 	write := append(c.Write[:len(c.Write):len(c.Write)], "/tmp")
@@ -146,30 +155,32 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	return s.bwrap, append(append(s.bubblewrap(c, h), "--"), inner...), nil
 }
 
-// PID is the program's process id, as this process sees it.
+// PID returns the program's process id, as this process sees it. While bubblewrap
+// has not started the program yet it is that of the namespace's first process.
 func (p *Process) PID() int {
-	if p.first == nil {
+	if p.init == nil {
 		return p.cmd.Process.Pid
 	}
 	// The first process is bubblewrap's, which has the program as its only child.
-	first := strconv.Itoa(p.first.pid)
+	first := strconv.Itoa(p.init.pid)
 	children, err := os.ReadFile(filepath.Join("/proc", first, "task", first, "children"))
 	if err != nil {
-		return p.first.pid
+		return p.init.pid
 	}
 	for child := range strings.FieldsSeq(string(children)) {
 		if pid, err := strconv.Atoi(child); err == nil {
 			return pid
 		}
 	}
-	return p.first.pid
+	return p.init.pid
 }
 
-// Kill ends the program and all it started.
+// Kill ends the program and all it started. It does not wait for their end; Wait
+// does.
 func (p *Process) Kill() {
 	p.kill.Do(func() {
-		if p.first != nil {
-			p.first.kill()
+		if p.init != nil {
+			p.init.kill()
 		} else {
 			p.killRest()
 			_ = p.cmd.Process.Kill()
@@ -178,27 +189,31 @@ func (p *Process) Kill() {
 	})
 }
 
-// killRest kills what is left of the process group; that there is nothing is fine.
+// killRest kills what is left of the process group. That nothing is left is fine.
 func (p *Process) killRest() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// Wait waits for the program's end, ends what it left behind, and says how it
-// ended.
+// Wait waits for the program's end, ends what it left behind, and returns how it
+// ended. The order matters: the namespace is gone before the counts are read, and
+// they are read before the group is removed.
 func (p *Process) Wait() Ending {
 	err := p.cmd.Wait()
 	p.Kill() // what is left; from here on Kill does nothing
-	p.first.end()
+	p.init.end()
 	e := p.ending(err)
 	_ = p.group.remove() // one that stays goes with the next Open
 	return e
 }
 
-// handshake is the pipes over which a program's place is settled before it runs.
+// handshake is the pipes over which a program's place is settled before it runs:
+// bubblewrap reports its first process over info, and waits for a byte on ready.
 type handshake struct {
 	info, ready     *os.File // our ends; nil where not wanted
 	theirs          []*os.File
 	infoFD, readyFD int // in the program; 0 where not wanted
 }
 
+// newHandshake opens the pipes that are wanted and numbers the program's ends:
+// descriptors from 3 on are those of Command.Pass, then these.
 func newHandshake(passed int, info, ready bool) (*handshake, error) {
 	h := &handshake{}
 	next := 3 + passed
@@ -230,7 +245,8 @@ func newHandshake(passed int, info, ready bool) (*handshake, error) {
 // settleTime is how long bubblewrap may take to make its first process.
 const settleTime = 20 * time.Second
 
-// readPID reads the id of the first process from bubblewrap.
+// readPID reads the id of the first process from bubblewrap, in our own namespace's
+// numbers.
 func (h *handshake) readPID() (int, error) {
 	var info struct {
 		PID int `json:"child-pid"`
@@ -247,6 +263,8 @@ func (h *handshake) readPID() (int, error) {
 	return info.PID, nil
 }
 
+// closeTheirs closes our copies of the program's ends. While one is open, a
+// bubblewrap that dies leaves readPID waiting.
 func (h *handshake) closeTheirs() {
 	for _, f := range h.theirs {
 		_ = f.Close()
@@ -254,6 +272,7 @@ func (h *handshake) closeTheirs() {
 	h.theirs = nil
 }
 
+// close closes what is still open; it may follow closeTheirs.
 func (h *handshake) close() {
 	h.closeTheirs()
 	for _, f := range []*os.File{h.info, h.ready} {

@@ -28,7 +28,7 @@ func opened(t *testing.T, r synthetic.Renderer) worker.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open(t.Context(), blender.Alone(file)); err != nil {
+	if _, err := s.Open(t.Context(), blender.SingleFile(file)); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -46,7 +46,7 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	if err := os.WriteFile(file, demo.Scene(), 0o600); err != nil {
 		return t, fmt.Errorf("write the trial's scene: %w", err)
 	}
-	if _, err := session.Open(ctx, blender.Alone(file)); err != nil {
+	if _, err := session.Open(ctx, blender.SingleFile(file)); err != nil {
 		return t, err
 	}
 	if t.Frame, err = session.Render(ctx, demo.FirstFrame, nil); err != nil {

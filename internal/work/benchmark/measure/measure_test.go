@@ -35,7 +35,7 @@ func warmUp(t *testing.T, scene string) string {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if _, err := p.Open(t.Context(), blender.Alone(filepath.Join("scenes", scene+".blend"))); err != nil {
+	if _, err := p.Open(t.Context(), blender.SingleFile(filepath.Join("scenes", scene+".blend"))); err != nil {
 		t.Fatal(err)
 	}
 	frame, err := p.Render(t.Context(), measure.CheckSamples, nil)

@@ -101,7 +101,7 @@ func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun,
 			return fail(err)
 		}
 	}
-	if _, err := p.Open(ctx, blender.Alone(file)); err != nil {
+	if _, err := p.Open(ctx, blender.SingleFile(file)); err != nil {
 		return fail(err)
 	}
 	run, err = c.time(ctx, name, p)

@@ -130,7 +130,7 @@ func (e Examination) sandbox() Finding {
 	}
 	r := e.Sandbox.Report()
 	f := Finding{"sandbox", OK, r.String(), ""}
-	if !r.Whole() {
+	if !r.Complete() {
 		f.Verdict, f.Found, f.Do = Warn, r.String()+"; without "+strings.Join(r.Lacking, "; without "), "docs/sandbox.md says what each layer is for"
 	}
 	return f

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Patience bounds how long a command may run without progress. Progress is a reply,
-// or a new status line of Blender. Elapsed time alone ends no frame, because a frame
-// may take hours.
+// Patience bounds how long a command may run without progress. Progress is a reply
+// or a new status line of Blender. Elapsed time alone ends no frame, because a
+// frame may take hours.
 type Patience struct {
 	// Asleep bounds a process that also uses neither the CPU nor, where that can be
 	// read, the GPU: it waits for something that never comes.
@@ -31,6 +31,7 @@ const (
 	DefaultBusy = 30 * time.Minute
 )
 
+// withDefaults replaces what is zero or negative.
 func (p Patience) withDefaults() Patience {
 	if p.Asleep <= 0 {
 		p.Asleep = DefaultAsleep
@@ -41,13 +42,14 @@ func (p Patience) withDefaults() Patience {
 	return p
 }
 
-// interval is how often a silent process is sampled.
+// interval is how often a silent process is sampled: an eighth of the shorter
+// bound, but at least 5 ms and at most 5 s.
 func (p Patience) interval() time.Duration {
 	return min(max(min(p.Asleep, p.Busy)/8, 5*time.Millisecond), 5*time.Second)
 }
 
-// verdict returns why a command must end whose last progress and last work were so
-// long ago; "" while it may continue.
+// verdict returns why a command must end, given how long ago its last progress and
+// its last work were; "" while it may continue.
 func (p Patience) verdict(progress, work time.Duration) string {
 	switch {
 	case progress > p.Busy:
@@ -58,7 +60,7 @@ func (p Patience) verdict(progress, work time.Duration) string {
 	return ""
 }
 
-// watchdog observes one command of a process.
+// watchdog observes one command of a process. It belongs to the goroutine of call.
 type watchdog struct {
 	patience      Patience
 	pid           int
@@ -69,6 +71,8 @@ type watchdog struct {
 	procfs, sysfs fs.FS
 }
 
+// watchdog starts observing: a command begins with its full patience, whatever was
+// before it.
 func (p *Process) watchdog() *watchdog {
 	now := time.Now()
 	v := &watchdog{
@@ -83,7 +87,8 @@ func (p *Process) watchdog() *watchdog {
 // and housekeeping stay far below it; one working thread is far above.
 const idleShare = 0.05
 
-// sample records work since the last sample and returns verdict's reason.
+// sample notes whether the process worked since the last sample, and returns
+// verdict's reason.
 func (v *watchdog) sample(now time.Time) string {
 	spent := treeCPU(v.procfs, v.pid)
 	if float64(spent-v.spent) > idleShare*float64(now.Sub(v.looked)) || v.gpu && gpuBusy(v.sysfs) {
@@ -93,11 +98,13 @@ func (v *watchdog) sample(now time.Time) string {
 	return v.patience.verdict(now.Sub(v.moved), now.Sub(v.worked))
 }
 
-// clockTick is the unit of /proc/PID/stat, the same on every Linux.
+// clockTick is the unit of /proc/PID/stat, the same on every Linux (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
-// treeCPU sums the CPU time of a process, its descendants, and the ended ones that
-// were waited for. Unreadable processes count as 0.
+// treeCPU sums the CPU time of a process, its descendants, and those ended ones
+// that their parents waited for. Blender's work may be in a child, such as a
+// compiler of kernels. Processes that cannot be read, because they have just ended,
+// count as 0.
 func treeCPU(procfs fs.FS, pid int) (all time.Duration) {
 	name := strconv.Itoa(pid)
 	stat, err := fs.ReadFile(procfs, path.Join(name, "stat"))
@@ -124,8 +131,9 @@ func treeCPU(procfs fs.FS, pid int) (all time.Duration) {
 	return all
 }
 
-// gpuBusy reports whether any GPU works, where the kernel exports that (amdgpu does).
-// The CUDA runtime polls while its GPU works, so its CPU time shows that.
+// gpuBusy reports whether any GPU of the machine works, where the kernel exports
+// that (amdgpu does). NVIDIA's need no such file: the CUDA runtime polls while its
+// GPU works, so its CPU time shows it.
 func gpuBusy(sysfs fs.FS) bool {
 	files, _ := fs.Glob(sysfs, "class/drm/card*/device/gpu_busy_percent")
 	for _, file := range files {

@@ -13,7 +13,8 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// command is one line to the driver.
+// command is one line to the driver, "open" or "render". keep_data belongs to open;
+// frame and fresh belong to render.
 type command struct {
 	Command  string `json:"command"`
 	File     string `json:"file,omitempty"`
@@ -22,35 +23,36 @@ type command struct {
 	Fresh    bool   `json:"fresh"`
 }
 
-// reply is one line from the driver.
+// reply is one line from the driver. Each names its kind in the member "reply".
 type reply struct {
 	name string
 	body json.RawMessage
 }
 
 // lineTimeout bounds how long a reply waits for Blender's log lines that belong to
-// it. The driver prints them before it replies.
+// it. The driver prints them before it replies, but over another pipe.
 const lineTimeout = 250 * time.Millisecond
 
-// exitTimeout bounds the wait for the exit of a Blender that has closed its pipe, so
-// that the error can name its exit status.
+// exitTimeout bounds the wait for the exit of a Blender that has closed its pipe,
+// so that the error can name its exit status.
 const exitTimeout = 3 * time.Second
 
-// listen reads the driver's replies until Blender closes its end.
+// listen reads the driver's replies until Blender closes its end. A line is at most
+// 1 MiB: a hostile file may have taken over Blender and write anything.
 func (p *Process) listen(r io.Reader) {
 	defer close(p.replies)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var head struct {
-			Reply string `json:"reply"`
-			Said  int    `json:"said"`
+			Reply  string `json:"reply"`
+			Number int    `json:"said"`
 		}
 		body := append(json.RawMessage(nil), lines.Bytes()...)
 		if err := json.Unmarshal(body, &head); err != nil {
 			return // something else than the driver writes: the caller sees the end
 		}
-		p.said.await(head.Said, lineTimeout)
+		p.output.await(head.Number, lineTimeout)
 		select {
 		case p.replies <- reply{head.Reply, body}:
 		case <-p.killed: // nobody waits for the reply
@@ -60,8 +62,9 @@ func (p *Process) listen(r io.Reader) {
 }
 
 // call sends a command (none when nil) and waits for the reply named wanted, whose
-// body it decodes into result. Errors: an error reply, the process's end, ctx's end,
-// and the end of Options.Patience.
+// body it decodes into result. After any error but a refusal the process has ended.
+// Errors: the driver's refusal, the process's end, ctx's end, and a lack of
+// progress (Options.Patience).
 func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
 	if send != nil {
 		line, err := json.Marshal(send)
@@ -73,17 +76,17 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 		}
 	}
 	v := p.watchdog()
-	look := time.NewTicker(v.patience.interval())
-	defer look.Stop()
+	ticker := time.NewTicker(v.patience.interval())
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return p.abandon("it was ended before it was done: "+context.Cause(ctx).Error(), ctx.Err())
-		case <-look.C:
+		case <-ticker.C:
 			if why := v.sample(time.Now()); why != "" {
 				return p.abandon(why, nil)
 			}
-		case <-p.said.news:
+		case <-p.output.changed:
 			v.moved = time.Now()
 		case r, ok := <-p.replies:
 			v.moved = time.Now()
@@ -101,6 +104,7 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 	}
 }
 
+// decode reads the members of a reply that its kind has.
 func decode(r reply, result any) error {
 	if err := json.Unmarshal(r.body, result); err != nil {
 		return fmt.Errorf("read Blender's reply %q: %w", r.name, err)
@@ -108,36 +112,40 @@ func decode(r reply, result any) error {
 	return nil
 }
 
-// abandon ends a Blender that hangs or is no longer needed.
+// abandon ends a Blender that hangs or is no longer needed. It waits for the end,
+// so that the log is whole and the caller may remove the folder.
 func (p *Process) abandon(why string, cause error) error {
 	p.end()
 	<-p.done
-	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.said.text(), cause: cause}
+	return &Error{Code: NoProgress, Message: "Blender made no progress: " + why, Log: p.output.text(), cause: cause}
 }
 
-// refusal returns the error in the driver's reply.
+// refusal returns the error in the driver's reply. It adds the limit on files where
+// that explains the message: Blender itself only says that it could not write.
 func (p *Process) refusal(body json.RawMessage) error {
-	var said struct {
+	var wire struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Final   bool   `json:"final"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil {
+	if err := json.Unmarshal(body, &wire); err != nil {
 		return fmt.Errorf("read Blender's reply %q: %w", "error", err)
 	}
-	message := withoutPaths(strings.Join(strings.Fields(said.Message), " "))
+	message := withoutPaths(strings.Join(strings.Fields(wire.Message), " "))
 	if most := p.opts.Sandbox.Limits().FileSize; most > 0 && wroteTooMuch(message) {
 		message += fmt.Sprintf(" (no file of a frame may be larger than %s here)", sandbox.Size(most))
 	}
-	return &Error{Code: said.Code, Message: message, Log: p.said.text(), Final: said.Final}
+	return &Error{Code: wire.Code, Message: message, Log: p.output.text(), Final: wire.Final}
 }
 
-// wroteTooMuch recognises messages about a file above a limit, or a full disk.
+// wroteTooMuch recognises messages about a file above a limit, or about a full
+// disk.
 func wroteTooMuch(message string) bool {
 	return strings.Contains(message, "File too large") || strings.Contains(message, "Error writing tile to file")
 }
 
-// ended explains why a Blender exited by itself.
+// ended explains why a Blender exited by itself. It asks first whether we ended it,
+// since p.end marks it as killed too.
 func (p *Process) ended() error {
 	killed := p.wasKilled()
 	select {
@@ -146,7 +154,7 @@ func (p *Process) ended() error {
 	}
 	p.end()
 	<-p.done
-	log := p.said.text()
+	log := p.output.text()
 	code, message := Crashed, "Blender was ended"
 	if !killed {
 		code, message = explain(p.ending, log)
@@ -154,6 +162,7 @@ func (p *Process) ended() error {
 	return &Error{Code: code, Message: message, Log: log}
 }
 
+// wasKilled reports whether we ended the process.
 func (p *Process) wasKilled() bool {
 	select {
 	case <-p.killed:
@@ -164,14 +173,16 @@ func (p *Process) wasKilled() bool {
 }
 
 // explain derives a failure code and a sentence from a process's exit and its last
-// output.
+// output. The order matters: a limit that was met says more than the signal by
+// which it ended the process, and what Blender printed about memory says more than
+// a crash that follows from it.
 func explain(end sandbox.Ending, log string) (code, message string) {
 	switch {
 	case end.Hit == sandbox.HitMemory:
 		return OutOfMemory, "Blender needed more than the " + end.Limit + " of memory that it may have here"
 	case end.Hit == sandbox.HitCPU:
 		return NoProgress, "Blender was busy for " + end.Limit + " of processor time, the most that it may have here"
-	case spokeOfMemory(log):
+	case mentionsMemory(log):
 		return OutOfMemory, "Blender ran out of memory"
 	case end.Hit == sandbox.HitTasks:
 		return Crashed, "Blender started more than the " + end.Limit + " threads that it may have here"
@@ -189,8 +200,8 @@ func explain(end sandbox.Ending, log string) (code, message string) {
 	return Crashed, fmt.Sprintf("Blender ended with status %d before it was done", end.Status)
 }
 
-// spokeOfMemory recognises what Blender, Cycles and C++ print when memory runs out.
-func spokeOfMemory(log string) bool {
+// mentionsMemory recognises what Blender, Cycles and C++ print when memory runs out.
+func mentionsMemory(log string) bool {
 	log = strings.ToLower(log)
 	for _, sign := range []string{"std::bad_alloc", "malloc returns null", "calloc array aborted", "out of memory", "out of gpu"} {
 		if strings.Contains(log, sign) {
@@ -200,4 +211,5 @@ func spokeOfMemory(log string) bool {
 	return false
 }
 
+// lastLine returns what follows the last line feed.
 func lastLine(log string) string { return log[strings.LastIndexByte(log, '\n')+1:] }
