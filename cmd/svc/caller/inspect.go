@@ -18,15 +18,17 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Inspect prints what a .blend is, without a service and without Blender.
+// Inspect prints what a .blend contains, without a service and without Blender. It
+// uses the same reader, rules and price as the service, so it shows what an upload
+// would be answered with.
 type Inspect struct {
-	File string `arg:"" type:"existingfile" help:"The .blend."`
-	JSON bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of the table."`
+	File string `arg:"" type:"existingfile" help:"The .blend file."`
+	JSON bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of a table."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (Inspect) Help() string {
-	return "Exit codes: 0 the file was read; 1 it is no .blend, damaged or cut; 2 wrong usage."
+	return "Exit codes: 0 the file was read; 1 it is not a .blend, or is damaged or incomplete; 2 wrong usage."
 }
 
 // inspected is what inspect found, in the form of --json.
@@ -35,13 +37,14 @@ type inspected struct {
 	Filename  string `json:"filename"`
 	SizeBytes int64  `json:"size_bytes"`
 	*blendfile.Facts
-	FrameCount int      `json:"frame_count"` // frames of 1 and above; 0 where none can be priced
-	PriceCents int      `json:"price_cents"`
+	FrameCount int      `json:"frame_count"` // frames numbered 1 and above; 0 where the range has no price
+	PriceCents int      `json:"price_cents"` // of the whole range; 0 likewise
 	Currency   string   `json:"currency"`
 	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
 }
 
-// refusal is the service's answer to a file that it cannot render.
+// refusal is how the service would refuse the file. It is a result here and no error:
+// the facts are worth printing all the same, and the exit code is 0.
 type refusal struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`
@@ -60,6 +63,8 @@ func (c *Inspect) Run(app *kong.Context) error {
 	return nil
 }
 
+// readFacts reads the file to its end, as the service does, so that a truncated file
+// fails here too. Errors are those of package blendfile and of the file system.
 func readFacts(path string) (*inspected, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -80,8 +85,8 @@ func readFacts(path string) (*inspected, error) {
 		return found, nil
 	}
 	if s := facts.Scene; s != nil {
-		// A range that cannot be priced as it is, too long or without a frame
-		// of 1 or above, needs a range in the request: it has no price here.
+		// A range without a price, because it is too long or has no frame of
+		// 1 or above, is no refusal: the caller can ask for another range.
 		if frames, _, err := (quote.Asked{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
 			found.FrameCount = frames.Count()
 			found.PriceCents = found.FrameCount * contract.CentsPerFrame
@@ -90,7 +95,7 @@ func readFacts(path string) (*inspected, error) {
 	return found, nil
 }
 
-// print shows the facts as a table.
+// print writes the facts as a table, with refusal or price after the scene.
 func (f *inspected) print(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
@@ -108,12 +113,13 @@ func (f *inspected) print(w io.Writer) {
 	} else if f.PriceCents > 0 {
 		row("price", "%s for %s", terminal.Money(int64(f.PriceCents), f.Currency), terminal.CountOf(f.FrameCount, "frame"))
 	} else {
-		row("price", "none for the scene's own range; ask for one of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
+		row("price", "none for the scene's own range; choose a range of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
 	}
 	f.printWarnings(row)
-	_ = table.Flush() // a closed standard output has no reader
+	_ = table.Flush() // nobody reads a closed standard output
 }
 
+// printScene writes the rows about the scene that would be rendered, the active one.
 func printScene(row func(name, format string, args ...any), s *blendfile.Scene, scenes int) {
 	engine := s.Engine
 	if engine == "" {
@@ -138,21 +144,23 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 	row("layers", "%s", strings.Join(s.ViewLayers, ", "))
 }
 
-// printWarnings lists what a render elsewhere would lack or do otherwise.
+// printWarnings lists what a render on another machine lacks or does differently:
+// files outside of the .blend, scripts that do not run there, settings that drivers
+// change, and outputs that are not in the result.
 func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
 	for _, m := range f.MissingFiles {
-		row("missing", "%s %s, wanted by %s", m.Kind, m.Path, m.Owner)
+		row("missing", "%s %s, used by %s", m.Kind, m.Path, m.Owner)
 	}
 	for _, t := range f.Texts {
 		if t.Registers {
-			row("script", "%s runs on load where scripts are allowed", t.Name)
+			row("script", "%s runs when the file is opened, where scripts are allowed", t.Name)
 		}
 	}
 	if f.PythonDrivers > 0 {
-		row("script", "%s of Python", terminal.CountOf(f.PythonDrivers, "driver"))
+		row("script", "%s in Python", terminal.CountOf(f.PythonDrivers, "driver"))
 	}
 	for _, list := range f.Partial {
-		row("partial", "%s: the file has more than can be listed", list)
+		row("partial", "%s: the file has more entries than are listed", list)
 	}
 	if f.Scene == nil {
 		return
@@ -166,6 +174,6 @@ func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
 		}
 	}
 	if f.Scene.MovieOutput {
-		row("output", "one film (%s), not a picture a frame", f.Scene.OutputFormat)
+		row("output", "one film (%s), not one picture per frame", f.Scene.OutputFormat)
 	}
 }

@@ -38,11 +38,11 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 	t.Parallel()
 	for file, wants := range map[string][]string{
-		"files.blend":       {"missing image //textures/outside.png, wanted by outside.png", "missing sound //sound/outside.wav, wanted by outside.wav"},
-		"linked.blend":      {"missing library //library.blend, wanted by library.blend"},
-		"drivers.blend":     {"script startup.py runs on load where scripts are allowed", "driven cycles.samples"},
+		"files.blend":       {"missing image //textures/outside.png, used by outside.png", "missing sound //sound/outside.wav, used by outside.wav"},
+		"linked.blend":      {"missing library //library.blend, used by library.blend"},
+		"drivers.blend":     {"script startup.py runs when the file is opened, where scripts are allowed", "driven cycles.samples"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
-		"film_output.blend": {"output one film (FFMPEG), not a picture a frame"},
+		"film_output.blend": {"output one film (FFMPEG), not one picture per frame"},
 		"library.blend":     {"scene none"},
 	} {
 		lines := inspectedLines(t, file)

@@ -28,7 +28,7 @@ func TestFramesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-func TestWhatTheServiceSaysOfTheTimeLeftCountsMoreThanThePace(t *testing.T) {
+func TestServiceEstimateReplacesThePace(t *testing.T) {
 	t.Parallel()
 	eta := 200.4
 	job := &client.Job{FrameCount: 10, FramesCompleted: 3, ProgressPercent: 34.5, ETASeconds: &eta, ETARange: &client.ETARange{LowSeconds: 120, HighSeconds: 300}}

@@ -1,10 +1,10 @@
 // Package caller has the commands of people who have files rendered: render and
 // inspect.
 //
-// What always holds: money is spent only after a yes to a price; Ctrl-C never leaves
-// unknown whether a job was started; frames are unpacked only where the receipt proves
-// them. It leaves the API to package client and the checks to package proof. Start
-// reading at Run.
+// What always holds: money is spent only after somebody accepted the price; Ctrl-C
+// never leaves it unknown whether a job was started; frames are unpacked only after
+// the receipt has proven them. It leaves the API to package client and the checks to
+// package proof. Start reading at Run.
 package caller
 
 import (
@@ -28,37 +28,40 @@ import (
 	"svc.example/cmd/svc/terminal"
 )
 
-// Render has a file priced, rendered, fetched and proven.
+// Render uploads a file, shows its price, renders it, and fetches and verifies the
+// result. It takes either a file, or a job that was started before.
 type Render struct {
 	File   string     `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
 	Server string     `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
 	Key    string     `env:"SVC_KEY" required:"" help:"Agent key, svc_agent_…"`
-	Frames FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render: A, A-B or A-B:STEP. Without it, the scene's own."`
-	Out    string     `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, a new one named after the file and the job."`
+	Frames FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render: A, A-B or A-B:STEP. Without it, the scene's frame range."`
+	Out    string     `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, a folder named after the file and the job."`
 	Yes    bool       `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
 	JSON   bool       `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
-	Job    string     `placeholder:"JOB-…" help:"Follow a job that was started before, and fetch it, instead of starting one."`
+	Job    string     `placeholder:"JOB-…" help:"Follow and fetch a job that is already started, instead of starting one."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (Render) Help() string {
-	return "Exit codes: 0 rendered, fetched and verified; 1 it failed or was interrupted; 2 wrong usage; " +
-		"3 the receipt is not properly signed; 4 the ZIP is not the one in the receipt; 5 the receipt is not in the log."
+	return "Exit codes: 0 rendered, fetched and verified; 1 failed or interrupted; 2 wrong usage; " +
+		"3 the receipt's signature is not valid; 4 the ZIP does not match the receipt; 5 the receipt is not in the log."
 }
 
-// Run renders. Ctrl-C stops waiting, not the render.
+// Run renders. The first Ctrl-C stops waiting and leaves the render running, since it
+// is already paid for. With --json, standard output carries the one object only, and
+// everything for people goes to standard error.
 func (c *Render) Run(app *kong.Context) error {
 	if (c.File == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a FILE to render or a --job to follow"))
 	}
 	if c.Job != "" && c.Frames.Given {
-		return terminal.WrongUsage(errors.New("--frames belongs to a FILE: a started job has its frames"))
+		return terminal.WrongUsage(errors.New("--frames cannot be used with --job: a started job keeps its frames"))
 	}
 	api, err := client.New(c.Server, c.Key)
 	if err != nil {
 		return terminal.WrongUsage(err)
 	}
-	human := app.Stdout
+	human := app.Stdout // the stream that people read
 	if c.JSON {
 		human = app.Stderr
 	}
@@ -73,35 +76,38 @@ func (c *Render) Run(app *kong.Context) error {
 	return c.report(app, human, result, c.explain(ctx, result, err))
 }
 
-// explain turns a failure into what the person needs to know: how to go on after a Ctrl-C, where
-// the service was looked for when it is failed.
+// explain turns a failure into what the person needs to know next: how to continue
+// after Ctrl-C, or which address could not be reached. An unknown start keeps its own
+// text even after Ctrl-C, because "nothing was spent" would be a guess.
 func (c *Render) explain(ctx context.Context, result Result, err error) error {
-	_, unknown := errors.AsType[*unknownStartError](err)
-	failed, unreached := errors.AsType[*url.Error](err)
+	_, unknownStart := errors.AsType[*unknownStartError](err)
+	lost, unreachable := errors.AsType[*url.Error](err)
 	switch {
-	case err == nil || unknown:
+	case err == nil || unknownStart:
 		return err
 	case ctx.Err() != nil:
 		return c.interrupted(result.JobID)
-	case unreached:
-		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server), and that the service runs", c.Server, failed.Err)
+	case unreachable:
+		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server) and whether the service is running", c.Server, lost.Err)
 	}
 	return err
 }
 
-// interrupted tells how to go on.
+// interrupted is the error after Ctrl-C. It prints the command that continues, with
+// the flags that matter; the key is not among them, because terminals keep history.
 func (c *Render) interrupted(jobID string) error {
 	if jobID == "" {
-		return errors.New("stopped before the start: nothing was spent")
+		return errors.New("stopped before the job was started: nothing was spent")
 	}
-	again := "svc render --job " + jobID + " --server " + c.Server
+	next := "svc render --job " + jobID + " --server " + c.Server
 	if c.Out != "" {
-		again += " --out " + strconv.Quote(c.Out)
+		next += " --out " + strconv.Quote(c.Out)
 	}
-	return fmt.Errorf("stopped waiting; the render goes on without you. To follow and fetch it:\n  %s", again)
+	return fmt.Errorf("stopped waiting; the render continues. To follow and fetch it:\n  %s", next)
 }
 
-// report prints how it ended, for people or for programs.
+// report prints the outcome for people or for programs. With --json the object is
+// printed after a failure too: a JobID in it means that money may be reserved.
 func (c *Render) report(app *kong.Context, human io.Writer, result Result, err error) error {
 	if err == nil {
 		result.Print(human)
@@ -114,7 +120,8 @@ func (c *Render) report(app *kong.Context, human io.Writer, result Result, err e
 	return proof.WithExitCode(err)
 }
 
-// renderError is a failure as --json tells it.
+// renderError is a failure in the form of --json. Its members mirror the API's
+// envelope (spec 7).
 type renderError struct {
 	Code            string `json:"code"` // the service's code, or "failed"
 	Message         string `json:"message"`
@@ -122,6 +129,8 @@ type renderError struct {
 	RequestID       string `json:"request_id,omitempty"`
 }
 
+// failureOf finds the most useful description of err: the service's refusal, else the
+// reason why the job failed, else the text alone under the code "failed".
 func failureOf(err error) *renderError {
 	if err == nil {
 		return nil
@@ -138,13 +147,15 @@ func failureOf(err error) *renderError {
 	return shown
 }
 
-// FrameRange is the value of --frames.
+// FrameRange is the value of --frames. The zero value is the scene's own range.
 type FrameRange struct {
-	Given bool // false: the scene's own
+	Given bool // false: the scene's own range
 	client.Range
 }
 
-// UnmarshalText reads A, A-B or A-B:STEP, all 1 or more.
+// UnmarshalText reads A, A-B or A-B:STEP, in numbers of 1 and above. It refuses signs
+// and blanks, which strconv or a shell would let pass, so that a typing error never
+// becomes a range that somebody pays for. The most frames are the service's to check.
 func (r *FrameRange) UnmarshalText(text []byte) error {
 	ends, step, stepped := strings.Cut(string(text), ":")
 	first, last, ranged := strings.Cut(ends, "-")
@@ -158,7 +169,7 @@ func (r *FrameRange) UnmarshalText(text []byte) error {
 	for i, word := range []string{first, last, step} {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || word[0] == '+' {
-			return fmt.Errorf("%q is not A, A-B or A-B:STEP with numbers from 1", text)
+			return fmt.Errorf("%q is not A, A-B or A-B:STEP in numbers of 1 and above", text)
 		}
 		numbers[i] = n
 	}
@@ -172,29 +183,34 @@ func (r *FrameRange) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// terms asks a person to accept a price.
+// terms asks a person to accept a price and the service's terms.
 type terms struct {
-	yes bool
-	in  *os.File
+	yes bool     // --yes: accepted beforehand, at whatever price
+	in  *os.File // where the answer is typed
 	out io.Writer
 }
 
-// errDeclined says that the person did not say yes.
+// errDeclined means that the person did not answer yes.
 var errDeclined = errors.New("not started: nothing was spent")
 
+// accept returns nil only after a yes: --yes, or "y" or "yes" typed on a terminal.
+// Piped input never counts, whatever it says: a script that happens to feed a yes
+// must not spend money. The end of ctx returns its error; the goroutine that reads is
+// then left behind, because a read from a terminal cannot be cancelled, and ends with
+// the process.
 func (t terms) accept(ctx context.Context, quote *client.Quote) error {
 	if t.yes {
 		return nil
 	}
 	if !terminal.IsTerminal(t.in) {
-		return terminal.WrongUsagef("not started: rendering spends %s, and there is no terminal to ask on; accept with --yes",
+		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to ask on; accept with --yes",
 			terminal.Money(quote.PriceCents, quote.Currency))
 	}
 	fmt.Fprintf(t.out, "Render %s for %s and accept the terms %s? [y/N] ",
 		terminal.CountOf(quote.FrameCount, "frame"), terminal.Money(quote.PriceCents, quote.Currency), client.LegalV1)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // an end without an answer is a no
+		line, _ := bufio.NewReader(t.in).ReadString('\n') // end of input counts as no
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {

@@ -21,47 +21,54 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Options say what to render and where to show it.
+// Options says what Run renders and where it shows the progress.
 type Options struct {
-	Client  *client.Client
-	File    string     // a .blend; empty to follow jobID instead
-	JobID   string     // a job that was started before; empty to start file
-	Frames  FrameRange // not set: the scene's own
-	Folder  string     // for everything fetched; empty: one named after file and job
+	Client *client.Client
+	File   string     // path of a .blend; "" follows JobID instead
+	JobID  string     // a job that is already started; "" starts File
+	Frames FrameRange // the zero value takes the scene's own range
+	Folder string     // for everything fetched; "" takes one named after file and job
+	// Accept decides about the price before anything is spent. Its error ends Run
+	// and is returned as it is.
 	Accept  func(context.Context, *client.Quote) error
 	Display terminal.Display
 }
 
-// Result is what came of it. After a failure it holds what is known: a
-// JobID means that the job was started.
+// Result is what Run has achieved, and the form of --json. After a failure it holds
+// what is known so far: a JobID means that the job was started.
 type Result struct {
 	OK           bool            `json:"ok"`
 	JobID        string          `json:"job_id"`
 	ReceiptID    string          `json:"receipt_id"`
 	ChargedCents int64           `json:"charged_cents"`
 	Currency     string          `json:"currency"`
-	Folder       string          `json:"folder"` // of the frames
-	Frames       []string        `json:"frames"` // paths, by frame number
+	Folder       string          `json:"folder"` // that has the frames
+	Frames       []string        `json:"frames"` // paths, in the order of frame numbers
 	ZIP          string          `json:"zip"`
-	SHA256       string          `json:"sha256"` // of the ZIP
-	Receipt      string          `json:"receipt"`
+	SHA256       string          `json:"sha256"`  // of the ZIP
+	Receipt      string          `json:"receipt"` // path, as are the next three
 	SigningKey   string          `json:"signing_key"`
 	Proof        string          `json:"proof"`
 	Checkpoint   string          `json:"checkpoint"`
-	Renderer     string          `json:"renderer"` // "Blender", or what rendered in its place
+	Renderer     string          `json:"renderer"` // "Blender", or the synthetic renderer's name
 	RenderDevice string          `json:"render_device"`
 	DeviceName   string          `json:"device_name"`
-	Version      string          `json:"version"` // of Blender
-	Switched     []string        `json:"switched"`
-	Checks       []receipt.Check `json:"checks"`
+	Version      string          `json:"version"`  // of Blender
+	Switched     []string        `json:"switched"` // settings of the scene that the worker changed
+	Checks       []receipt.Check `json:"checks"`   // every step of the verification, failed ones too
 	Error        *renderError    `json:"error"`
 }
 
-// Run takes a file the whole way: price, start, wait, fetch, verify,
-// unpack. It unpacks only what the receipt proves.
+// Run takes a file all the way: price, start, wait, fetch, verify, unpack. It unpacks
+// only what the receipt proves.
+//
+// The end of ctx stops it at any step but one: the start itself runs to its end.
+// Running it again with the JobID continues after any failure, downloads included.
+// Errors are those of package client, an *unknownStartError, a *jobError, and
+// receipt.ErrBadSignature, ErrBadArtifact and ErrNotInLog.
 func Run(ctx context.Context, o Options) (Result, error) {
 	result := Result{JobID: o.JobID, Frames: []string{}, Switched: []string{}, Checks: []receipt.Check{}}
-	var inputSHA256 string // known where the file is
+	var inputSHA256 string // "" where a job is followed and no file is at hand
 	if o.JobID == "" {
 		quote, err := inspect(ctx, o)
 		if err != nil {
@@ -71,7 +78,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		if err := o.Accept(ctx, quote); err != nil {
 			return result, err
 		}
-		// Once accepted, a Ctrl-C must not leave unknown whether money was reserved.
+		// After the yes, Ctrl-C must not leave it unknown whether money is reserved.
 		job, err := o.Client.Start(context.WithoutCancel(ctx), quote.UploadID, quote.QuoteID,
 			client.StartRequest{LegalAcceptance: client.LegalV1})
 		if err != nil {
@@ -87,7 +94,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return result, result.fetch(ctx, o, job, inputSHA256)
 }
 
-// inspect uploads the file and makes sure that the price is for these bytes.
+// inspect uploads the file and returns its locked quote. The service's hash must be
+// that of the local bytes: otherwise the person would accept a price for, and later
+// get a receipt over, something else than the file on their disk.
 func inspect(ctx context.Context, o Options) (*client.Quote, error) {
 	file, err := os.Open(o.File)
 	if err != nil {
@@ -117,26 +126,29 @@ func inspect(ctx context.Context, o Options) (*client.Quote, error) {
 	return quote, nil
 }
 
-// unknownStartError is a start of which no answer came: the job may be there, and its
-// price reserved.
+// unknownStartError is a start without an answer: the job may exist, with its price
+// reserved. Its text shows how to find out at no cost, since starting one quote again
+// returns the same job (decisions 6).
 type unknownStartError struct {
 	quote *client.Quote
 	cause error
 }
 
 func (e *unknownStartError) Error() string {
-	return fmt.Sprintf("it is not known whether the render was started and %s held for it: %v. "+
-		"Starting the same quote again gives the one job, and spends once; rendering the file again would spend again:\n"+
+	return fmt.Sprintf("it is not known whether the render was started and %s reserved for it: %v. "+
+		"Starting the same quote again returns the same job and spends nothing more. Rendering the file again would spend again. Run:\n"+
 		"  curl -H \"Authorization: Bearer $SVC_KEY\" -H 'Content-Type: application/json' \\\n"+
 		"    -d '{\"quote_id\":%q,\"legal_acceptance\":%q}' \"$SVC_SERVER/node/v1/uploads/%s/start\"\n"+
 		"Then follow its job_id:\n  svc render --job JOB-…",
 		terminal.Money(e.quote.PriceCents, e.quote.Currency), e.cause, e.quote.QuoteID, client.LegalV1, e.quote.UploadID)
 }
 
+// Unwrap returns what the client saw, such as a lost connection.
 func (e *unknownStartError) Unwrap() error { return e.cause }
 
-// startFailure tells a start that the service refused from one of which nobody
-// knows.
+// startFailure separates a start that the service refused from one whose outcome is
+// unknown. Only an error of the service itself, one with a code, is a refusal; a 500
+// may come after the transaction was committed, and a proxy's answer proves nothing.
 func startFailure(quote *client.Quote, err error) error {
 	var refused *client.Error
 	if errors.As(err, &refused) && refused.Code != "" && refused.Status != http.StatusInternalServerError {
@@ -145,7 +157,8 @@ func startFailure(quote *client.Quote, err error) error {
 	return &unknownStartError{quote, err}
 }
 
-// jobError is a job that ended without a picture.
+// jobError is a job that ended without a result: failed or cancelled. The whole
+// reservation was released.
 type jobError struct{ job *client.Job }
 
 func (e *jobError) Error() string {
@@ -156,7 +169,11 @@ func (e *jobError) Error() string {
 		e.job.JobID, e.job.Failure.Message, e.job.Failure.Code, e.job.Failure.SuggestedAction))
 }
 
-// follow waits for the job's end and shows the way there.
+// follow waits until the job is terminal and shows its progress. It returns a
+// *jobError unless the job is completed.
+//
+// The count shown never goes back: a frame event may come before a job event that was
+// written earlier, and after a lost connection the job is read instead of its events.
 func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 	frames := o.Display.Meter("frames", terminal.InFrames)
 	defer frames.End()
@@ -174,7 +191,7 @@ func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 				o.Display.Say("%s", now)
 			}
 			if e.Job.Status == client.StatusQueued {
-				return // the pace is that of rendering, not of waiting
+				return // the estimate must not count the time in the queue
 			}
 		}
 		frames.Move(done, total)
@@ -188,15 +205,17 @@ func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 	return job, nil
 }
 
-// doneOf is how far a job is, in terminal.FrameParts: its frames, and of those under way
-// what the service says, less than one.
+// doneOf is how far a job is, in terminal.FrameParts. Completed frames count whole.
+// The rest comes from the service's percentage and always stays below one frame more,
+// so that a frame is never shown as done before it is accepted.
 func doneOf(job *client.Job) int64 {
 	whole := terminal.FrameParts * int64(job.FramesCompleted)
-	said := int64(job.ProgressPercent / 100 * terminal.FrameParts * float64(job.FrameCount))
-	return min(max(whole, said), whole+terminal.FrameParts-1, terminal.FrameParts*int64(job.FrameCount))
+	reported := int64(job.ProgressPercent / 100 * terminal.FrameParts * float64(job.FrameCount))
+	return min(max(whole, reported), whole+terminal.FrameParts-1, terminal.FrameParts*int64(job.FrameCount))
 }
 
-// leftText tells when the job will be done, as far as the service can say.
+// leftText is the service's estimate of the time left, "" when it has none. The range
+// is shown where it adds something in whole seconds.
 func leftText(job *client.Job) string {
 	if job.ETASeconds == nil {
 		return ""
@@ -208,11 +227,13 @@ func leftText(job *client.Job) string {
 	return text
 }
 
+// inSeconds formats seconds, rounded down, as in "3m20s".
 func inSeconds(s float64) string {
 	return (time.Duration(s) * time.Second).String()
 }
 
-// waitingText tells what a job is about, in words.
+// waitingText describes in words what happens to the job right now. The two reasons
+// are those of the API's waiting_reason (decisions 5).
 func waitingText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":
@@ -225,15 +246,20 @@ func waitingText(job *client.Job) string {
 	return job.Status
 }
 
-// fetch downloads, verifies and unpacks a completed job.
+// fetch downloads, verifies and unpacks a completed job. Without a given folder it
+// makes one whose name ends with the job's last 8 characters: two jobs of one file do
+// not overwrite each other, and a second call for the same job finds what is there.
+//
+// A receipt can be valid and still belong to another job or file. So its job, and
+// where the file is known its input hash, must be the ones that were asked for.
 func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA256 string) error {
 	r.Folder = o.Folder
 	if r.Folder == "" {
-		tail := job.JobID[max(0, len(job.JobID)-8):]
-		r.Folder = strings.TrimSuffix(filepath.Base(job.Filename), filepath.Ext(job.Filename)) + "-" + tail
+		suffix := job.JobID[max(0, len(job.JobID)-8):]
+		r.Folder = strings.TrimSuffix(filepath.Base(job.Filename), filepath.Ext(job.Filename)) + "-" + suffix
 	}
 	if err := os.MkdirAll(r.Folder, 0o755); err != nil {
-		return fmt.Errorf("make the folder for the frames: %w", err)
+		return fmt.Errorf("create the folder for the frames: %w", err)
 	}
 	if err := r.download(ctx, o); err != nil {
 		return err
@@ -251,13 +277,15 @@ func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA
 	return r.unpack(signed.Frames)
 }
 
+// download fetches the ZIP. The file name comes from the service and must be a plain
+// name: with a folder in it, it could write outside of r.Folder.
 func (r *Result) download(ctx context.Context, o Options) error {
 	artifact, err := o.Client.Artifact(ctx, r.JobID)
 	if err != nil {
 		return err
 	}
 	if artifact.Filename == "" || artifact.Filename != filepath.Base(artifact.Filename) {
-		return fmt.Errorf("the service names the ZIP %q, which is no file name", artifact.Filename)
+		return fmt.Errorf("the service names the ZIP %q, which is not a file name", artifact.Filename)
 	}
 	r.ZIP = filepath.Join(r.Folder, artifact.Filename)
 	meter := o.Display.Meter("download", terminal.InBytes)
@@ -266,8 +294,9 @@ func (r *Result) download(ctx context.Context, o Options) error {
 	return err
 }
 
-// verify fetches the receipt, its proof and the keys, checks them and the ZIP as
-// svc verify does, and keeps all beside the ZIP for later.
+// verify fetches the receipt, its proof and the service's keys, checks all of them
+// and the ZIP in the same way as svc verify, and stores them beside the ZIP for later.
+// Checks is set whether or not they pass.
 func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error) {
 	reply, err := o.Client.Receipt(ctx, r.JobID)
 	if err != nil {
@@ -277,7 +306,7 @@ func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error
 	if err != nil {
 		return nil, err
 	}
-	published, err := o.Client.SigningKeys(ctx) // last: a key may just have been changed
+	published, err := o.Client.SigningKeys(ctx) // last, so that a key rotated just now is among them
 	if err != nil {
 		return nil, err
 	}
@@ -301,9 +330,10 @@ func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error
 	return report.Receipt, r.keep(reply.Envelope, logged, keys)
 }
 
-// keep writes what svc verify needs: the receipt, its proof and the service's
-// keys, since receipt and checkpoint may be signed by different ones. The
-// checkpoint also has a file by itself, for other tools.
+// keep writes the files that svc verify needs: the receipt, its proof and all keys of
+// the service, because receipt and checkpoint may be signed by different ones. The
+// checkpoint also gets a file of its own, for other tools. Each file appears whole or
+// not at all.
 func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.PublicKey) error {
 	logText, err := json.MarshalIndent(logged, "", "  ")
 	if err != nil {
@@ -335,8 +365,8 @@ func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.Publ
 	return nil
 }
 
-// unpack writes the frames of a verified ZIP: its names have no folder, its
-// entries are just these.
+// unpack writes the frames of a verified ZIP, in the receipt's order. Verification has
+// shown that the ZIP has exactly these entries and that no name contains a folder.
 func (r *Result) unpack(frames []receipt.Frame) error {
 	archive, err := zip.OpenReader(r.ZIP)
 	if err != nil {
@@ -353,6 +383,8 @@ func (r *Result) unpack(frames []receipt.Frame) error {
 	return nil
 }
 
+// unpackFrame writes one entry of the ZIP to path, over a file that is there. The
+// error of Close counts: a full disk may show only then.
 func unpackFrame(archive *zip.Reader, entry, path string) error {
 	from, err := archive.Open(entry)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// printQuote shows what would be rendered at what price, and what the service
-// warns of.
+// printQuote shows what would be rendered at which price, and the service's warnings,
+// before the person is asked.
 func printQuote(to terminal.Display, q *client.Quote) {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -26,7 +26,7 @@ func printQuote(to terminal.Display, q *client.Quote) {
 	row("frames", "%s", framesText(q))
 	row("price", "%s, locked until %s", terminal.Money(q.PriceCents, q.Currency), q.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if !q.Qualified1C {
-		row("warning", "the scene is too heavy for this price; the service will not start it")
+		row("warning", "the scene is too complex for this price; the service will not start it")
 	}
 	for _, warning := range q.Warnings {
 		row("warning", "%s (%s)", warning.Message, warning.Code)
@@ -35,18 +35,20 @@ func printQuote(to terminal.Display, q *client.Quote) {
 	to.Say("%s", strings.TrimSuffix(text.String(), "\n"))
 }
 
+// framesText is the range and the number of frames, as in "1-20 (20 frames)".
 func framesText(q *client.Quote) string {
 	text := fmt.Sprint(q.FrameStart)
 	if q.FrameEnd != q.FrameStart {
 		text += fmt.Sprintf("-%d", q.FrameEnd)
 	}
 	if q.FrameStep > 1 {
-		text += fmt.Sprintf(", each %d.", q.FrameStep)
+		text += fmt.Sprintf(", step %d", q.FrameStep)
 	}
 	return fmt.Sprintf("%s (%s)", text, terminal.CountOf(q.FrameCount, "frame"))
 }
 
-// Print tells people what they have now.
+// Print shows a person what they have: the checks, the price, and where the files
+// are. Call it after a Run without an error; it needs at least one frame.
 func (r *Result) Print(w io.Writer) {
 	proof.PrintChecks(w, r.Checks)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -65,10 +67,11 @@ func (r *Result) Print(w io.Writer) {
 	fmt.Fprintln(w, "receipt verified")
 }
 
-// renderedBy names what rendered. What was painted for a test was not rendered.
+// renderedBy names what rendered the frames. Pictures of the synthetic renderer are
+// not renders, and the line says so in capitals: they must not be taken for results.
 func (r *Result) renderedBy() string {
 	if r.Renderer == contract.SyntheticApplication {
-		return "NOT: painted by a " + r.Renderer
+		return "NOT RENDERED: test pictures of a " + r.Renderer
 	}
 	return fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice)
 }

@@ -25,9 +25,9 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// delivery is a service that has already rendered: it takes the file whose hash
-// the receipt names and tells of the job as it went.
-type delivery struct {
+// fakeService is a service that has already rendered. It accepts the file whose hash
+// the receipt names and replays the events of the job.
+type fakeService struct {
 	*httptest.Server
 	job      receipttest.Job
 	key      receipt.Key
@@ -35,12 +35,12 @@ type delivery struct {
 	inspect  map[string]any // the answer to an upload
 	started  atomic.Int64
 	leafFlip byte // changes the leaf in the log
-	noAnswer bool // a start is made, but its answer is lost
+	noAnswer bool // a start succeeds, but its answer is lost
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
 
-func deliverOver(t *testing.T) *delivery {
+func startFakeService(t *testing.T) *fakeService {
 	t.Helper()
 	job, err := receipttest.Complete(3)
 	if err != nil {
@@ -50,7 +50,7 @@ func deliverOver(t *testing.T) *delivery {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &delivery{job: job, key: key, events: strings.Join([]string{
+	d := &fakeService{job: job, key: key, events: strings.Join([]string{
 		`id: 1`, `event: job`, `data: {"job_id":"JOB-1","status":"queued","waiting_reason":"no_worker_online","frame_count":3}`, ``,
 		`id: 2`, `event: job`, `data: {"job_id":"JOB-1","status":"rendering","frame_count":3}`, ``,
 		`id: 3`, `event: frame`, `data: {"job_id":"JOB-1","frame":1,"frames_completed":1}`, ``,
@@ -84,7 +84,7 @@ func deliverOver(t *testing.T) *delivery {
 	return d
 }
 
-func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
+func (d *fakeService) download(w http.ResponseWriter, _ *http.Request) {
 	sum := sha256.Sum256(d.job.ZIP)
 	fmt.Fprintf(w, `{"download":{"url":"%s/zip","filename":"scene.zip","size_bytes":%d,"sha256":"%s"}}`,
 		d.URL, len(d.job.ZIP), hex.EncodeToString(sum[:]))
@@ -93,7 +93,7 @@ func (d *delivery) download(w http.ResponseWriter, _ *http.Request) {
 // leaf is where the receipt is in the log of five.
 const leaf = 2
 
-func (d *delivery) envelope() []byte {
+func (d *fakeService) envelope() []byte {
 	index := int64(leaf)
 	d.job.Receipt.LogIndex = &index
 	envelope, err := receipt.Sign(d.job.Receipt, d.key)
@@ -103,7 +103,7 @@ func (d *delivery) envelope() []byte {
 	return envelope
 }
 
-func (d *delivery) proof(w http.ResponseWriter, _ *http.Request) {
+func (d *fakeService) proof(w http.ResponseWriter, _ *http.Request) {
 	leaves, err := receipttest.Leaves(d.envelope(), leaf, 5)
 	if err != nil {
 		panic(err)
@@ -116,12 +116,12 @@ func (d *delivery) proof(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(proof)
 }
 
-func (d *delivery) receipt(w http.ResponseWriter, _ *http.Request) {
+func (d *fakeService) receipt(w http.ResponseWriter, _ *http.Request) {
 	envelope := json.RawMessage(d.envelope())
 	json.NewEncoder(w).Encode(map[string]any{"job_id": "JOB-1", "receipt": d.job.Receipt, "envelope": envelope})
 }
 
-func (d *delivery) signingKeys(w http.ResponseWriter, _ *http.Request) {
+func (d *fakeService) signingKeys(w http.ResponseWriter, _ *http.Request) {
 	text, err := d.key.Public().PEM()
 	if err != nil {
 		panic(err)
@@ -129,9 +129,9 @@ func (d *delivery) signingKeys(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"key_id": d.key.Public().ID(), "public_key_pem": string(text), "current": true}}})
 }
 
-// options render the scene file with a person who says yes; what they see is
-// written to the buffer.
-func (d *delivery) options(t *testing.T) (Options, *bytes.Buffer) {
+// options render the scene file for a person who accepts; what they see is written to
+// the buffer.
+func (d *fakeService) options(t *testing.T) (Options, *bytes.Buffer) {
 	t.Helper()
 	api, err := client.New(d.URL, "svc_agent_test")
 	if err != nil {
@@ -150,7 +150,7 @@ func (d *delivery) options(t *testing.T) (Options, *bytes.Buffer) {
 
 func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	o, seen := d.options(t)
 	result, err := Run(t.Context(), o)
 	if err != nil {
@@ -176,11 +176,11 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	}
 }
 
-// Money may be reserved: that nothing was spent would be a guess, and a second render
-// of the file would be paid again.
+// Money may be reserved: "nothing was spent" would be a guess, and rendering the file
+// again would be paid again.
 func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	d.noAnswer = true
 	o, _ := d.options(t)
 	var err error
@@ -203,9 +203,9 @@ func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	}
 }
 
-func TestServiceThatIsAwayIsNamed(t *testing.T) {
+func TestUnreachableServiceIsNamed(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	o, _ := d.options(t)
 	var err error
 	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
@@ -221,7 +221,7 @@ func TestServiceThatIsAwayIsNamed(t *testing.T) {
 
 func TestRenderUnpacksOnlyWhatTheReceiptProves(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	at := bytes.Index(d.job.ZIP, d.job.Pictures[1])
 	d.job.ZIP[at+40] ^= 1
 	o, _ := d.options(t)
@@ -237,7 +237,7 @@ func TestRenderUnpacksOnlyWhatTheReceiptProves(t *testing.T) {
 
 func TestRenderRefusesAReceiptThatIsNotInTheLog(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	d.leafFlip = 1
 	o, _ := d.options(t)
 	_, err := Run(t.Context(), o)
@@ -252,7 +252,7 @@ func TestRenderRefusesAReceiptThatIsNotInTheLog(t *testing.T) {
 
 func TestRenderRefusesAReceiptOfOtherBytes(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	d.job.Receipt.Input.SHA256 = strings.Repeat("0", 64)
 	d.job.Manifest.Input = d.job.Receipt.Input
 	if err := d.job.Pack(); err != nil {
@@ -266,7 +266,7 @@ func TestRenderRefusesAReceiptOfOtherBytes(t *testing.T) {
 
 func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	o, _ := d.options(t)
 	o.Accept = func(context.Context, *client.Quote) error { return errDeclined }
 	if _, err := Run(t.Context(), o); !errors.Is(err, errDeclined) {
@@ -304,7 +304,7 @@ func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
 
 func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	o, _ := d.options(t)
 	o.File, o.JobID = "", "JOB-1"
 	result, err := Run(t.Context(), o)
@@ -315,7 +315,7 @@ func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
 
 func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"rendering\",\"frame_count\":3}\n\n"
 	o, seen := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -332,7 +332,7 @@ func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 
 func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	o, _ := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Accept = func(context.Context, *client.Quote) error { cancel(); return nil }
@@ -357,7 +357,7 @@ func (c *cancelling) Say(format string, args ...any) {
 
 func TestFailedJobSaysWhyAndWhatToDo(t *testing.T) {
 	t.Parallel()
-	d := deliverOver(t)
+	d := startFakeService(t)
 	d.events = "id: 1\nevent: job\ndata: {\"job_id\":\"JOB-1\",\"status\":\"failed\",\"failure\":" +
 		"{\"code\":\"out_of_memory\",\"message\":\"Blender ran out of memory\",\"suggested_action\":\"Use smaller textures.\"}}\n\n"
 	o, _ := d.options(t)

@@ -23,24 +23,29 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// transferWait is how long a call waits for a file that moves; then it answers, the
-// file moves on, and the agent asks again.
+// transferWait is how long a call waits for a file to be moved. Then it answers, the
+// transfer continues, and the agent calls again. It stays below the two seconds in
+// which every tool answers (docs/agents.md), with time for the service itself.
 const transferWait = 1200 * time.Millisecond
 
-// transfers are the files under way, by what names them to the agent.
+// transfers are the files being moved, by a name that the agent's next call gives
+// again: the upload id, or job and file name. An entry stays until somebody has
+// learned how it ended. They are safe for concurrent use.
 type transfers struct {
 	mu     sync.Mutex
 	active map[string]*transfer
 }
 
-// transfer is a file under way. done is closed behind err.
+// transfer is one file being moved. err is set before done is closed and is read only
+// afterwards.
 type transfer struct {
 	done chan struct{}
 	err  error
 }
 
-// begin moves a file in the background, unless it is on its way already, and
-// waits a while for it.
+// begin starts to move a file in the background, unless that is already under way,
+// and waits transferWait for it. The transfer outlives the call that began it; only
+// the end of the process ends it early.
 func (t *transfers) begin(name string, move func(context.Context) error) *transfer {
 	t.mu.Lock()
 	s := t.active[name]
@@ -48,7 +53,6 @@ func (t *transfers) begin(name string, move func(context.Context) error) *transf
 		s = &transfer{done: make(chan struct{})}
 		t.active[name] = s
 		go func() {
-			// It outlives the call that began it; the process's end ends it.
 			s.err = move(context.Background())
 			close(s.done)
 		}()
@@ -58,6 +62,7 @@ func (t *transfers) begin(name string, move func(context.Context) error) *transf
 	return s
 }
 
+// wait waits until the transfer ends, but at most transferWait.
 func (s *transfer) wait() {
 	select {
 	case <-s.done:
@@ -65,6 +70,7 @@ func (s *transfer) wait() {
 	}
 }
 
+// ended reports whether the transfer is over. Only then may err be read.
 func (s *transfer) ended() bool {
 	select {
 	case <-s.done:
@@ -74,21 +80,24 @@ func (s *transfer) ended() bool {
 	}
 }
 
-// find gives a file under way; nil when there is none of that name.
+// find returns the transfer of that name, nil when there is none.
 func (t *transfers) find(name string) *transfer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.active[name]
 }
 
-// forget lets a name be used again.
+// forget removes a transfer whose end was reported, so that the name can be used again.
 func (t *transfers) forget(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.active, name)
 }
 
-// inspect is svc_inspect, with file_path.
+// inspect is svc_inspect, with file_path. A path asks the service for an upload link,
+// starts sending the file there, and answers like the service does about an upload
+// that it fetches itself: call again with the upload_id. Without a path it is the
+// service's own tool, except that it waits for a file on its way.
 func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	path, given := arguments["file_path"].(string)
 	if !given {
@@ -101,7 +110,7 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 		return b.forward(ctx, tool, arguments)
 	}
 	if len(arguments) > 1 {
-		return nil, fault.Field("file_path", "stands beside other arguments; send it alone")
+		return nil, fault.Field("file_path", "must be sent without other arguments")
 	}
 	file, size, err := openScene(path)
 	if err != nil {
@@ -120,7 +129,8 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 	return b.uploadResult(ctx, tool, upload, s)
 }
 
-// uploadResult asks the service what came of a file that is, or was, on its way.
+// uploadResult asks the service about an upload whose file is, or was, on its way. A
+// failed transfer is reported once and forgotten, so that the agent can send again.
 func (b *bridge) uploadResult(ctx context.Context, tool, upload string, s *transfer) (*mcp.CallToolResult, error) {
 	r, err := b.forward(ctx, tool, map[string]any{"upload_id": upload})
 	if err != nil {
@@ -131,33 +141,35 @@ func (b *bridge) uploadResult(ctx context.Context, tool, upload string, s *trans
 		if s.err != nil {
 			return nil, s.err
 		}
-		return b.forward(ctx, tool, map[string]any{"upload_id": upload}) // it may have come in between
+		return b.forward(ctx, tool, map[string]any{"upload_id": upload}) // it may have arrived since the first look
 	}
-	const action = "The file is on its way. Call svc_inspect with the upload_id after a moment."
+	const action = "The file is being sent. Call svc_inspect with the upload_id in a moment."
 	return withMembers(r, upload+": "+action, map[string]any{"status": "fetching", "upload": nil, "suggested_action": action, "poll_after_seconds": 2}), nil
 }
 
-// openScene opens a file that an agent names by its path.
+// openScene opens a file that an agent names by its path. The name decides what may be
+// sent: an agent that was talked into sending private keys gets a refusal. So the
+// target of a link must have the right name too. The service checks the contents.
 func openScene(path string) (*os.File, int64, error) {
 	if !filepath.IsAbs(path) {
 		return nil, 0, fmt.Errorf("%s is not an absolute path", path)
 	}
-	target, err := filepath.EvalSymlinks(path) // a link must not make another file one of ours
+	target, err := filepath.EvalSymlinks(path) // a link must not disguise another file
 	if err != nil {
 		return nil, 0, err
 	}
 	if !isScene(path) || !isScene(target) {
-		return nil, 0, fmt.Errorf("%s does not end with %s, and no other file is sent", path, contract.InputExtension)
+		return nil, 0, fmt.Errorf("%s does not end in %s; no other files are sent", path, contract.InputExtension)
 	}
 	info, err := os.Stat(target)
 	if err != nil {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is no regular file", path)
+		return nil, 0, fmt.Errorf("%s is not a regular file", path)
 	}
 	if info.Size() > contract.MaxUploadBytes {
-		return nil, 0, fault.New(fault.UploadTooLarge, "%s has %d bytes, more than %d.", path, info.Size(), contract.MaxUploadBytes)
+		return nil, 0, fault.New(fault.UploadTooLarge, "%s has %d bytes; the limit is %d.", path, info.Size(), contract.MaxUploadBytes)
 	}
 	file, err := os.Open(target)
 	return file, info.Size(), err
@@ -165,10 +177,11 @@ func openScene(path string) (*os.File, int64, error) {
 
 func isScene(path string) bool { return strings.EqualFold(filepath.Ext(path), contract.InputExtension) }
 
-// send puts a file behind a signed link. What the service refuses it keeps for
-// the next call about the upload.
+// send puts a file to a signed link and closes it. It reports what a repeat can help
+// with: no connection, 429, a server error. Any other refusal of the file is recorded
+// by the service, whose next answer about the upload has it.
 func (b *bridge) send(ctx context.Context, address, name string, file *os.File, size int64) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPut, address, file) // closes the file
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, address, file) // the transport closes the file
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
@@ -183,11 +196,13 @@ func (b *bridge) send(ctx context.Context, address, name string, file *os.File, 
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
 		return errors.Join(fault.New(fault.Unavailable, "The file could not be sent: the service answered %d.", res.StatusCode), res.Body.Close())
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // the service repeats it when the upload is looked up
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // the service returns it with the upload
 	return res.Body.Close()
 }
 
-// download is svc_download, with save_as.
+// download is svc_download, with save_as. Every call asks the service for a new link
+// first; the transfer keeps the link that it began with, which stays valid for an
+// hour. The agent repeats the same call until the file is saved.
 func (b *bridge) download(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	name, given := arguments["save_as"].(string)
 	job := arguments["job_id"]
@@ -201,7 +216,7 @@ func (b *bridge) download(ctx context.Context, tool string, arguments map[string
 	key := fmt.Sprint("save ", job, " ", name)
 	s := b.begin(key, func(ctx context.Context) error { return b.save(ctx, name, address, sum) })
 	if !s.ended() {
-		const action = "The ZIP is on its way. Call svc_download again with the same arguments after a moment."
+		const action = "The ZIP is being fetched. Call svc_download again with the same arguments in a moment."
 		return withMembers(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": arguments, "poll_after_seconds": 2}), nil
 	}
 	b.forget(key)
@@ -209,25 +224,27 @@ func (b *bridge) download(ctx context.Context, tool string, arguments map[string
 		return nil, s.err
 	}
 	path := filepath.Join(b.folder.Name(), name)
-	action := "The ZIP is saved and has the promised SHA-256. Now get the receipt with svc_receipt."
+	action := "The ZIP is saved and its SHA-256 is right. Get the receipt next, with svc_receipt."
 	return withMembers(link, fmt.Sprintf("Saved %s, SHA-256 %s.\n%s", path, sum, action), map[string]any{"suggested_action": action, "saved_to": path}), nil
 }
 
-// save fetches a ZIP into a folder and nowhere else. The file appears whole, or
-// not at all, and never in the place of another one.
+// save fetches a ZIP into the folder. The file appears complete or not at all, and
+// never replaces another one: it is written under a temporary name and then linked,
+// which, unlike a rename, fails when the name is taken. A file that already has the
+// right bytes is a success, so a repeated call does no harm.
 func (b *bridge) save(ctx context.Context, name, address, sum string) (err error) {
 	folder := b.folder
 	if old, err := folder.Open(name); err == nil {
 		had, err := digest.Of(old)
 		if err = errors.Join(err, old.Close()); err == nil && had != sum {
-			err = fmt.Errorf("%s is there already and is another file; choose another name", name)
+			err = fmt.Errorf("%s already exists and is another file; choose another name", name)
 		}
 		return err
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	part := name + ".part"
-	_ = folder.Remove(part) // of a try that was cut off
+	_ = folder.Remove(part) // of a transfer that the end of a process cut off
 	file, err := folder.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -240,12 +257,14 @@ func (b *bridge) save(ctx context.Context, name, address, sum string) (err error
 	if err := errors.Join(b.fetch(ctx, address, file, sum), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	if err := folder.Link(part, name); err != nil { // never over another
+	if err := folder.Link(part, name); err != nil { // fails rather than replace a file
 		return err
 	}
 	return folder.Remove(part)
 }
 
+// fetch copies what the link returns and checks its SHA-256. Every error has the code
+// unavailable: a new call gets a new link and may succeed.
 func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -261,10 +280,10 @@ func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum st
 	}
 	hash := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(to, hash), res.Body); err != nil {
-		return fault.New(fault.Unavailable, "The ZIP broke off: %v.", err)
+		return fault.New(fault.Unavailable, "The download of the ZIP broke off: %v.", err)
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
-		return fault.New(fault.Unavailable, "The ZIP that came has the SHA-256 %s, not %s.", got, sum)
+		return fault.New(fault.Unavailable, "The downloaded ZIP has the SHA-256 %s, not %s.", got, sum)
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
 // Package mcpbridge has the command mcp: a service's tools for an agent on this machine.
 //
-// What always holds: the agent sees the tools that the service has, and files by their
-// path; only scenes are sent, and only the given folder is written to; the key goes to
-// the service and to nobody else. It leaves the answers to the service. Start reading at
-// bridge; files.go moves files.
+// What always holds: the agent sees the tools that the service has, plus local paths
+// where a tool takes or returns a file; only .blend files are sent, and only the given
+// folder is written to; the key goes to the service and to nobody else. It leaves the
+// answers to the service. Start reading at bridge; files.go moves files, retry.go waits
+// out the rate limit.
 package mcpbridge
 
 import (
@@ -29,31 +30,35 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// apiKeyVariable holds the agent key of svc mcp. It is no flag: a key on a
-// command line is seen by every process of the machine.
+// apiKeyVariable is the environment variable with the agent key of svc mcp. There is
+// no such flag: every process of the machine can read another's command line, and the
+// programs that start svc mcp keep their arguments in plain files.
 const apiKeyVariable = "SVC_API_KEY"
 
 // Command offers a service's tools to an agent on this machine.
 type Command struct {
 	Server string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
-	SaveTo string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"Folder that svc_download may save into, and nowhere else. Without it, it gives links only."`
+	SaveTo string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (Command) Help() string {
-	return "Speaks the Model Context Protocol on standard input and output. The agent key comes from the variable " + apiKeyVariable + "."
+	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + apiKeyVariable + "."
 }
 
-// Run serves until the agent closes standard input.
+// Run serves until the agent closes standard input or a signal comes, which is no
+// error. It fails at once when the key is missing or the service cannot be reached:
+// an agent could not repair either.
 func (c *Command) Run() error {
 	key := os.Getenv(apiKeyVariable)
 	if !strings.HasPrefix(key, contract.AgentKeyPrefix) {
-		return terminal.WrongUsagef("set %s to an agent key, %s…", apiKeyVariable, contract.AgentKeyPrefix)
+		return terminal.WrongUsagef("set the environment variable %s to an agent key, %s…", apiKeyVariable, contract.AgentKeyPrefix)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b := newBridge(c.Server, key)
 	if c.SaveTo != "" {
+		// A root refuses names that lead out of it, through links too.
 		root, err := os.OpenRoot(c.SaveTo)
 		if err != nil {
 			return fmt.Errorf("open the folder to save into: %w", err)
@@ -65,7 +70,7 @@ func (c *Command) Run() error {
 	if err != nil {
 		return fmt.Errorf("reach the tools of %s: %w", b.server, err)
 	}
-	defer func() { _ = b.session.Close() }() // it is the service's to mind
+	defer func() { _ = b.session.Close() }() // best effort: the process ends in any case
 	err = local.Run(ctx, &mcp.StdioTransport{})
 	if ctx.Err() != nil {
 		return nil
@@ -73,30 +78,35 @@ func (c *Command) Run() error {
 	return err
 }
 
-// withKey sends the key to the service with each request.
+// withKey adds the key to each request. Only requests to the service go through it:
+// a signed link carries its own right, and what it leads to must not learn the key.
 type withKey struct {
 	key  string
 	next http.RoundTripper
 }
 
+// RoundTrip implements http.RoundTripper. It changes a copy: a RoundTripper must leave
+// its request as it is.
 func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+k.key)
 	return k.next.RoundTrip(r)
 }
 
-// bridge passes a local agent's calls to a service, and moves files for it.
+// bridge passes a local agent's calls to a service and moves files for it. Its tools
+// may be called concurrently.
 type bridge struct {
-	server string
-	http   *http.Client // with the key
-	links  *http.Client // for signed links, which never see the key
-	folder *os.Root     // that may be saved into; nil = none
+	server string       // address of the service, without a slash at the end
+	http   *http.Client // sends the key
+	links  *http.Client // for signed links; never sends the key
+	folder *os.Root     // the only folder that is written to; nil saves nothing
 
-	connecting sync.Mutex
+	connecting sync.Mutex // guards session, and lets one call at a time reconnect
 	session    *mcp.ClientSession
 	transfers
 }
 
+// newBridge makes a bridge that is not connected yet; see remote.
 func newBridge(server, key string) *bridge {
 	patient := retryRateLimited{http.DefaultTransport}
 	return &bridge{
@@ -105,15 +115,17 @@ func newBridge(server, key string) *bridge {
 	}
 }
 
-// remote is the session with the service: a new one in the place of broken.
+// remote returns the session with the service, and replaces it when it is still the
+// one that the caller found broken. The comparison under the lock makes sure that
+// several calls that fail together connect once.
 func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.ClientSession, error) {
 	b.connecting.Lock()
 	defer b.connecting.Unlock()
 	if b.session != broken {
-		return b.session, nil // another call was faster
+		return b.session, nil // another call has already reconnected
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "svc mcp", Version: contract.OpenAPIVersion}, nil)
-	// The session outlives the call that needs it.
+	// The session outlives the call that makes it.
 	session, err := client.Connect(context.WithoutCancel(ctx), &mcp.StreamableClientTransport{Endpoint: links.Links{PublicURL: b.server}.To(links.AgentPath), HTTPClient: b.http, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		return nil, err
@@ -125,8 +137,10 @@ func (b *bridge) remote(ctx context.Context, broken *mcp.ClientSession) (*mcp.Cl
 	return session, nil
 }
 
-// callService calls the service, and once more over a new session when the present one
-// broke: every call may be repeated.
+// callService calls the service. When the connection fails, it connects again and
+// repeats the call once. A repeat does no harm even where the first call arrived: the
+// only tool that spends starts one quote at most once. An error that the service sent
+// is an answer and is returned as it is.
 func callService[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSession) (R, error)) (R, error) {
 	b.connecting.Lock()
 	session := b.session
@@ -136,7 +150,7 @@ func callService[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSessi
 		return r, err
 	}
 	if _, refused := errors.AsType[*jsonrpc.Error](err); refused {
-		return r, err // an answer, of a service that is there
+		return r, err
 	}
 	again, broken := b.remote(ctx, session)
 	if broken != nil {
@@ -145,8 +159,9 @@ func callService[R any](ctx context.Context, b *bridge, do func(*mcp.ClientSessi
 	return do(again)
 }
 
-// local makes the server that the agent sees: all that the service offers, and
-// files by their path where a path means something.
+// local makes the server that the agent sees: all tools, resources and prompts of the
+// service as they are at the start, and file paths where tools move files. The list
+// is read once, so a service that is updated needs a new svc mcp.
 func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
 	remote, err := b.remote(ctx, nil)
 	if err != nil {
@@ -183,24 +198,25 @@ func (b *bridge) local(ctx context.Context) (*mcp.Server, error) {
 	return s, nil
 }
 
-// addTool adds a tool of the service, with what this machine can do beside it.
+// addTool adds a tool of the service, with the arguments that only make sense on this
+// machine. It changes the schema that the service sent; the agent has no other copy.
 func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	handle := b.forward
 	switch {
 	case tool.Name == "svc_inspect":
-		addProperty(tool.InputSchema, "file_path", "Absolute path of a .blend file on this machine; it is sent to the service. Not together with other arguments.")
+		addProperty(tool.InputSchema, "file_path", "Absolute path of a .blend file on this machine, which is sent to the service. Use it without other arguments.")
 		handle = b.inspect
 	case tool.Name == "svc_download" && b.folder != nil:
-		addProperty(tool.InputSchema, "save_as", "Where to save the ZIP, relative to the folder that this server may save into, such as render.zip. Only the link is given without it.")
-		addResultProperty(tool.OutputSchema, "saved_to", "The file that was saved; missing until it is whole.")
-		tool.Annotations.ReadOnlyHint = false
+		addProperty(tool.InputSchema, "save_as", "Where to save the ZIP, relative to the folder that this server may save into, such as render.zip. Without it, the tool returns only the link.")
+		addResultProperty(tool.OutputSchema, "saved_to", "The file that was saved. Missing until it is complete.")
+		tool.Annotations.ReadOnlyHint = false // with save_as it writes a file
 		handle = b.download
 	}
 	s.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments := map[string]any{}
 		if len(req.Params.Arguments) > 0 {
 			if err := json.Unmarshal(req.Params.Arguments, &arguments); err != nil {
-				return agent.Refuse(fault.New(fault.InvalidRequest, "The arguments are no JSON object."), "", tool.Name, nil), nil
+				return agent.Refuse(fault.New(fault.InvalidRequest, "The arguments are not a JSON object."), "", tool.Name, nil), nil
 			}
 		}
 		r, err := handle(ctx, tool.Name, arguments)
@@ -211,7 +227,8 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	})
 }
 
-// forward has the service answer.
+// forward passes a call to the service and returns its answer, refusals included. An
+// error means that there was no answer; it has the code unavailable.
 func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	r, err := callService(ctx, b, func(s *mcp.ClientSession) (*mcp.CallToolResult, error) {
 		return s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -222,16 +239,17 @@ func (b *bridge) forward(ctx context.Context, tool string, arguments map[string]
 	return r, nil
 }
 
-// localRefusal tells an error of this machine to the agent: it runs for the person
-// whose machine it is.
+// localRefusal turns an error of this machine into one that the agent reads. Its text
+// may name local paths: the agent works for the person whose machine this is.
 func localRefusal(err error) error {
 	if _, known := errors.AsType[*fault.Error](err); known {
 		return err
 	}
-	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Mend what the message says on this machine, then call again.")
+	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Fix on this machine what the message names, then call again.")
 }
 
-// addProperty adds an optional text to a schema of the service.
+// addProperty adds an optional string to an object schema of the service. A schema of
+// an unexpected form stays as it is: the tool still works, without the local path.
 func addProperty(schema any, name, description string) {
 	if object, ok := schema.(map[string]any); ok {
 		if properties, ok := object["properties"].(map[string]any); ok {
@@ -240,8 +258,8 @@ func addProperty(schema any, name, description string) {
 	}
 }
 
-// addResultProperty is addProperty for an answer, which comes before the
-// refusal in the schema.
+// addResultProperty is addProperty for a tool's result. A result schema is a oneOf,
+// with the result first and the refusal second.
 func addResultProperty(schema any, name, description string) {
 	if object, ok := schema.(map[string]any); ok {
 		if either, ok := object["oneOf"].([]any); ok && len(either) > 0 {
@@ -250,7 +268,8 @@ func addResultProperty(schema any, name, description string) {
 	}
 }
 
-// withMembers is an answer of the service with other members and a line more.
+// withMembers returns an answer of the service with some members replaced and with
+// line as its text. The service's own answer stays as it is.
 func withMembers(r *mcp.CallToolResult, line string, members map[string]any) *mcp.CallToolResult {
 	object, _ := r.StructuredContent.(map[string]any)
 	object = maps.Clone(object)

@@ -14,12 +14,12 @@ import (
 	"svc.example/internal/test/apptest"
 )
 
-// strict is a service that lets two requests of a client pass at once.
+// strict is a service that lets each client make two requests at once.
 var strict = apptest.Share(func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 120, Burst: 2} })
 
 func TestMain(m *testing.M) { os.Exit(apptest.Run(m, strict)) }
 
-// connectAgent is a local agent at a service that lets two requests pass at once.
+// connectAgent connects a local agent through the bridge to the strict service.
 func connectAgent(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	service := strict.On(t, "sqlite")
@@ -41,7 +41,7 @@ func connectAgent(t *testing.T) *mcp.ClientSession {
 	return agent
 }
 
-// answered is what a tool returns, as far as these tests look.
+// answered is the part of a tool's result that these tests read.
 type answered struct {
 	Status   string `json:"status"`
 	UploadID string `json:"upload_id"`
@@ -66,8 +66,8 @@ func call(t *testing.T, agent *mcp.ClientSession, tool string, arguments map[str
 	return answer
 }
 
-// TestBridgeHidesTheRateLimitFromTheAgent calls faster than the service lets
-// anybody, and sends a file in between.
+// TestBridgeHidesTheRateLimitFromTheAgent calls faster than the service allows, and
+// sends a file in between.
 func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 	t.Parallel()
 	agent := connectAgent(t)

@@ -7,15 +7,19 @@ import (
 	"time"
 )
 
-// maxRetryWait is how long one request waits for its turn, in all: the program that runs
-// the agent gives up on a call after a while.
+// maxRetryWait bounds how long one request waits for its turn, all its retries
+// together: the program that runs the agent gives up on a call after a while, and
+// then a refusal that it can read is better than none (docs/agents.md).
 const maxRetryWait = 15 * time.Second
 
-// retryRateLimited sends a request again when the service says that there were too many
-// (429), as soon as the service says. An agent can do nothing better, and most
-// do worse.
+// retryRateLimited repeats a request that the service refused with 429, after the
+// time that the service asks for. An agent could do nothing better with the refusal,
+// and most give up or call again at once. It is safe for concurrent use.
 type retryRateLimited struct{ next http.RoundTripper }
 
+// RoundTrip implements http.RoundTripper. It returns the 429 itself when Retry-After
+// is missing or exceeds what is left of maxRetryWait, and when the body cannot be read
+// a second time. The end of the request's context ends the wait.
 func (u retryRateLimited) RoundTrip(r *http.Request) (*http.Response, error) {
 	for left := maxRetryWait; ; {
 		res, err := u.next.RoundTrip(r)
@@ -29,7 +33,7 @@ func (u retryRateLimited) RoundTrip(r *http.Request) (*http.Response, error) {
 			again.Body, err = r.GetBody()
 		}
 		if err != nil || wait <= 0 || wait > left || (r.Body != nil && r.GetBody == nil) {
-			return res, nil // the refusal says it
+			return res, nil // the caller gets the refusal
 		}
 		left -= wait
 		r, err = again, res.Body.Close()
