@@ -15,9 +15,12 @@ type block struct {
 	offset int64 // of the head in the unpacked stream
 }
 
-// maxBlocks bounds the blocks of a file; films have some hundred thousand.
+// maxBlocks bounds the blocks of a file; films have some hundred thousand. Without
+// it a highly packed file of empty blocks would keep the scan busy.
 const maxBlocks = 1 << 24
 
+// headSize is the size of a block head in bytes: 20 or 24 before 5.0, by the size
+// of an address, 32 from then on.
 func (h header) headSize() int {
 	if h.large {
 		return 32

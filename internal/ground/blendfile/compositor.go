@@ -39,6 +39,8 @@ func (w *treeWalk) tree(addr uint64) record {
 	return w.f.record(k, "bNodeTree")
 }
 
+// treeWalk is one walk over a compositor's tree and the groups in it. Each tree is
+// entered once: groups can contain each other in a damaged file.
 type treeWalk struct {
 	f     *file
 	trees map[uint64]int // ordinals of the trees that are data-blocks, by address; of several the last
@@ -47,6 +49,8 @@ type treeWalk struct {
 	nodes []FileOutputNode
 }
 
+// walk lists the File Output nodes of one tree. muted reports that a node around it
+// is muted, or that the compositor does not run.
 func (w *treeWalk) walk(tree record, muted bool, depth int) {
 	if tree.l == nil || depth > maxTreeNesting || w.seen[tree.kept.offset] {
 		return

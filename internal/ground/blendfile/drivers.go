@@ -6,7 +6,8 @@ const (
 	curveDisabled = 1 << 10 // the path leads nowhere
 )
 
-// sceneDrivers lists the scene's settings that drivers set.
+// sceneDrivers lists the scene's settings that drivers set. Such a setting has
+// another value when the frame is rendered than the one that is stored.
 func (f *file) sceneDrivers(r record, s *Scene) {
 	s.DrivenSettings = []string{}
 	seen := map[string]bool{}
@@ -27,7 +28,8 @@ func (f *file) sceneDrivers(r record, s *Scene) {
 	}
 }
 
-// pythonDrivers counts the drivers that are scripts.
+// pythonDrivers counts the drivers that are scripts, in all data-blocks. They do
+// not run where scripts are switched off, so the picture may differ.
 func (f *file) pythonDrivers() int {
 	n := 0
 	for d := range f.everywhere("ChannelDriver") {

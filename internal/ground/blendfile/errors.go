@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrNotBlend says that the stream is something else than a .blend, plain or
-// packed. The error that wraps it names what was seen, if it is known.
+// ErrNotBlend reports that the stream is something else than a .blend, plain or
+// packed. The error that wraps it names what was seen, if that is known.
 var ErrNotBlend = errors.New("not a .blend file")
 
-// TruncatedError says that the stream ended inside the file.
+// TruncatedError reports that the stream ended inside the file: most often a broken
+// upload or download.
 type TruncatedError struct {
 	Offset int64  // bytes of the unpacked stream that were there
 	What   string // what was being read
@@ -19,7 +20,7 @@ func (e *TruncatedError) Error() string {
 	return fmt.Sprintf("the file is cut off at byte %d, in %s", e.Offset, e.What)
 }
 
-// DamagedError says that the file contradicts itself or the format.
+// DamagedError reports that the file contradicts itself or the format.
 type DamagedError struct {
 	Offset int64  // byte of the unpacked stream where it shows
 	Block  string // code of the block it shows in, "" outside of one
@@ -37,7 +38,8 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// TooLargeError says that the file goes beyond a limit of the inspection.
+// TooLargeError reports that the file exceeds a limit of the inspection. The file
+// may be sound.
 type TooLargeError struct {
 	What  string // "unpacked bytes", "unpacked to packed ratio", "facts to keep", ...
 	Limit int64  // in the unit of What
@@ -47,7 +49,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the file is too large: more than %d %s", e.Limit, e.What)
 }
 
-// UnsupportedError says that the file is a .blend of a kind that is not read.
+// UnsupportedError reports a .blend of a form that this package does not know, such
+// as one of a later Blender.
 type UnsupportedError struct {
 	What string
 }

@@ -12,7 +12,9 @@ const (
 	clipSequence = 1 // MovieClip.source
 )
 
-// externals lists every file that the data of this .blend draws on.
+// externals lists every file that the data of this .blend draws on, except
+// libraries. A file that two data-blocks want is listed twice, once with each
+// owner.
 func (f *file) externals() []External {
 	all := []External{}
 	add := func(r record, kind Kind, path string, packed bool) {
@@ -37,6 +39,8 @@ func (f *file) externals() []External {
 // adder takes one external file that the data-block of r wants.
 type adder func(r record, kind Kind, path string, packed bool)
 
+// images adds the images that stand for files. A movie or a sequence may be packed
+// picture by picture, which is a list of its own.
 func (f *file) images(add adder) {
 	kinds := map[int]Kind{imageUnsaid: KindImage, imageFile: KindImage, imageSequence: KindImageSequence, imageMovie: KindMovie, imageTiled: KindImageTiles}
 	for r := range f.facts("IM", "Image") {
@@ -57,6 +61,8 @@ func pathOf(r record) string {
 	return r.text("filepath")
 }
 
+// otherData adds the data-blocks of other kinds that stand for files. Blender's
+// built-in font is none.
 func (f *file) otherData(add adder) {
 	for r := range f.facts("VF", "VFont") {
 		if path := pathOf(r); path != "<builtin>" {
@@ -89,6 +95,8 @@ const (
 	stripHDSound = 5
 )
 
+// strips adds the files of the sequencer. It stops once the answer is full, because
+// a strip costs several look-ups.
 func (f *file) strips(add adder) {
 	for k := range f.held(inScene, "Sequence").all() {
 		if f.answer > answerBudget {
@@ -120,6 +128,8 @@ const (
 	fluidBaked = 1<<1 | 1<<3 | 1<<5 | 1<<7 | 1<<9
 )
 
+// simulations adds the caches that simulations and modifiers read. A folder that
+// nothing was baked into is not wanted: Blender simulates then.
 func (f *file) simulations(add adder) {
 	for r := range f.everywhere("MeshCacheModifierData") {
 		add(r, KindCache, r.text("filepath"), false)
@@ -141,6 +151,8 @@ func (f *file) simulations(add adder) {
 	}
 }
 
+// shaders adds the files that shader nodes name: Open Shading Language scripts and
+// IES lights.
 func (f *file) shaders(add adder) {
 	for r := range f.everywhere("NodeShaderScript") {
 		add(r, KindScript, r.text("filepath"), false)
@@ -194,7 +206,9 @@ func (f *file) libraries() []Library {
 	return all
 }
 
-// missing lists what an upload of the .blend alone cannot contain.
+// missing lists what an upload of the .blend alone cannot contain: what is not
+// packed. Data that lies in a library is left out, since the library itself is
+// listed.
 func missing(libraries []Library, externals []External) []MissingFile {
 	all := []MissingFile{}
 	for _, l := range libraries {
@@ -212,6 +226,7 @@ func missing(libraries []Library, externals []External) []MissingFile {
 
 const textRegisters = 1 << 4 // Text.flags
 
+// texts lists the text data-blocks, whose contents are not read.
 func (f *file) texts() []Text {
 	all := []Text{}
 	for r := range f.facts("TX", "Text") {

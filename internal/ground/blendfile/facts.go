@@ -1,8 +1,9 @@
 package blendfile
 
-// Facts is what a .blend says of itself. All of it is read from the file; the
-// rules by which Blender fills what an older file does not store are applied to
-// the scene's settings, and each such field says so.
+// Facts is what a .blend contains. All of it is read from the file; the rules by
+// which Blender fills in what an older file does not store are applied to the
+// scene's settings, and each such field says so. Texts are valid UTF-8. Lists are
+// never nil.
 type Facts struct {
 	FileVersion    int    `json:"file_version"`    // as in the header: 277, 401, 502
 	FileSubversion int    `json:"file_subversion"` // 0 where the file has none

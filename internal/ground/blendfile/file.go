@@ -43,7 +43,9 @@ type chunkOf struct {
 	bytes []byte
 }
 
-// place is small, since there can be a hundred thousand.
+// place is where one kept block lies. It is small, since there can be a hundred
+// thousand: chunks are at most 16 KiB unless one block is larger, so 16 bits hold
+// an offset.
 type place struct {
 	addr  uint64
 	owner uint32
@@ -62,6 +64,8 @@ func (f *file) spend(n int) bool {
 	return f.answer <= answerBudget
 }
 
+// newFile makes a file of a finished scan. Only now, with the DNA, can kept blocks
+// be read.
 func newFile(s *scan) *file {
 	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}}
 	if s.global.size > 0 {
@@ -70,6 +74,9 @@ func newFile(s *scan) *file {
 	return f
 }
 
+// fail notes the first fault. Reading goes on and gives zero values, which keeps
+// the readers of members free of error handling; gather then returns the fault
+// instead of the facts.
 func (f *file) fail(err error) {
 	if f.err == nil {
 		f.err = err
@@ -193,6 +200,7 @@ func (f *file) raw(r record, addr uint64) []byte {
 // blocks is how many blocks the data-block of r could reach.
 func (f *file) blocks(r record) int { return len(f.indexed(groupOf(r)).places) }
 
+// indexed returns the index of a group, made on the first use.
 func (f *file) indexed(g group) *index {
 	if f.index[g] == nil {
 		f.index[g] = newIndex(f.keep, g)
@@ -200,6 +208,8 @@ func (f *file) indexed(g group) *index {
 	return f.index[g]
 }
 
+// newIndex reads all blocks of a group once. Of several at one place it keeps the
+// last in the file, which sorting puts first.
 func newIndex(k *keeper, g group) *index {
 	x := &index{}
 	for _, h := range k.inOrder {
@@ -230,10 +240,15 @@ func (x *index) search(owner int, addr uint64) (int, bool) {
 	return slices.BinarySearchFunc(x.places, place{owner: uint32(owner), addr: addr}, byOwnerAndAddress)
 }
 
+// byOwnerAndAddress is the order of an index: all blocks of a data-block stand
+// together.
 func byOwnerAndAddress(a, b place) int {
 	return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.addr, b.addr))
 }
 
+// find returns the block at an address within a data-block. Addresses of different
+// data-blocks may be equal, because a data-block's own are unique only while it is
+// written.
 func (x *index) find(owner int, addr uint64) (kept, bool) {
 	i, ok := x.search(owner, addr)
 	if !ok {
@@ -251,6 +266,7 @@ func (x *index) first(owner int) (kept, bool) {
 	return x.read(x.places[i]), true
 }
 
+// read unpacks the description of a block, but not yet its bytes.
 func (x *index) read(p place) kept {
 	c := x.chunks[p.chunk]
 	k, _ := c.held.read(c.bytes, int(p.at))

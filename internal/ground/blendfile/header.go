@@ -50,6 +50,7 @@ func readHeader(s *stream) (header, error) {
 	return newHeader(b[:])
 }
 
+// oldHeader reads the form of all versions before 5.0.
 func oldHeader(b []byte) (header, error) {
 	h := header{pointer: 8, order: binary.LittleEndian}
 	if b[7] == '_' {
@@ -65,6 +66,8 @@ func oldHeader(b []byte) (header, error) {
 	return withVersion(h, b[9:], 9)
 }
 
+// newHeader reads the form from 5.0 on. It exists only for 64 bits and
+// little-endian.
 func newHeader(b []byte) (header, error) {
 	h := header{pointer: 8, order: binary.LittleEndian, large: true}
 	if size, format := string(b[7:9]), string(b[10:12]); size != "17" || b[9] != '-' || format != newFormat || b[12] != 'v' {
@@ -73,6 +76,8 @@ func newHeader(b []byte) (header, error) {
 	return withVersion(h, b[13:], 13)
 }
 
+// withVersion adds the version, whose digits begin at offset: 277 is 2.77, 401 is
+// 4.1.
 func withVersion(h header, digits []byte, offset int64) (header, error) {
 	for _, c := range digits {
 		if c < '0' || c > '9' {

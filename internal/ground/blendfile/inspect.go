@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// Inspect reads a .blend from r in one forward pass and returns its facts. It
-// stops at the end mark unless o.ReadAll is set, though it may have read up to
-// two buffers of 64 KiB beyond.
+// Inspect reads a .blend from r in one forward pass and returns its facts. It stops
+// at the end mark unless o.ReadAll is set, though it may have read up to two
+// buffers of 64 KiB beyond. It keeps no reference to r, and may be called
+// concurrently.
 //
 // Errors: [ErrNotBlend], [TruncatedError], [DamagedError], [TooLargeError],
 // [UnsupportedError], each with the place and the reason; or the error of r,
-// wrapped.
+// wrapped, so that a broken connection is never taken for a damaged file.
 func Inspect(r io.Reader, o Options) (*Facts, error) {
 	s, err := openStream(r, o.withDefaults())
 	if err != nil {
@@ -42,6 +43,7 @@ func Inspect(r io.Reader, o Options) (*Facts, error) {
 	return facts, nil
 }
 
+// withDefaults replaces each limit that is 0.
 func (o Options) withDefaults() Options {
 	o.MaxUnpacked = cmp.Or(o.MaxUnpacked, DefaultMaxUnpacked)
 	o.MaxRatio = cmp.Or(o.MaxRatio, DefaultMaxRatio)
@@ -49,7 +51,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// gather puts the facts together.
+// gather puts the facts together. Whatever a member's reader found wrong is
+// returned at the end.
 func (f *file) gather() (*Facts, error) {
 	facts := &Facts{
 		FileVersion:     f.header.version,

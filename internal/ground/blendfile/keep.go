@@ -29,14 +29,16 @@ const (
 	inNames              // data-blocks whose data is kept, for their name
 )
 
-// kind is the unit of eviction: blocks of one struct in one group.
+// kind is the unit of eviction: blocks of one struct in one group. What is evicted
+// is lost whole, so that a list is complete or known to be partial.
 type kind struct {
 	group group
 	code  string // of the data-block, in inFacts and inNames
 	index int    // of the struct, in the others
 }
 
-// held is all blocks of one kind, packed one after the other.
+// held is all blocks of one kind, packed one after the other in few large chunks: a
+// slice for each block would cost more memory than most blocks.
 type held struct {
 	kind   kind
 	chunks [][]byte
@@ -56,6 +58,8 @@ type keeper struct {
 func newKeeper() *keeper { return &keeper{kinds: map[kind]*held{}} }
 
 // add keeps data, the first bytes of block b, which belongs to data-block owner.
+// The error is a TooLargeError: facts are never evicted, since without them there
+// is no answer.
 func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	h := k.kinds[key]
 	if h == nil {
@@ -89,8 +93,8 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	return nil
 }
 
-// append stores one packed block behind its length, and says how much memory
-// that took.
+// append stores one packed block behind its length, and returns how many bytes of
+// memory that took. Chunks grow with the kind, so that rare kinds stay small.
 func (h *held) append(s []byte) int {
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(s)))
@@ -129,6 +133,7 @@ type kept struct {
 	packed []byte
 }
 
+// data unpacks all bytes that were kept of the block.
 func (r kept) data() []byte { return r.first(r.length) }
 
 // first is the first n bytes, or all if there are fewer.

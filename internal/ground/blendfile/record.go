@@ -33,6 +33,7 @@ func (r record) member(path string) (dna.Field, []byte) {
 	return f, r.bytes[f.Offset : f.Offset+f.Size]
 }
 
+// has reports whether the file's version has a member.
 func (r record) has(path string) bool {
 	_, b := r.member(path)
 	return b != nil
@@ -102,7 +103,7 @@ func cString(b []byte) string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// ptr reads a member that is an address.
+// ptr reads a member that is an address; 0 is unset.
 func (r record) ptr(path string) uint64 {
 	f, b := r.member(path)
 	if b == nil || !f.Pointer || len(b) < r.f.header.pointer {

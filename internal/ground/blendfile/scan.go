@@ -73,7 +73,8 @@ func (s *scan) run() error {
 	}
 }
 
-// end judges the end of the blocks: regular when err is nil.
+// end judges the end of the blocks, which is regular when err is nil. A stream that
+// ends early is accepted once the DNA was read.
 func (s *scan) end(err error, code, what string) error {
 	switch {
 	case err != nil && (s.dna == nil || !s.ended(err)):
@@ -123,6 +124,8 @@ func (s *scan) take(b block) error {
 	return s.takeID(b)
 }
 
+// takeDNA reads the DNA. A second one would make the first's readings wrong, so it
+// is an error.
 func (s *scan) takeDNA(b block) error {
 	if s.dna != nil {
 		return &DamagedError{Offset: b.offset, Block: b.code, What: "there is a second one"}
@@ -173,6 +176,7 @@ const factCodes = " SC IM LI TX VF SO CF VO MC ID "
 // brushes and palettes, and text, font and sound contents.
 const dumbCodes = " WM WS SN SR BR PL PC TX VF SO LI ID "
 
+// among reports whether codes contains code between spaces.
 func among(code, codes string) bool {
 	for i := 0; i+len(code) < len(codes); i++ {
 		if codes[i] == ' ' && codes[i+1:i+1+len(code)] == code && codes[i+1+len(code)] == ' ' {
@@ -182,6 +186,9 @@ func among(code, codes string) bool {
 	return false
 }
 
+// takeID begins a data-block: it decides what is kept of its head and of the data
+// that follows. Its own head is kept for its name until the first of its data is
+// kept: most data-blocks have none that matters.
 func (s *scan) takeID(b block) error {
 	s.idents++
 	s.owner = owner{block: b, ordinal: s.idents, group: inOther, skip: among(b.code, dumbCodes), head: s.owner.head[:0]}
@@ -233,6 +240,8 @@ func (s *scan) note(data []byte) {
 	}
 }
 
+// takeData keeps a block of the current data-block's data. In data-blocks other
+// than scenes and trees, large blocks are geometry.
 func (s *scan) takeData(b block) error {
 	o := &s.owner
 	if o.ordinal == 0 || o.skip || b.size == 0 || (o.group == inOther && b.size > keepPrefix) {

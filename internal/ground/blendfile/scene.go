@@ -38,6 +38,9 @@ const (
 	sceneUsesCo = 1 << 6 // the compositor runs after the render
 )
 
+// scene reads the settings of the active scene. The members' names are Blender's
+// own: sfra and efra are the frames, xsch and ysch the resolution, size the
+// percentage, imtype the format.
 func (f *file) scene(r record) *Scene {
 	s := &Scene{
 		Name:                 r.name(),
@@ -108,6 +111,7 @@ func outputFormat(r record) (string, bool) {
 	return f.name, f.movie
 }
 
+// format is an output format; movie means one file for all frames.
 type format struct {
 	name  string
 	movie bool

@@ -9,9 +9,11 @@ import (
 // sniffLength is how much of a file is read to learn what it is.
 const sniffLength = 512
 
+// isGzip recognises gzip, in which Blender packed files before 3.0.
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte{0x1f, 0x8b}) }
 
-// isZstd takes a frame and a skippable frame, which may come first.
+// isZstd recognises zstd, in which Blender packs files from 3.0 on: a frame, or a
+// skippable frame, which may come first.
 func isZstd(b []byte) bool {
 	if len(b) < 4 {
 		return false

@@ -35,9 +35,10 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpacked counts the bytes that come out of the decoder and holds them to the
-// caps: exactly to MaxUnpacked; to MaxRatio within a buffer, since that is what
-// the decoder may be ahead of the source.
+// unpacked counts the bytes that come out of the decoder and stops at the limits:
+// exactly at MaxUnpacked; at MaxRatio within a buffer, since the decoder may be
+// that far ahead of the source. Without it a small upload could keep the server
+// unpacking for hours.
 type unpacked struct {
 	r   io.Reader
 	src *source
@@ -67,7 +68,9 @@ type stream struct {
 	pos         int64 // bytes of the unpacked stream taken so far
 }
 
-// openStream finds out how r is packed and starts to unpack it.
+// openStream recognises how r is packed and starts to unpack it. The caller closes
+// the stream. zstd decodes in one goroutine, so that many inspections at once stay
+// within their memory.
 func openStream(r io.Reader, o Options) (*stream, error) {
 	s := &stream{src: &source{r: r}, compression: "none"}
 	raw := bufio.NewReaderSize(s.src, bufferSize)
@@ -100,6 +103,7 @@ func openStream(r io.Reader, o Options) (*stream, error) {
 	return s, nil
 }
 
+// close ends the zstd decoder and its goroutines; the others need no end.
 func (s *stream) close() {
 	if s.zstd != nil {
 		s.zstd.Close()
@@ -147,7 +151,8 @@ func (s *stream) drain() error {
 	return nil
 }
 
-// fault turns an error of the stream into one that says what it means.
+// fault turns an error of the stream into one that says what it means. The source's
+// own failure comes first: whatever the decoder made of it is a consequence.
 func (s *stream) fault(err error, block, what string) error {
 	var large *TooLargeError
 	switch {
@@ -163,8 +168,8 @@ func (s *stream) fault(err error, block, what string) error {
 	return &DamagedError{Offset: s.pos, Block: block, What: "the " + s.compression + " stream does not unpack", Err: err}
 }
 
-// ended distinguishes an end of the stream from a failure. Decoders also speak of an
-// end when what they read makes no sense; then the source has not ended.
+// ended distinguishes the end of the stream from a failure. Decoders also report an
+// end when what they read makes no sense; the source has not ended then.
 func (s *stream) ended(err error) bool {
 	return s.src.eof && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }

@@ -7,7 +7,7 @@ import (
 	"image/png"
 )
 
-// PNG encodes the picture.
+// PNG encodes the picture, with its alpha.
 func (t *Thumbnail) PNG() ([]byte, error) {
 	// The file holds the rows from the bottom up; PNG wants them from the top.
 	m := image.NewNRGBA(image.Rect(0, 0, t.Width, t.Height))

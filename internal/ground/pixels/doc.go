@@ -1,5 +1,5 @@
-// Package pixels says whether a rendered picture is sound and gives its pixels a
-// name: a SHA-256 that is equal for equal pictures, however they were encoded.
+// Package pixels checks whether a rendered picture is sound and identifies its
+// pixels: by a SHA-256 that is equal for equal pictures, however they were encoded.
 //
 // A PNG's bytes differ between two equal renders (it carries times), so a
 // receipt proves the picture by this hash beside that of the file. Three forms
@@ -32,7 +32,7 @@
 // memory is bounded by three rows of a PNG as Blender writes them, by the decoded
 // picture for other kinds and JPEG; a cut or damaged file is an error.
 //
-// Beside the hash a picture gets a Look: whether it is blank, pink or holds values
-// that are no numbers. It leaves to others what size a picture should have and
-// what its look means. Start reading at Read.
+// Beside the hash a picture gets its Defects: whether it is blank, pink or holds
+// values that are not numbers. What size a picture should have, and what a defect
+// means, is left to the callers. Start reading at Read.
 package pixels

@@ -16,6 +16,7 @@ import (
 // empty name), a table of one 8-byte offset for each chunk, the chunks. A chunk of
 // a scan-line file is its first row (int32), its size (int32) and that many bytes.
 
+// exrMagic is the magic number, the first four bytes of every OpenEXR file.
 var exrMagic = [4]byte{0x76, 0x2f, 0x31, 0x01}
 
 // Flags of the version field that mean other layouts: tiles, deep pixels and
@@ -31,10 +32,14 @@ const (
 // PIZ, PXR24, B44, B44A, DWAA, DWAB.
 var exrRows = [...]int{1, 1, 1, 16, 32, 16, 32, 32, 32, 256}
 
-// exrMeaning names the attributes that are hashed; the others are remarks, among
-// them the render's date and time.
+// exrMeaning names the attributes that are hashed, in this order. The others are
+// remarks, among them the date and time of the render, which differ between equal
+// pictures.
 var exrMeaning = []string{"channels", "compression", "dataWindow", "displayWindow", "lineOrder"}
 
+// readEXR hashes a file as it is stored and looks for defects in the chunks on the
+// way. The table of offsets is skipped: the chunks of such a file follow each
+// other.
 func readEXR(r *bufio.Reader, most int64) (Picture, error) {
 	attributes, err := readEXRHeader(r)
 	if err != nil {
@@ -54,23 +59,24 @@ func readEXR(r *bufio.Reader, most int64) (Picture, error) {
 		fmt.Fprintf(sum, "%s %d\n", name, len(attributes[name]))
 		sum.Write(attributes[name])
 	}
-	looker, chunk := newEXRLooker(attributes, p, rows), bytes.Buffer{}
+	detector, chunk := newEXRDetector(attributes, p, rows), bytes.Buffer{}
 	for i := range chunks {
 		chunk.Reset()
 		err := copyEXRChunk(io.MultiWriter(sum, &chunk), r)
 		if err == nil {
-			err = looker.chunk(chunk.Bytes()[exrChunkHead:])
+			err = detector.chunk(chunk.Bytes()[exrChunkHead:])
 		}
 		if err != nil {
 			return Picture{}, fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, chunks, noEOF(err))
 		}
 	}
-	p.Look = looker.look()
+	p.Defects = detector.defects()
 	p.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return p, nil
 }
 
-// readEXRHeader returns the attributes' values by name.
+// readEXRHeader returns the attributes' values by name. All of them together are
+// bounded by maxEXRHeader, since each is kept.
 func readEXRHeader(r *bufio.Reader) (map[string][]byte, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -93,7 +99,8 @@ func readEXRHeader(r *bufio.Reader) (map[string][]byte, error) {
 	}
 }
 
-// readEXRAttribute returns an empty name at the header's end.
+// readEXRAttribute reads one attribute, of at most left bytes. It returns an empty
+// name at the header's end.
 func readEXRAttribute(r *bufio.Reader, left int) (name string, value []byte, err error) {
 	if name, err = readEXRName(r); err != nil || name == "" {
 		return "", nil, err
@@ -114,7 +121,7 @@ func readEXRAttribute(r *bufio.Reader, left int) (name string, value []byte, err
 	return name, value, err
 }
 
-// readEXRName reads a text that ends with a zero byte, of 255 bytes at most.
+// readEXRName reads a text that ends with a zero byte, of at most 255 bytes.
 func readEXRName(r *bufio.Reader) (string, error) {
 	var name []byte
 	for len(name) < 256 {
@@ -130,7 +137,9 @@ func readEXRName(r *bufio.Reader) (string, error) {
 	return "", errors.New("a name is too long")
 }
 
-// exrSize reads the picture's size and how many rows a chunk holds.
+// exrSize reads the picture's size and how many rows a chunk holds. It computes in
+// 64 bits, because the corners of a hostile window may be as far apart as 32 bits
+// allow.
 func exrSize(attributes map[string][]byte, most int64) (p Picture, rows int, err error) {
 	for _, name := range exrMeaning {
 		if attributes[name] == nil {
@@ -152,10 +161,11 @@ func exrSize(attributes map[string][]byte, most int64) (p Picture, rows int, err
 	return Picture{Format: "exr", Width: int(width), Height: int(height)}, exrRows[compression[0]], nil
 }
 
-// exrChunkHead is how many bytes stand before a chunk's own: its row and size.
+// exrChunkHead is how many bytes precede a chunk's own: its first row and its size.
 const exrChunkHead = 8
 
-// copyEXRChunk copies one chunk, its row and size included.
+// copyEXRChunk copies one chunk, its row and size included. CopyN grows the buffer
+// with what really arrives, so a claimed size costs nothing.
 func copyEXRChunk(w io.Writer, r io.Reader) error {
 	var head [exrChunkHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -15,29 +15,32 @@ import (
 	"io"
 )
 
-// MaxPixels bounds a picture: 16384 x 16384, 2 GiB decoded at 16 bits.
+// MaxPixels bounds a picture: 16384 x 16384, 2 GiB decoded at 16 bits. It is what
+// the service can check at all; a caller that knows the scene passes less to
+// ReadAtMost.
 const MaxPixels = 1 << 28
 
-// ErrUnsupported says that a file is of no format that this package reads: then
-// Blender, which wrote it, has to (the float form).
+// ErrUnsupported reports that a file has none of the formats that this package
+// reads. Blender, which wrote it, has to hash it then (the float form).
 var ErrUnsupported = errors.New("not a PNG, JPEG or OpenEXR file")
 
-// Picture is a picture that was read whole.
+// Picture is a picture that was read to its end.
 type Picture struct {
-	Format string // "png", "jpeg" or "exr"
-	Width  int    // pixels
-	Height int
-	Bits   int    // of a channel: 8 or 16; 0 for OpenEXR, whose channels differ
-	SHA256 string // of the canonical form, lower-case hex
-	Look   Look
+	Format  string // "png", "jpeg" or "exr"
+	Width   int    // pixels
+	Height  int
+	Bits    int    // of a channel: 8 or 16; 0 for OpenEXR, whose channels differ
+	SHA256  string // of the canonical form, lower-case hex
+	Defects Defects
 }
 
-// Read reads a picture to its end, hashes its pixels and looks at them. Errors:
-// ErrUnsupported, and those of a file that is cut, damaged or above MaxPixels.
+// Read reads a picture to its end, hashes its pixels and looks for defects. It
+// takes the format from the first bytes, never from a name. Errors: ErrUnsupported,
+// and those of a file that is cut, damaged or larger than MaxPixels.
 func Read(r io.Reader) (Picture, error) { return ReadAtMost(r, MaxPixels) }
 
-// ReadAtMost is Read that refuses a picture of more than most pixels before it is
-// decoded.
+// ReadAtMost is Read, but refuses a picture of more than most pixels before it
+// decodes anything: a few hundred bytes can claim gigabytes.
 func ReadAtMost(r io.Reader, most int64) (Picture, error) {
 	most = min(most, MaxPixels)
 	in := bufio.NewReader(r)
@@ -56,6 +59,9 @@ func ReadAtMost(r io.Reader, most int64) (Picture, error) {
 	return Picture{}, ErrUnsupported
 }
 
+// readImage reads a picture whole, through a decoder of the standard library. It
+// reads the header twice: first for the size alone, because Decode allocates what
+// the header claims.
 func readImage(r io.Reader, most int64, format string, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) (Picture, error) {
 	var seen bytes.Buffer
 	size, err := config(io.TeeReader(r, &seen))
@@ -74,6 +80,7 @@ func readImage(r io.Reader, most int64, format string, config func(io.Reader) (i
 	return p, nil
 }
 
+// tooLarge is the refusal of a picture above the bound.
 func tooLarge(format string, width, height int, most int64) error {
 	return fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, width, height, most)
 }
@@ -86,33 +93,38 @@ func noEOF(err error) error {
 	return err
 }
 
-// form hashes rows in the form svc-pixels-v1, and looks at them.
+// form hashes rows in the form svc-pixels-v1 and looks for defects in them. Every
+// decoder of PNG and JPEG ends here, so one picture has one hash, however it came.
 type form struct {
 	p     Picture
 	sum   hash.Hash
-	l     looker
+	l     detector
 	value int // bytes of a value
 }
 
+// newForm writes the first line of the form, so that two pictures with the same
+// bytes but another width or depth differ.
 func newForm(width, height, bits int) *form {
 	f := &form{p: Picture{Width: width, Height: height, Bits: bits}, sum: sha256.New(), value: bits / 8}
 	fmt.Fprintf(f.sum, "svc-pixels-v1 %d %d %d\n", width, height, bits)
 	return f
 }
 
-// row takes in the next row, from the top: red, green, blue, alpha.
+// row adds the next row, from the top: red, green, blue and alpha of each pixel.
 func (f *form) row(row []byte) {
 	f.sum.Write(row)
 	f.l.row(row, 4*f.value)
 	f.l.colours(row, f.value)
 }
 
+// picture ends the hash. Format is left empty.
 func (f *form) picture() Picture {
-	f.p.Look, f.p.SHA256 = f.l.look(), hex.EncodeToString(f.sum.Sum(nil))
+	f.p.Defects, f.p.SHA256 = f.l.defects(), hex.EncodeToString(f.sum.Sum(nil))
 	return f.p
 }
 
-// Of hashes a decoded picture in the form svc-pixels-v1. Format is left empty.
+// Of hashes a decoded picture in the form svc-pixels-v1. Format is left empty. The
+// picture must not be changed meanwhile.
 func Of(img image.Image) Picture {
 	b, bits := img.Bounds(), bitsOf(img)
 	f := newForm(b.Dx(), b.Dy(), bits)
@@ -128,6 +140,8 @@ func Of(img image.Image) Picture {
 	return f.picture()
 }
 
+// bitsOf is the depth of a picture in the form: 16 where the type can hold more
+// than 8 bits.
 func bitsOf(img image.Image) int {
 	switch img.ColorModel() {
 	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model, color.Alpha16Model:
@@ -136,8 +150,9 @@ func bitsOf(img image.Image) int {
 	return 8
 }
 
-// row8 writes row y as red, green, blue, alpha. The types that the decoders
-// return are read directly.
+// row8 writes row y of img as red, green, blue and alpha, a byte each and not
+// multiplied by alpha. The types that the decoders return are read directly, since
+// a call for each pixel would take many times as long.
 func row8(row []byte, img image.Image, y int) {
 	b := img.Bounds()
 	switch m := img.(type) {
@@ -167,6 +182,7 @@ func row8(row []byte, img image.Image, y int) {
 	}
 }
 
+// put8 converts one pixel of any type.
 func put8(to []byte, c color.Color) {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	to[0], to[1], to[2], to[3] = n.R, n.G, n.B, n.A
@@ -192,6 +208,7 @@ func row16(row []byte, img image.Image, y int) {
 	}
 }
 
+// put16 converts one pixel of any type.
 func put16(to []byte, c color.Color) {
 	n := color.NRGBA64Model.Convert(c).(color.NRGBA64)
 	for i, v := range [4]uint16{n.R, n.G, n.B, n.A} {

@@ -15,11 +15,11 @@ import (
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// pngHead is the signature, and the IHDR chunk without its checksum: length, type
-// and 13 bytes of content.
+// pngHead is how many bytes decide how a PNG is read: the signature, and the IHDR
+// chunk without its checksum (length, type and 13 bytes of content).
 const pngHead = len(pngSignature) + 8 + 13
 
-// pngKind says how the pixels of a PNG lie in its rows.
+// pngKind is how the pixels of a PNG lie in its rows.
 type pngKind struct {
 	width, height int
 	bits          int // of a value: 8 or 16
@@ -41,7 +41,8 @@ func plainPNG(head []byte) (k pngKind, ok bool) {
 }
 
 // readPNG reads a plain PNG row by row, so that three rows are all that is in
-// memory, however large the picture; of the other kinds image/png makes a picture.
+// memory, however large the picture is. PNGs of other kinds are left to image/png,
+// which decodes them whole.
 func readPNG(in *bufio.Reader, most int64) (Picture, error) {
 	peeked, _ := in.Peek(pngHead) // a shorter file is image/png's to refuse
 	head := bytes.Clone(peeked)
@@ -79,6 +80,7 @@ func readPNG(in *bufio.Reader, most int64) (Picture, error) {
 	}
 }
 
+// badPNG says what was being read; nil stays nil.
 func badPNG(err error) error {
 	if err == nil {
 		return nil
@@ -86,8 +88,8 @@ func badPNG(err error) error {
 	return fmt.Errorf("decode the png picture: %w", noEOF(err))
 }
 
-// pngFile reads a PNG chunk by chunk. As an io.Reader it is what the image's chunks
-// hold.
+// pngFile reads a PNG chunk by chunk, and checks each checksum. As an io.Reader it
+// is the contents of the image's chunks, which are one zlib stream.
 type pngFile struct {
 	in   *bufio.Reader
 	head [8]byte // of the chunk: length and type
@@ -95,7 +97,7 @@ type pngFile struct {
 	sum  uint32
 }
 
-// Errors of a damaged PNG.
+// Errors of a damaged PNG, in the words of image/png where it has any.
 var (
 	errChecksum = errors.New("invalid checksum")
 	errTooLong  = errors.New("a chunk is too long")
@@ -105,9 +107,10 @@ var (
 	errOrder    = errors.New("chunk out of order")
 )
 
+// kind is the type of the chunk that is being read.
 func (f *pngFile) kind() string { return string(f.head[4:]) }
 
-// next goes to the next chunk; the one before has been read to its end.
+// next goes to the next chunk; the one before must have been read to its end.
 func (f *pngFile) next() error {
 	if _, err := io.ReadFull(f.in, f.head[:]); err != nil {
 		return err
@@ -120,7 +123,7 @@ func (f *pngFile) next() error {
 	return nil
 }
 
-// end checks a chunk that was read to its end.
+// end compares the checksum of a chunk that was read to its end.
 func (f *pngFile) end() error {
 	var sum [4]byte
 	if _, err := io.ReadFull(f.in, sum[:]); err != nil {
@@ -132,7 +135,8 @@ func (f *pngFile) end() error {
 	return nil
 }
 
-// take reads what the chunk still holds, as far as it fits.
+// take reads what the chunk still holds, as far as it fits into p, and adds it to
+// the checksum.
 func (f *pngFile) take(p []byte) (int, error) {
 	n, err := f.in.Read(p[:min(len(p), f.left)])
 	f.sum = crc32.Update(f.sum, crc32.IEEETable, p[:n])
@@ -140,6 +144,8 @@ func (f *pngFile) take(p []byte) (int, error) {
 	return n, err
 }
 
+// skip reads the rest of the chunk without keeping it. It still checks the
+// checksum.
 func (f *pngFile) skip() error {
 	var passed [4096]byte
 	for f.left > 0 {
@@ -169,7 +175,8 @@ func (f *pngFile) Read(p []byte) (int, error) {
 	return f.take(p)
 }
 
-// picture reads the rows, and the file to its end.
+// picture reads the rows and then the file to its end: a delivery that is cut
+// behind the image is damaged too.
 func (f *pngFile) picture(k pngKind) (Picture, error) {
 	p, err := f.rows(k)
 	if err != nil {
@@ -197,7 +204,8 @@ func (f *pngFile) picture(k pngKind) (Picture, error) {
 	}
 }
 
-// rows reads all rows. The chunk they end in is left at its end.
+// rows reads all rows, of which only this one and the one above are needed. It
+// leaves the file at the end of the chunk in which the rows end.
 func (f *pngFile) rows(k pngKind) (Picture, error) {
 	packed, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
@@ -232,8 +240,8 @@ func (f *pngFile) rows(k pngKind) (Picture, error) {
 	return form.picture(), nil
 }
 
-// unfilter gives a row the values that it had before its filter, of pixels that
-// have so many bytes. above is the row before, all 0 for the first.
+// unfilter gives a row the values that it had before its filter (PNG 9.2). pixel is
+// the bytes of one pixel, and above is the row before, all 0 for the first.
 func unfilter(filter byte, row, above []byte, pixel int) error {
 	switch filter {
 	case 0: // none
@@ -265,7 +273,8 @@ func unfilter(filter byte, row, above []byte, pixel int) error {
 	return nil
 }
 
-// paeth is the one of left, up and corner that is nearest to left + up - corner.
+// paeth returns the one of left, up and corner that is nearest to left + up -
+// corner; on a tie the first in that order, as the format requires.
 func paeth(left, up, corner byte) byte {
 	toLeft, toUp := int(up)-int(corner), int(left)-int(corner)
 	toCorner := toLeft + toUp
@@ -279,7 +288,8 @@ func paeth(left, up, corner byte) byte {
 	return corner
 }
 
-// widen writes a row as red, green, blue, alpha.
+// widen writes a row as red, green, blue and alpha: grey becomes three equal
+// colours, a missing alpha opaque.
 func widen(to, from []byte, k pngKind) {
 	switch value := k.bits / 8; k.channels {
 	case 4:
@@ -303,6 +313,7 @@ func widen(to, from []byte, k pngKind) {
 	}
 }
 
+// opaque sets one alpha value of that many bytes.
 func opaque(alpha []byte, value int) {
 	for i := range value {
 		alpha[i] = 0xff

@@ -101,7 +101,7 @@ func Reject(p Picture, scene Scene) *Failure {
 		return bad("The picture is %dx%d and was described as %dx%d.", seen.Width, seen.Height, p.Width, p.Height)
 	case seen.Format != "exr" && seen.SHA256 != p.PixelSHA256:
 		return bad("The picture's pixels are not those that were described.")
-	case seen.Look.NotFinite:
+	case seen.Defects.NotFinite:
 		return bad("The picture holds values that are infinite or no numbers.")
 	}
 	return nil
@@ -129,7 +129,7 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Fa
 		return "", nil
 	}
 	same, byOther := confirmed(p, earlier)
-	look := p.Seen.Look
+	look := p.Seen.Defects
 	if look.Pink >= minPink {
 		if scene.MissingFiles || byOther {
 			return FindingPink, nil
@@ -164,7 +164,7 @@ func (p Picture) Blank() int64 {
 	if p.Seen == nil {
 		return 0
 	}
-	return int64(math.Floor(p.Seen.Look.Blank * WholeFrame))
+	return int64(math.Floor(p.Seen.Defects.Blank * WholeFrame))
 }
 
 // DiffersFromNeighbours reports whether a frame is blank and its neighbours are not. All

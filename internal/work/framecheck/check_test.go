@@ -38,7 +38,7 @@ func TestACertainlyWrongPictureFailsItsAttempt(t *testing.T) {
 		"OpenEXR has two hashes": {func(p *framecheck.Picture, s *framecheck.Scene) {
 			p.File, p.Seen.Format, p.Seen.SHA256, s.OutputFormat = "frame_0001.exr", "exr", "others", "OPEN_EXR"
 		}, ""},
-		"no numbers": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Look.NotFinite = true }, fault.FrameCheckFailed},
+		"no numbers": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Defects.NotFinite = true }, fault.FrameCheckFailed},
 	} {
 		p, s := soundPicture()
 		c.spoil(&p, &s)
@@ -55,27 +55,27 @@ func TestAPictureThatMayBeIntendedIsDoubtedAndConfirmed(t *testing.T) {
 		return []framecheck.Attempt{{Holder: holder, PixelSHA256: pixels, Code: fault.FrameCheckFailed}}
 	}
 	for name, c := range map[string]struct {
-		look    pixels.Look
+		look    pixels.Defects
 		missing bool // inspect warned of missing files
 		earlier []framecheck.Attempt
 		finding string
 		doubted bool
 	}{
-		"ordinary":                         {look: pixels.Look{Blank: 0.1, Pink: 0.01}},
-		"pink":                             {look: pixels.Look{Pink: 0.2}, doubted: true},
-		"pink, as inspect warned":          {look: pixels.Look{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
-		"pink, confirmed by another":       {look: pixels.Look{Pink: 0.2}, earlier: before("two", "pixels"), finding: framecheck.FindingPink},
-		"pink, by the same worker":         {look: pixels.Look{Pink: 0.2}, earlier: before("one", "pixels"), doubted: true},
-		"pink, another otherwise":          {look: pixels.Look{Pink: 0.2}, earlier: before("two", "others"), doubted: true},
-		"blank, neighbours not known":      {look: pixels.Look{Blank: 1}},
-		"blank, confirmed":                 {look: pixels.Look{Blank: 1}, earlier: before("two", "pixels"), finding: framecheck.FindingUniform},
-		"blank, confirmed by the only one": {look: pixels.Look{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
-		"blank in part, confirmed":         {look: pixels.Look{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
-		"blank in part, not the same":      {look: pixels.Look{Blank: 0.5}, earlier: before("two", "others")},
-		"a crash confirms nothing":         {look: pixels.Look{Blank: 1}, earlier: before("two", "")},
+		"ordinary":                         {look: pixels.Defects{Blank: 0.1, Pink: 0.01}},
+		"pink":                             {look: pixels.Defects{Pink: 0.2}, doubted: true},
+		"pink, as inspect warned":          {look: pixels.Defects{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
+		"pink, confirmed by another":       {look: pixels.Defects{Pink: 0.2}, earlier: before("two", "pixels"), finding: framecheck.FindingPink},
+		"pink, by the same worker":         {look: pixels.Defects{Pink: 0.2}, earlier: before("one", "pixels"), doubted: true},
+		"pink, another otherwise":          {look: pixels.Defects{Pink: 0.2}, earlier: before("two", "others"), doubted: true},
+		"blank, neighbours not known":      {look: pixels.Defects{Blank: 1}},
+		"blank, confirmed":                 {look: pixels.Defects{Blank: 1}, earlier: before("two", "pixels"), finding: framecheck.FindingUniform},
+		"blank, confirmed by the only one": {look: pixels.Defects{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
+		"blank in part, confirmed":         {look: pixels.Defects{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
+		"blank in part, not the same":      {look: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
+		"a crash confirms nothing":         {look: pixels.Defects{Blank: 1}, earlier: before("two", "")},
 	} {
 		p, s := soundPicture()
-		p.Seen.Look = c.look
+		p.Seen.Defects = c.look
 		if c.missing {
 			s.MissingFiles = true
 		}

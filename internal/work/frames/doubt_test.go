@@ -14,7 +14,7 @@ import (
 )
 
 // deliverLook delivers a picture with the measured look; shows stands for its pixels.
-func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Look) error {
+func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Defects) error {
 	p := jobtest.Picture(l, time.Second)
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
 	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Look: look}
@@ -22,7 +22,7 @@ func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Look) error
 	return err
 }
 
-func (w *world) mustDeliver(l lease.Lease, shows string, look pixels.Look) {
+func (w *world) mustDeliver(l lease.Lease, shows string, look pixels.Defects) {
 	w.T.Helper()
 	if err := w.deliverLook(l, shows, look); err != nil {
 		w.T.Fatal(err)
@@ -45,20 +45,20 @@ func (w *world) wantFindings(workspace, jobID string, want ...string) {
 	}
 }
 
-var black = pixels.Look{Blank: 1}
+var black = pixels.Defects{Blank: 1}
 
 func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 3)
 		bad, good := w.Worker(t), w.Worker(t)
-		w.mustDeliver(w.ClaimOne(bad), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(bad), "one", pixels.Defects{})
 		w.mustDeliver(w.ClaimOne(bad), "black", black)
 		before, err := w.Watch.Preview(t.Context(), workspace, jobID, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.mustDeliver(w.ClaimOne(bad), "three", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(bad), "three", pixels.Defects{})
 		w.WantStatus(jobID, job.Rendering, "")
 		w.CheckTurns()
 		if _, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); fault.Of(err) != fault.FrameNotFound {
@@ -69,7 +69,7 @@ func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 		if again.Item != 2 || again.Attempt != 2 {
 			t.Fatalf("attempt %d of frame %d is rendered once more", again.Attempt, again.Item)
 		}
-		w.mustDeliver(again, "two", pixels.Look{})
+		w.mustDeliver(again, "two", pixels.Defects{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, "", "", "")
 		if after, err := w.Watch.Preview(t.Context(), workspace, jobID, 2); err != nil || after.SHA256 == before.SHA256 {
@@ -84,7 +84,7 @@ func TestABlackFrameThatAnotherConfirmsIsTheScenesOwn(t *testing.T) {
 		jobID := w.Job(t, workspace, 2)
 		first, second := w.Worker(t), w.Worker(t)
 		w.mustDeliver(w.ClaimOne(first), "black", black)
-		w.mustDeliver(w.ClaimOne(first), "two", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(first), "two", pixels.Defects{})
 		w.mustDeliver(w.ClaimOne(second), "black", black)
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingUniform, "")
@@ -99,7 +99,7 @@ func TestAFadeIsTakenAsItIs(t *testing.T) {
 		for range 3 {
 			w.mustDeliver(w.ClaimOne(lone), "black", black)
 		}
-		w.mustDeliver(w.ClaimOne(lone), "light", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(lone), "light", pixels.Defects{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingUniform, framecheck.FindingUniform, framecheck.FindingUniform, "")
 	})
@@ -111,7 +111,7 @@ func TestALoneWorkerConfirmsItsOwnBlackFrame(t *testing.T) {
 		workspace := w.Workspace(t)
 		jobID := w.Job(t, workspace, 2)
 		lone := w.Worker(t)
-		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Defects{})
 		w.mustDeliver(w.ClaimOne(lone), "black", black)
 		w.WantStatus(jobID, job.Rendering, "")
 		w.mustDeliver(w.ClaimOne(lone), "black", black)
@@ -124,10 +124,10 @@ func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		workers := []string{w.Worker(t), w.Worker(t), w.Worker(t)}
-		w.mustDeliver(w.ClaimOne(workers[0]), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(workers[0]), "one", pixels.Defects{})
 		for i, shows := range []string{"a half", "black", "another half"} {
 			w.WantStatus(jobID, job.Rendering, "")
-			w.mustDeliver(w.ClaimOne(workers[i]), shows, pixels.Look{Blank: 0.5})
+			w.mustDeliver(w.ClaimOne(workers[i]), shows, pixels.Defects{Blank: 0.5})
 		}
 		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
 	})
@@ -136,14 +136,14 @@ func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
 func TestPinkThatInspectDidNotWarnOfIsDoubted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
-		pink := pixels.Look{Pink: 0.4}
+		pink := pixels.Defects{Pink: 0.4}
 		first, second := w.Worker(t), w.Worker(t)
 
 		jobID := w.Job(t, workspace, 1)
 		w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
 		w.Advance(2 * time.Second)
 		w.WantNoFrame(first)
-		w.mustDeliver(w.ClaimOne(second), "wood", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(second), "wood", pixels.Defects{})
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, "")
 
@@ -178,14 +178,14 @@ func TestALateReportOfADoubtedFrameChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		lone := w.Worker(t)
-		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Look{})
+		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Defects{})
 		doubted := w.ClaimOne(lone)
 		w.mustDeliver(doubted, "black", black)
 		again := w.ClaimOne(lone)
 		if err := w.deliverLook(doubted, "black", black); !fault.Is(err, fault.LeaseLost) {
 			t.Errorf("the late report got %v, want lease_lost", err)
 		}
-		w.mustDeliver(again, "two", pixels.Look{})
+		w.mustDeliver(again, "two", pixels.Defects{})
 		w.WantStatus(jobID, job.Packaging, "")
 	})
 }

@@ -19,8 +19,9 @@ import (
 	"strings"
 )
 
-// DNA is the file's own description of its structs. Fields are found through it
-// by name, never by a known offset, so one reader serves every version.
+// DNA is the file's own description of its structs. Fields are found through it by
+// name, never by a known offset, so one reader serves every version. It caches
+// layouts, so it is not safe for concurrent use.
 type DNA struct {
 	order   binary.ByteOrder
 	address int      // bytes of an address: 4 or 8
@@ -32,13 +33,16 @@ type DNA struct {
 	layouts map[int]*Layout
 }
 
-// structDef is a struct as the DNA has it: pairs of type and name numbers.
+// structDef is a struct as the DNA has it. fields holds pairs of 16-bit numbers, of
+// a type and of a name, which Layout decodes when the struct is needed: most never
+// are.
 type structDef struct {
 	typ    int
 	fields []byte
 }
 
-// Field is a member of a struct.
+// Field is a member of a struct. Offset counts in bytes from the start of the
+// struct that was asked, also for a member of a member.
 type Field struct {
 	Name    string // bare
 	Type    string
@@ -48,21 +52,22 @@ type Field struct {
 	Pointer bool
 }
 
-// Layout is a struct with its offsets worked out.
+// Layout is a struct with its offsets worked out. It never changes.
 type Layout struct {
 	Name   string
 	Size   int // bytes
 	fields map[string]Field
 }
 
+// Bounds for hostile files.
 const (
 	maxIdent   = 256     // bytes of a name in the DNA
 	maxMembers = 1 << 10 // of a struct that is read; the widest of Blender's has 227
 )
 
-// Parse reads the four parts of the DNA: NAME, TYPE, TLEN and STRC, each on an
-// address that four divides. Addresses in the file have that many bytes, 4 or 8.
-// The error says what does not hold together.
+// Parse reads the four parts of the DNA: NAME, TYPE, TLEN and STRC, each at a
+// multiple of four bytes. Addresses in the file have that many bytes, 4 or 8. The
+// error says what contradicts itself. The DNA refers to raw, which must not change.
 func Parse(raw []byte, order binary.ByteOrder, address int) (*DNA, error) {
 	c := &cursor{b: raw, order: order}
 	d := &DNA{order: order, address: address, index: map[string]int{}, layouts: map[int]*Layout{}}
@@ -93,7 +98,8 @@ func Parse(raw []byte, order binary.ByteOrder, address int) (*DNA, error) {
 	return d, c.err
 }
 
-// cursor reads the DNA; the first fault stays.
+// cursor reads the DNA. After the first fault every read gives zero values, so that
+// Parse checks for one only where a table would be used.
 type cursor struct {
 	b     []byte
 	at    int
@@ -101,6 +107,7 @@ type cursor struct {
 	err   error
 }
 
+// take returns the next n bytes without copying them, nil after a fault.
 func (c *cursor) take(n int) []byte {
 	if c.err == nil && n > len(c.b)-c.at {
 		c.err = errors.New("the DNA ends inside its tables")
@@ -112,6 +119,7 @@ func (c *cursor) take(n int) []byte {
 	return c.b[c.at-n : c.at]
 }
 
+// tag reads the four letters that begin a part.
 func (c *cursor) tag(want string) {
 	if got := c.take(4); c.err == nil && string(got) != want {
 		c.err = fmt.Errorf("the DNA has %q where %s belongs", got, want)
@@ -139,8 +147,10 @@ func (c *cursor) count() int {
 	return n
 }
 
+// align goes to the next multiple of four bytes from the DNA's start.
 func (c *cursor) align() { c.take(-c.at & 3) }
 
+// idents reads a table of names, each ended by a zero byte.
 func (c *cursor) idents() []string {
 	n := c.count()
 	list := make([]string, 0, n)
@@ -159,15 +169,15 @@ func (c *cursor) idents() []string {
 	return list
 }
 
-// Index is the number that blocks have for a struct; ok is false when the file's
-// version knows no such struct.
+// Index returns the number by which blocks name a struct; ok is false when the
+// file's version has no such struct.
 func (d *DNA) Index(name string) (index int, ok bool) {
 	index, ok = d.index[name]
 	return index, ok
 }
 
-// StructName is the name of the struct that a block's index stands for, and empty
-// for an index that no struct has.
+// StructName returns the name of the struct that a block's index means, "" for an
+// index that no struct has.
 func (d *DNA) StructName(index int) string {
 	if index >= len(d.structs) {
 		return ""
@@ -175,8 +185,9 @@ func (d *DNA) StructName(index int) string {
 	return d.types[d.structs[index].typ]
 }
 
-// Layout works out the offsets of a struct, once. It is nil when the file's
-// version knows no such struct.
+// Layout works out the offsets of a struct, once. It is nil without an error when
+// the file's version has no such struct. An error means that the members do not fit
+// into the struct.
 func (d *DNA) Layout(name string) (*Layout, error) {
 	i, ok := d.index[name]
 	if !ok {
@@ -213,8 +224,8 @@ func (d *DNA) Layout(name string) (*Layout, error) {
 	return l, nil
 }
 
-// declared takes a member's declaration apart: "*adt", "name[64]",
-// "mat[4][4]", "(*free)()".
+// declared splits a member's declaration: "*adt", "name[64]", "mat[4][4]",
+// "(*free)()".
 func declared(s string) Field {
 	f := Field{Count: 1}
 	if strings.HasPrefix(s, "(") {

@@ -26,7 +26,7 @@ func painted(rows ...color.Color) *image.NRGBA {
 	return img
 }
 
-func TestALookTellsWhatIsBlankAndWhatIsPink(t *testing.T) {
+func TestDefectsNameWhatIsBlankAndWhatIsPink(t *testing.T) {
 	t.Parallel()
 	black, red, mixed := color.NRGBA{A: 255}, color.NRGBA{R: 200, A: 255}, color.NRGBA{R: 9, G: 99, B: 50, A: 255}
 	pink, dim := color.NRGBA{R: 255, B: 255, A: 255}, color.NRGBA{R: 100, G: 3, B: 102, A: 255}
@@ -52,24 +52,24 @@ func TestALookTellsWhatIsBlankAndWhatIsPink(t *testing.T) {
 		"magenta is not pink": {painted(color.NRGBA{R: 255, B: 200, A: 255}), 1, 0},
 		"16 bits":             {image.NewRGBA64(image.Rect(0, 0, 3, 3)), 1, 0},
 	} {
-		if got := pixels.Of(c.img).Look; got != (pixels.Look{Blank: c.blank, Pink: c.pink}) {
+		if got := pixels.Of(c.img).Defects; got != (pixels.Defects{Blank: c.blank, Pink: c.pink}) {
 			t.Errorf("%s: %+v, want %g blank and %g pink", name, got, c.blank, c.pink)
 		}
 	}
 }
 
-func TestEncodingKeepsTheLook(t *testing.T) {
+func TestEncodingKeepsTheDefects(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		img := anyImage(t)
-		if got, want := read(t, encode(t, img, png.BestSpeed)).Look, pixels.Of(img).Look; got != want {
+		if got, want := read(t, encode(t, img, png.BestSpeed)).Defects, pixels.Of(img).Defects; got != want {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	})
 }
 
 // The values of an OpenEXR picture are looked at however they are compressed.
-func TestAnOpenEXRPictureWithValuesThatAreNoNumbersIsTold(t *testing.T) {
+func TestAnOpenEXRPictureWithValuesThatAreNoNumbersIsNotFinite(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		width, height := rapid.IntRange(1, 9).Draw(t, "width"), rapid.IntRange(1, 40).Draw(t, "height")
@@ -78,12 +78,12 @@ func TestAnOpenEXRPictureWithValuesThatAreNoNumbersIsTold(t *testing.T) {
 			values[i] = rapid.Float32Range(-10, 10).Draw(t, "value")
 		}
 		kind := rapid.SampledFrom([]byte{0, 1, 2, 3}).Draw(t, "compression")
-		if got := read(t, floatEXR(t, width, height, values, kind)).Look; got.NotFinite {
+		if got := read(t, floatEXR(t, width, height, values, kind)).Defects; got.NotFinite {
 			t.Fatalf("%+v of %v", got, values)
 		}
 		at := rapid.IntRange(0, len(values)-1).Draw(t, "at")
 		values[at] = rapid.SampledFrom([]float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}).Draw(t, "bad")
-		if got := read(t, floatEXR(t, width, height, values, kind)).Look; !got.NotFinite {
+		if got := read(t, floatEXR(t, width, height, values, kind)).Defects; !got.NotFinite {
 			t.Fatalf("%+v with %g at %d", got, values[at], at)
 		}
 	})
@@ -93,7 +93,7 @@ func TestADepthPassMayBeInfinite(t *testing.T) {
 	t.Parallel()
 	file := floatEXR(t, 2, 1, []float32{1, float32(math.Inf(1))}, 0)
 	renamed := bytes.Replace(file, []byte("R\x00\x02\x00\x00\x00"), []byte("Z\x00\x02\x00\x00\x00"), 1)
-	if got := read(t, renamed).Look; got != (pixels.Look{}) {
+	if got := read(t, renamed).Defects; got != (pixels.Defects{}) {
 		t.Errorf("%+v, want nothing: it has no colours", got)
 	}
 }

@@ -18,10 +18,11 @@ type exrChannel struct {
 	colour bool // of the picture itself, not of a pass beside it
 }
 
-// exrLooker decodes chunks to look at them. One that cannot be decoded here ends
-// the looking: the picture then has no Look.
-type exrLooker struct {
-	looker
+// exrDetector decodes chunks to look for defects in them. A compression or a layout
+// that cannot be decoded here makes it blind: the picture is then hashed, but has
+// no Defects.
+type exrDetector struct {
+	detector
 	channels    []exrChannel
 	width, rows int // rows of the picture that are still to come
 	perChunk    int
@@ -29,18 +30,21 @@ type exrLooker struct {
 	blind       bool
 }
 
-// maxEXRLook bounds a decoded chunk, in bytes.
-const maxEXRLook = 256 << 20
+// maxEXRChunkDecoded bounds a decoded chunk, in bytes; above it the picture has no
+// Defects.
+const maxEXRChunkDecoded = 256 << 20
 
-func newEXRLooker(attributes map[string][]byte, p Picture, perChunk int) *exrLooker {
-	l := &exrLooker{width: p.Width, rows: p.Height, perChunk: perChunk, compression: attributes["compression"][0]}
+// newEXRDetector decides from the header whether the chunks can be decoded.
+func newEXRDetector(attributes map[string][]byte, p Picture, perChunk int) *exrDetector {
+	l := &exrDetector{width: p.Width, rows: p.Height, perChunk: perChunk, compression: attributes["compression"][0]}
 	l.channels, l.blind = exrChannels(attributes["channels"])
-	l.blind = l.blind || !slices.ContainsFunc(l.channels, func(c exrChannel) bool { return c.colour }) || l.compression > 3 || l.chunkBytes(perChunk) > maxEXRLook
+	l.blind = l.blind || !slices.ContainsFunc(l.channels, func(c exrChannel) bool { return c.colour }) || l.compression > 3 || l.chunkBytes(perChunk) > maxEXRChunkDecoded
 	return l
 }
 
-// exrChannels reads the channels of a header; blind is set for what Blender does
-// not write.
+// exrChannels reads the channels of a header: name, type, three bytes that do not
+// matter here, and the sampling in x and y. blind is set for what Blender does not
+// write.
 func exrChannels(list []byte) (channels []exrChannel, blind bool) {
 	for len(list) > 0 && list[0] != 0 {
 		end := bytes.IndexByte(list, 0)
@@ -61,8 +65,8 @@ func exrChannels(list []byte) (channels []exrChannel, blind bool) {
 	return channels, len(channels) == 0
 }
 
-// isColour distinguishes the picture's own channels ("R", "ViewLayer.Combined.R") from
-// passes, such as depth, whose values mean something else.
+// isColour distinguishes the picture's own channels ("R", "ViewLayer.Combined.R")
+// from passes, such as depth, in which infinite values are normal.
 func isColour(name string) bool {
 	layer, channel := "", name
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
@@ -71,7 +75,8 @@ func isColour(name string) bool {
 	return strings.Contains("R G B A Y V", channel) && (layer == "" || strings.HasSuffix(layer, "Combined"))
 }
 
-func (l *exrLooker) rowBytes() int {
+// rowBytes is the size of a decoded row, over all channels.
+func (l *exrDetector) rowBytes() int {
 	n := 0
 	for _, c := range l.channels {
 		n += c.bytes * l.width
@@ -79,10 +84,12 @@ func (l *exrLooker) rowBytes() int {
 	return n
 }
 
-func (l *exrLooker) chunkBytes(rows int) int { return rows * l.rowBytes() }
+func (l *exrDetector) chunkBytes(rows int) int { return rows * l.rowBytes() }
 
-// chunk looks at a chunk as it is stored.
-func (l *exrLooker) chunk(stored []byte) error {
+// chunk looks at a chunk as it is stored. A chunk that is not shorter than its
+// values was stored without compression, which gained nothing. One that does not
+// decode is damaged, and an error.
+func (l *exrDetector) chunk(stored []byte) error {
 	if l.blind {
 		return nil
 	}
@@ -105,8 +112,9 @@ func (l *exrLooker) chunk(stored []byte) error {
 	return nil
 }
 
-// values looks at one row.
-func (l *exrLooker) values(row []byte) {
+// values looks at one row, channel by channel. Of the passes only the colours
+// count.
+func (l *exrDetector) values(row []byte) {
 	flat, colour := true, make([]byte, 0, 16)
 	for _, c := range l.channels {
 		n := c.bytes * l.width
@@ -122,7 +130,8 @@ func (l *exrLooker) values(row []byte) {
 	l.flat(flat, colour)
 }
 
-// hasNotFinite finds a half or a float whose exponent is all ones.
+// hasNotFinite finds a half or a float whose exponent is all ones: infinity or no
+// number.
 func hasNotFinite(values []byte, size int) bool {
 	if size == 2 {
 		for i := 1; i < len(values); i += 2 {
@@ -140,8 +149,9 @@ func hasNotFinite(values []byte, size int) bool {
 	return false
 }
 
-// expandEXR undoes RLE (1) or zlib (2, 3), and then what both were given: the
-// bytes' differences, those of even places before those of odd ones.
+// expandEXR undoes RLE (1) or zlib (2, 3), and then what was done to the bytes
+// before both: they were sorted, those of even places before those of odd ones, and
+// replaced by their differences. want bounds what is unpacked.
 func expandEXR(stored []byte, compression byte, want int) (out []byte, err error) {
 	var raw []byte
 	switch compression {
@@ -173,8 +183,8 @@ func expandEXR(stored []byte, compression byte, want int) (out []byte, err error
 	return out, nil
 }
 
-// expandRuns reads a count and what it counts: below zero that many bytes as they
-// are, else one byte, once more than the count.
+// expandRuns undoes RLE: a count and what it counts. Below zero it is that many
+// bytes as they are, else one byte, once more than the count.
 func expandRuns(stored []byte, want int) (out []byte, err error) {
 	for len(stored) > 1 {
 		n := int(int8(stored[0]))
