@@ -17,7 +17,7 @@ import (
 func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Defects) error {
 	p := jobtest.Picture(l, time.Second)
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
-	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Look: look}
+	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Defects: look}
 	_, err := w.Frames.Accept(w.T.Context(), p)
 	return err
 }
