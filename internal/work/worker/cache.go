@@ -25,19 +25,21 @@ const defaultCache = 20 << 30
 // to the file, which survives the file's eviction here.
 type cache struct {
 	dir   string
-	limit int64    // least recently used first
+	limit int64    // bytes of all files together
 	files []cached // the one used longest ago first
 }
 
 type cached struct {
-	sum      string // SHA-256, hex
-	size     int64
-	used     time.Time
-	verified bool // this run has verified its hash
+	sum      string    // SHA-256, hex
+	size     int64     // bytes
+	used     time.Time // also the file's modification time, which outlives the run
+	verified bool      // this run has verified its hash
 }
 
 // openCache indexes what earlier runs kept and deletes files that were not received
 // whole. limit 0 means the default.
+// It also deletes what does not belong there: the names of cached files are hashes. Files
+// over the limit go at once, because the limit may have become smaller.
 func openCache(dir string, limit int64) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache: %w", err)
@@ -59,6 +61,8 @@ func openCache(dir string, limit int64) (*cache, error) {
 	}
 	slices.SortFunc(c.files, func(a, b cached) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.sum, b.sum)) })
 	if limit == 0 {
+		// What is cached already counts as space of the cache: otherwise it would shrink with
+		// each start.
 		c.limit = min(defaultCache, c.size()+free(dir)/4)
 	}
 	return c, c.evictFor(0)
@@ -75,6 +79,7 @@ func free(dir string) int64 {
 
 func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }
 
+// A sum over a few hundred files costs less than a second place that must stay right.
 func (c *cache) size() (all int64) {
 	for _, f := range c.files {
 		all += f.size
@@ -84,6 +89,8 @@ func (c *cache) size() (all int64) {
 
 // find returns the path of a cached file. A file of an earlier run is hashed first
 // and deleted when it has changed: disks lose bits, and operators edit folders.
+// Errors are those of the disk only. A file that is gone or damaged is not found, and the
+// caller downloads it.
 func (c *cache) find(sum string) (path string, ok bool, err error) {
 	i := slices.IndexFunc(c.files, func(f cached) bool { return f.sum == sum })
 	if i < 0 {
@@ -105,11 +112,13 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 		}
 		return "", false, fmt.Errorf("use a kept file: %w", err)
 	}
+	// To the end: it is the one used last.
 	c.files = append(c.files, f)
 	return path, true, nil
 }
 
 // add moves a file into the cache after it was received whole and verified.
+// The caller has made space with evictFor. part is on the same file system.
 func (c *cache) add(part, sum string, size int64) (path string, err error) {
 	path, now := c.path(sum), time.Now()
 	// The time of writing is coarser than the time of use. Without Chtimes a new file
@@ -133,6 +142,7 @@ func (c *cache) evictFor(size int64) error {
 	return nil
 }
 
+// remove deletes a file; one that is gone already is no error.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a kept file: %w", err)

@@ -15,13 +15,17 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// Farm is the part of the server that a worker calls; *farmapi.Client implements it.
+// Farm is the part of the server that a worker calls; *farmapi.Client implements it. All
+// methods may be called by several goroutines at once. A refusal by the server is a
+// *farmapi.Error; after any other error the worker repeats the call.
 type Farm interface {
 	Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error)
 	Lease(context.Context, farmapi.LeaseRequest) (farmapi.LeaseReply, error)
 	Heartbeat(context.Context, farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error)
 	Project(ctx context.Context, workerID, jobID string) (farmapi.Project, error)
+	// Part opens one part of a file; the caller closes it.
 	Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error)
+	// Deliver may be repeated with the same result: the server keeps the first.
 	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error
 	Fail(context.Context, farmapi.FailRequest) error
 	Release(context.Context, farmapi.ReleaseRequest) error
@@ -29,12 +33,14 @@ type Farm interface {
 
 // Renderer starts the processes that render. Tests replace it by one that needs no
 // Blender.
+// Start is called by several goroutines at once: a spare starts beside a render.
 type Renderer interface {
 	Start(context.Context, blender.Options) (Session, error)
 }
 
 // Session is one started process. *blender.Process implements it and documents the
-// contract of each method.
+// contract of each method. Open and the two renders never overlap. Info may be called at
+// any time, also after Close. The caller calls Close exactly once, also after an error.
 type Session interface {
 	Info() blender.Info
 	Open(ctx context.Context, in blender.Input) (blender.Opened, error)
@@ -65,9 +71,11 @@ func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, erro
 type Config struct {
 	Farm     Farm
 	Renderer Renderer
-	WorkDir  string // the worker's own folder, created when missing; one worker at a time
-	Name     string // shown to the operator
-	Log      *slog.Logger
+	// WorkDir is the worker's own folder, created when missing. It serves one worker at a
+	// time and keeps undelivered results, input files and kernels across runs.
+	WorkDir string
+	Name    string // shown to the operator; it need not be unique
+	Log     *slog.Logger
 
 	Device  blender.Device  // GPU when empty
 	Denoise blender.Denoise // Keep when empty
@@ -82,6 +90,7 @@ type Config struct {
 	// when 0. After it, results have DeliveryGrace more to be sent.
 	Grace time.Duration
 	// Jitter returns a number in [0, 1) that spreads retries; random when nil.
+	// It must be safe for concurrent use.
 	Jitter func() float64
 }
 
@@ -89,8 +98,12 @@ type Config struct {
 // last frame. Later results stay in the outbox for the next run.
 const DeliveryGrace = 3 * time.Second
 
+// defaultGrace and DeliveryGrace together stay below the ten seconds that container
+// engines commonly wait between the first signal and the kill.
 const defaultGrace = 6 * time.Second
 
+// withDefaults fills in the zero fields. The default of CacheBytes depends on the disk, so
+// openCache chooses it.
 func (c Config) withDefaults() Config {
 	if c.Device == "" {
 		c.Device = blender.GPU
@@ -115,6 +128,9 @@ var (
 
 // Admit decides whether this Blender may work here, and logs what a flag admitted. It
 // returns the worker's registration. Errors: ErrVersion, ErrNoGPU.
+// The device and the versions that it returns are those of info, never those of the flags:
+// a receipt names what rendered. A synthetic renderer is always admitted here; the server
+// decides whether it takes one.
 func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	if info.Synthetic {
 		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")

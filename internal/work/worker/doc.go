@@ -1,19 +1,18 @@
-// Package worker is the render worker. It leases frames from a farm, renders them
-// with Blender, checks and hashes each picture, and delivers it while the next frame
-// renders.
+// Package worker is the render worker. It leases frames from a farm, renders them with
+// Blender, checks and hashes each picture, and delivers it while the next frame renders.
 //
-// What always holds: a worker touches only frames that it has leased. A lost lease
-// ends its frame at once, and nothing of it is delivered. A checked picture is on
-// disk, fsynced, before it is sent. It stays there, across restarts of both sides,
-// until the server has accepted or refused it. One Blender process serves one job. No
-// process survives Run. An unreachable server never ends Run. A worker holds no
-// database, no store and no secret but its node key, which is inside Farm.
+// What always holds: a worker touches only frames that it has leased. A lost lease ends
+// its frame at once, and nothing of it is delivered. A checked picture is on disk,
+// fsynced, before it is sent. It stays there, across restarts of both sides, until the
+// server has accepted or refused it. One Blender process serves one job. No process
+// survives Run. An unreachable server never ends Run. A worker holds no database, no store
+// and no secret but its node key, which is inside Farm.
 //
-// It leaves to the server which frame to render, how often to retry one and which
-// lease has expired; to internal/ground/blender how a frame is rendered; to
+// It leaves to the server which frame to render, how often to retry one and which lease
+// has expired; to internal/ground/blender how a frame is rendered; to
 // internal/ground/pixels whether a picture is sound.
 //
-// Start reading at Worker.Run, then queue.go (which frame is next), pool.go (which
-// process renders it), guard.go (may the process keep data between frames), cache.go
-// (input files) and outbox.go (delivery of results).
+// Start reading at Worker.Run, then queue.go (which frame is next), pool.go (which process
+// renders it), persistent_data.go (may the process keep data between frames), leases.go
+// (heartbeats), cache.go (input files) and outbox.go (delivery of results).
 package worker

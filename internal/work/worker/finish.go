@@ -18,8 +18,10 @@ import (
 // maxMessage bounds a failure's message as the farm API accepts it, in bytes.
 const maxMessage = 1000
 
-// finish checks a picture and puts its result into the outbox. It runs beside the
-// next frame, so that checking costs no render time.
+// finish checks a picture and puts its result into the outbox. It runs beside the next
+// frame, so that checking costs no render time. It owns the picture from here on: the
+// picture goes with a report, or is removed now or by the next start. Run waits for all of
+// them before it stops sending.
 func (w *Worker) finish(s renderedFrame) {
 	w.finishing.Go(func() {
 		t := s.task
@@ -32,6 +34,7 @@ func (w *Worker) finish(s renderedFrame) {
 			w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: err.Error(), Log: s.frame.Log})
 			return
 		}
+		// Another worker renders the frame by now, and the server would refuse this one.
 		if t.ctx.Err() != nil {
 			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
 			_ = os.Remove(s.path) // if this fails, the next run empties the folder
@@ -46,6 +49,8 @@ func (w *Worker) finish(s renderedFrame) {
 
 // check reads a picture once: decoding, hashing and counting share one pass over a
 // file that may have hundreds of megabytes.
+// Errors: a *blender.Error with the code to report; any other means that the picture is
+// unsound.
 func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	t, f := s.task, s.frame
 	file, err := os.Open(s.path)
@@ -62,6 +67,7 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	if err != nil {
 		return farmapi.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
 	}
+	// A decoder stops at the end of the picture; the hash is over the whole file.
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return farmapi.FrameResult{}, fmt.Errorf("read the picture of frame %d: %w", f.Number, err)
 	}

@@ -21,19 +21,22 @@ import (
 var errDamaged = errors.New("the job's file arrived damaged")
 
 // damagedTries bounds how often a damaged file is fetched again.
+// Each try costs the whole file, and a disk or a proxy that damages a file three times
+// will go on to.
 const damagedTries = 3
 
 // files are a job's input, in a folder of its own: the cache may evict a file while
 // Blender reads it.
 type files struct {
-	dir   string
-	input blender.Input
+	dir   string        // "" when it could not be made
+	input blender.Input // names for Blender, paths on this machine
 }
 
 func (f files) remove() { _ = os.RemoveAll(f.dir) } // if this fails, the next run empties the folder
 
 // fetch puts a job's files into a new folder, from the cache where possible. It waits
 // for an unreachable server. Errors: a refusal, errDamaged, errUnable, ctx's.
+// The caller removes the result; after an error nothing is left to remove.
 func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error) {
 	defer func() {
 		if err != nil {
@@ -73,8 +76,8 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 	return f, nil
 }
 
-// checkProject refuses a project that cannot be the job's, before any of its names
-// touches the disk.
+// checkProject refuses a project that cannot be the job's, before any of its names touches
+// the disk. The hashes become file names on this machine, so nothing is taken on trust.
 func checkProject(job farmapi.Job, p farmapi.Project) error {
 	main := false
 	for _, f := range p.Files {
@@ -83,6 +86,8 @@ func checkProject(job farmapi.Job, p farmapi.Project) error {
 				return fmt.Errorf("%w: %q is no SHA-256", errDamaged, sum)
 			}
 		}
+		// The job promises the hash of its main file, so a receipt never names another input
+		// than the one that was rendered.
 		main = main || f.Path == p.Main && f.SHA256 == job.InputSHA256
 	}
 	if !main {
@@ -91,8 +96,9 @@ func checkProject(job farmapi.Job, p farmapi.Project) error {
 	return nil
 }
 
-// fetchFile returns the path of a file in the cache. It downloads and verifies a
-// missing one.
+// fetchFile returns the path of a file in the cache. It downloads and verifies a missing
+// one. Space is made before the download, so that the cache with the new file stays within
+// its limit, unless the file alone is larger.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (path string, err error) {
 	path, ok, err := w.inputs.find(f.SHA256)
 	if err == nil && !ok {
@@ -104,9 +110,12 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (p
 	if ok {
 		return path, nil
 	}
+	// One name is enough: only the rendering goroutine downloads. openCache deletes what a
+	// crash leaves.
 	incoming := w.inputs.path("part")
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
+			// It starts from the beginning: os.Create truncates what the last try wrote.
 			return w.download(ctx, workerID, jobID, f, incoming)
 		})
 		if !errors.Is(err, errDamaged) {
@@ -141,6 +150,7 @@ func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi
 		left -= n
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
+		// A full or broken disk is this machine's failure, not the job's.
 		var disk *fs.PathError
 		if errors.As(err, &disk) {
 			return errors.Join(errUnable, err)
@@ -155,6 +165,7 @@ func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi
 }
 
 // receive copies one part of at most size bytes.
+// A shorter part is not noticed here: the hash of the whole file tells.
 func (w *Worker) receive(ctx context.Context, workerID, jobID, part string, size int64, to io.Writer) (int64, error) {
 	in, err := w.cfg.Farm.Part(ctx, workerID, jobID, part, size)
 	if err != nil {

@@ -18,11 +18,15 @@ import (
 )
 
 // report is the result of one lease. Exactly one field is set.
+// Its JSON is kept on disk across versions of the program: the members are those of the
+// workers' API.
 type report struct {
 	Frame *farmapi.FrameResult `json:"frame,omitempty"` // its picture lies beside it
 	Fail  *farmapi.FailRequest `json:"fail,omitempty"`
 }
 
+// lease names what the report is about. The pair is unique: a lease has one report for
+// each attempt.
 func (r report) lease() (id string, attempt int) {
 	if r.Frame != nil {
 		return r.Frame.LeaseID, r.Frame.Attempt
@@ -33,18 +37,21 @@ func (r report) lease() (id string, attempt int) {
 // errUnsendable reports that a report's picture is missing or truncated.
 var errUnsendable = errors.New("the kept picture cannot be read whole")
 
-// outbox keeps reports on disk until the server has answered them. A report is
-// KEY.json and, for a frame, KEY.image. The .json is written last and makes the
-// report count. put fsyncs both files and the folder before it returns.
+// outbox keeps reports on disk until the server has answered them. A report is KEY.json
+// and, for a frame, KEY.image. The .json is written last and makes the report count. put
+// fsyncs both files and the folder before it returns. The rendering goroutine and the
+// checks put reports; one goroutine reads, sends and removes them.
 type outbox struct {
 	dir  string
 	mu   sync.Mutex
-	keys []string      // in the order to send
-	more chan struct{} // of capacity 1, filled by put
+	keys []string      // in the order to send: by name at the start, then by arrival
+	more chan struct{} // of capacity 1, filled by put: one wake-up serves any number
 }
 
 // openOutbox finds the reports that an earlier run could not send, and deletes
 // pictures without a report.
+// A picture without a report is one that the last run was still checking; its lease has
+// lapsed or will, and the frame is rendered again.
 func openOutbox(dir string) (*outbox, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("make the outbox: %w", err)
@@ -70,9 +77,10 @@ func openOutbox(dir string) (*outbox, error) {
 	return o, nil
 }
 
-// claim moves a picture into the outbox under its lease's name, where no later frame
+// moveIn moves a picture into the outbox under its lease's name, where no later frame
 // overwrites it. Without put it is not a report.
-func (o *outbox) claim(lease farmapi.Lease, picture string) (path string, err error) {
+// The rename is within one file system, so it costs the same for any size.
+func (o *outbox) moveIn(lease farmapi.Lease, picture string) (path string, err error) {
 	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+".image")
 	if err := os.Rename(picture, path); err != nil {
 		return "", fmt.Errorf("take the picture: %w", err)
@@ -80,11 +88,16 @@ func (o *outbox) claim(lease farmapi.Lease, picture string) (path string, err er
 	return path, nil
 }
 
+// key is the name of a report's files. Lease ids come from the server, and escaping keeps
+// one from naming another folder.
 func key(leaseID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", url.PathEscape(leaseID), attempt)
 }
 
-// put stores a report. claim has stored a frame's picture before.
+// put stores a report. moveIn has stored a frame's picture before.
+// A crash before the .json leaves a picture that openOutbox deletes; after it, the next
+// run sends the report. Putting the same report twice would send it twice, which the
+// server answers alike.
 func (o *outbox) put(r report) error {
 	k := key(r.lease())
 	if r.Frame != nil {
@@ -119,6 +132,8 @@ func (o *outbox) next() string {
 	return o.keys[0]
 }
 
+// read loads a report. An error means that the file is damaged or gone, which no
+// repetition mends.
 func (o *outbox) read(k string) (r report, err error) {
 	body, err := os.ReadFile(filepath.Join(o.dir, k+".json"))
 	if err != nil {
@@ -148,6 +163,8 @@ func (o *outbox) remove(k string) error {
 
 // send delivers reports until ctx ends or, once closing is closed, until none is
 // left.
+// Reports go one at a time: a picture fills the connection, and the order of the frames
+// stays.
 func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 	for ctx.Err() == nil {
 		k := w.out.next()
@@ -156,6 +173,7 @@ func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 			case <-w.out.more:
 				continue
 			case <-ctx.Done():
+			// A report may have come between next and this select.
 			case <-closing:
 				if w.out.next() != "" {
 					continue
@@ -171,6 +189,8 @@ func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 
 // sendOne repeats one report until the server answers. It returns an error only when
 // ctx ends first.
+// The lease is dropped from the held ones only after the answer: while a large picture is
+// on its way, heartbeats keep the lease alive.
 func (w *Worker) sendOne(ctx context.Context, k string) error {
 	r, err := w.out.read(k)
 	if err != nil {
@@ -199,6 +219,8 @@ func (w *Worker) sendOne(ctx context.Context, k string) error {
 	return w.forget(k)
 }
 
+// forget removes an answered report. A file that stays is only logged: the next run sends
+// it once more, and the server refuses or repeats its answer.
 func (w *Worker) forget(k string) error {
 	if err := w.out.remove(k); err != nil {
 		w.log.Error("an answered report stays in the outbox", "report", k, "error", err)
@@ -206,6 +228,8 @@ func (w *Worker) forget(k string) error {
 	return nil
 }
 
+// deliver makes one call. asKept leaves the worker id as it was stored; later tries use
+// the current one, since the server may have registered this worker anew.
 func (w *Worker) deliver(ctx context.Context, k string, r report, workerID string, asKept bool) error {
 	if r.Fail != nil {
 		if !asKept {

@@ -21,21 +21,26 @@ type processPool struct {
 	left  sync.WaitGroup
 }
 
-// openJob is a process with a job's file open.
+// openJob is a process with a job's file open. It lives until another job's frame comes, a
+// render fails, a comparison finds a difference, a whole poll brings no frame, or the
+// worker stops.
 type openJob struct {
 	Session
-	job    farmapi.Job
+	job    farmapi.Job // as at the reply whose frame opened it
 	files  files
-	opened blender.Opened
-	guard  guard
-	second Session // renders the guard's comparisons; nil until the first
+	opened blender.Opened // what Blender found in the file
+	guard  guard          // whether data may be kept between its frames
+	second Session        // renders the guard's comparisons; nil until the first
 }
 
+// started is the outcome of one start: a session or an error, never both.
 type started struct {
 	session Session
 	err     error
 }
 
+// newProcessPool returns an empty pool. Starts get a context of their own: a spare that
+// starts while a frame ends must outlive that frame's context.
 func newProcessPool(start func(context.Context) (Session, error)) *processPool {
 	ctx, end := context.WithCancel(context.Background())
 	return &processPool{start: start, ctx: ctx, end: end}
@@ -46,6 +51,7 @@ func (p *processPool) warm() {
 	if p.spare != nil {
 		return
 	}
+	// The buffer lets the start end although nobody takes its result.
 	ready := make(chan started, 1)
 	p.spare = ready
 	go func() {
@@ -56,6 +62,7 @@ func (p *processPool) warm() {
 
 // take returns the spare, and starts one when there is none. Errors: the start's, and
 // ctx's cause.
+// When ctx ends first, the start goes on and the spare serves the next caller.
 func (p *processPool) take(ctx context.Context) (Session, error) {
 	p.warm()
 	select {
@@ -68,6 +75,7 @@ func (p *processPool) take(ctx context.Context) (Session, error) {
 }
 
 // keep makes a taken process the spare again.
+// The pool must have no spare: take has emptied it.
 func (p *processPool) keep(session Session) {
 	p.spare = make(chan started, 1)
 	p.spare <- started{session: session}
@@ -75,6 +83,8 @@ func (p *processPool) keep(session Session) {
 
 // clear ends the process with the open file and does not wait: the next frame need
 // not wait for a memory of gigabytes to be freed.
+// The files go with the process: they are links of this job's own. close waits for all of
+// it.
 func (p *processPool) clear() {
 	if p.open == nil {
 		return
@@ -103,10 +113,14 @@ func (p *processPool) close() {
 
 // openJob returns a process with the job's file open: the current one, or the spare.
 // Errors: fetch's, errUnable, those of Session.Open.
+// One process never sees the files of two jobs: a scene may leave something behind in the
+// memory of the process or in its folder.
 func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error) {
 	if a := w.pool.open; a != nil && a.job.JobID == job.JobID {
 		return a, nil
 	}
+	// The old process ends while the files are fetched, so that two scenes need not fit into
+	// the memory at once.
 	w.pool.clear()
 	files, err := w.fetch(ctx, job)
 	if err != nil {
@@ -119,6 +133,7 @@ func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error)
 	}
 	a := &openJob{Session: session, job: job, files: files}
 	w.pool.open = a
+	// A process whose open failed is in an unknown state, so clear ends it too.
 	if a.opened, err = session.Open(ctx, files.input); err != nil {
 		w.pool.clear()
 		return nil, err

@@ -29,21 +29,25 @@ const (
 // or the disk fails. The frame is given back and the worker backs off.
 var errUnable = errors.New("this worker is not able to work now")
 
-// unableTry selects the pause of a worker that is unable to work: as after so many
-// failed calls.
+// unableTry selects the pause of a worker that is unable to work: as after so many failed
+// calls. That pause is 2 to 4 seconds: long enough not to drain a job's frames one by one,
+// short enough for a disk that was full for a moment.
 const unableTry = 5
 
-// frameQueue holds the leased frames that wait for this worker's Blender.
+// frameQueue holds the leased frames that wait for this worker's Blender. Only the
+// rendering goroutine uses it. Near the end of a job it may hold frames of the next one
+// too.
 type frameQueue struct {
-	tasks   []*task
-	asked   chan answer // the open lease call; nil without one
-	job     string      // id of the newest reply's job
-	waiting int         // unleased frames of that job at that time
-	pace    time.Duration
-	ended   chan struct{} // closed when the running frame ends
+	tasks   []*task         // in the order of the replies
+	pending chan leaseReply // of capacity 1: the reply of the open lease call; nil without one
+	job     string          // id of the newest reply's job
+	waiting int             // unleased frames of that job at that time
+	pace    time.Duration   // measured time of a frame of that job; 0 before the first
+	ended   chan struct{}   // closed when the running frame ends
 }
 
-type answer struct {
+// leaseReply is the outcome of one lease call.
+type leaseReply struct {
 	reply  farmapi.LeaseReply
 	err    error
 	waited bool // it was a long poll
@@ -62,6 +66,7 @@ func (q *frameQueue) prefetchCount() int {
 
 // measure updates the pace with a frame's time. Recent frames count most, since
 // neighbours in an animation cost alike.
+// The least pace is a millisecond, so that prefetchCount can divide by it.
 func (q *frameQueue) measure(d time.Duration) {
 	if q.pace == 0 {
 		q.pace = d
@@ -71,11 +76,16 @@ func (q *frameQueue) measure(d time.Duration) {
 
 // renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx
 // and serves the calls that return what is left.
+// It alone uses the pool, the cache and the guards, so none of them needs a lock.
+//
+// Held frames are compared as soon as no more frames of their job are in sight: a caller
+// waits for them, and another job's file would end the process that they are compared
+// with.
 func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 	var q frameQueue
 	defer func() { w.drain(drainCtx, &q) }()
 	for ctx.Err() == nil {
-		if len(q.tasks) == 0 && q.waiting == 0 && q.asked == nil {
+		if len(q.tasks) == 0 && q.waiting == 0 && q.pending == nil {
 			w.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
 		}
 		if !w.refill(ctx, &q) {
@@ -87,53 +97,56 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
 		if a := w.pool.open; a != nil && a.job.JobID != next.job.JobID {
-			w.compareHeld(ctx, drainCtx)
+			w.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
 		}
 		if q.waiting == 0 && len(q.tasks) == 0 && w.cfg.Device == blender.GPU {
 			w.pool.warm() // start it beside the last frame in sight
 		}
 		q.ended = make(chan struct{})
-		if len(q.tasks) == 0 && q.asked == nil && q.waiting > 0 && q.pace > 0 {
-			w.ask(ctx, &q, 1, 0, max(q.pace-askLead, 0))
+		if len(q.tasks) == 0 && q.pending == nil && q.waiting > 0 && q.pace > 0 {
+			w.requestFrames(ctx, &q, 1, 0, max(q.pace-askLead, 0))
 		}
 		took, err := w.render(ctx, drainCtx, next)
 		close(q.ended)
 		if err == nil {
 			q.measure(took)
 		}
+		// Only this machine's own failures slow it down. A frame that fails is reported, and
+		// the next one may be sound.
 		if errors.Is(err, errUnable) && w.backOff(ctx, "render", unableTry, err) != nil {
 			return
 		}
 	}
 }
 
-// refill takes the server's reply, asks for more frames when needed, and waits while
-// there is nothing to render. It returns false when ctx ends.
+// refill takes the server's reply, asks for more frames when needed, and waits while there
+// is nothing to render. It returns false when ctx ends. At most one lease call is open at
+// a time: how many frames to ask for depends on what the last call brought.
 func (w *Worker) refill(ctx context.Context, q *frameQueue) bool {
-	if q.asked == nil {
+	if q.pending == nil {
 		switch n := q.prefetchCount(); {
 		case len(q.tasks) == 0:
-			w.ask(ctx, q, max(n, 1), w.pollWait(), 0)
+			w.requestFrames(ctx, q, max(n, 1), w.pollWait(), 0)
 		case n > 0:
-			w.ask(ctx, q, n, 0, 0)
+			w.requestFrames(ctx, q, n, 0, 0)
 		}
 	}
 	if len(q.tasks) > 0 {
 		select {
-		case got := <-q.asked: // a nil channel is never ready
-			w.take(q, got)
+		case got := <-q.pending: // a nil channel is never ready
+			w.enqueue(q, got)
 		default:
 		}
 		return true
 	}
-	calm := time.NewTimer(spareDelay)
-	defer calm.Stop()
+	spareTimer := time.NewTimer(spareDelay)
+	defer spareTimer.Stop()
 	for {
 		select {
-		case got := <-q.asked:
-			w.take(q, got)
+		case got := <-q.pending:
+			w.enqueue(q, got)
 			return ctx.Err() == nil
-		case <-calm.C:
+		case <-spareTimer.C:
 			if q.waiting == 0 {
 				w.pool.warm() // the next frame is likely another job's
 			}
@@ -152,15 +165,18 @@ func (w *Worker) pollWait() time.Duration {
 	return pollDuration
 }
 
-// ask requests n frames, preferably of the open job, after a delay or as soon as the
+// requestFrames requests n frames, preferably of the open job, after a delay or as soon as the
 // running frame ends.
-func (w *Worker) ask(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
+// The call runs beside the render. It outlives the frame, and repeats itself while the
+// server cannot be reached.
+func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
+	// The open job is a preference, not a condition: the server may answer with another one.
 	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds()}
 	if w.pool.open != nil {
 		req.JobID = w.pool.open.job.JobID
 	}
-	asked, ended := make(chan answer, 1), q.ended
-	q.asked = asked
+	pending, ended := make(chan leaseReply, 1), q.ended
+	q.pending = pending
 	go func() {
 		if delay > 0 {
 			later := time.NewTimer(delay)
@@ -171,7 +187,7 @@ func (w *Worker) ask(ctx context.Context, q *frameQueue, n int, wait, delay time
 			}
 			later.Stop()
 		}
-		got := answer{waited: wait > 0}
+		got := leaseReply{waited: wait > 0}
 		got.err = w.persist(ctx, "lease", func(workerID string) (err error) {
 			req.WorkerID = workerID
 			got.reply, err = w.cfg.Farm.Lease(ctx, req)
@@ -180,16 +196,17 @@ func (w *Worker) ask(ctx context.Context, q *frameQueue, n int, wait, delay time
 		if got.err != nil && ctx.Err() == nil { // an immediate repetition would be refused too
 			_ = w.backOff(ctx, "lease", unableTry, got.err)
 		}
-		asked <- got
+		pending <- got
 	}()
 }
 
-// take queues the frames of a reply.
-func (w *Worker) take(q *frameQueue, got answer) {
-	q.asked = nil
+// enqueue queues the frames of a reply.
+// From here on heartbeats extend the leases.
+func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
+	q.pending = nil
 	switch {
 	case got.err != nil:
-		return // ask has logged it
+		return // requestFrames has logged it
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
 		if got.waited {
@@ -197,6 +214,7 @@ func (w *Worker) take(q *frameQueue, got answer) {
 		}
 		return
 	}
+	// Another scene has another pace.
 	if q.job != got.reply.Job.JobID {
 		q.job, q.pace = got.reply.Job.JobID, 0
 	}
@@ -208,9 +226,11 @@ func (w *Worker) take(q *frameQueue, got answer) {
 
 // drain gives back the queued frames when the worker stops, and also what the open
 // lease call brings.
+// Without it the frames would wait until their leases lapse. The open call ends with ctx,
+// but its reply may have been on the way.
 func (w *Worker) drain(drainCtx context.Context, q *frameQueue) {
-	if q.asked != nil {
-		w.take(q, <-q.asked)
+	if q.pending != nil {
+		w.enqueue(q, <-q.pending)
 	}
 	w.releaseHeld(drainCtx)
 	w.giveBack(drainCtx, q.tasks...)
@@ -222,6 +242,8 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	if t.ctx.Err() != nil {
 		return 0, context.Cause(t.ctx)
 	}
+	// Three things end a render: a lost lease (t.ctx), the stop of the worker (ctx, after the
+	// grace), and the end of this function.
 	running, end := context.WithCancelCause(t.ctx)
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
@@ -235,6 +257,8 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 			w.deliverOrHold(ctx, drainCtx, a, t, f)
 			return took, nil
 		}
+		// After a failed render the state of the process is unknown. It ends, and the frames
+		// that it holds are given back.
 		w.keptDataFailed(a, err)
 		w.releaseHeld(drainCtx)
 		w.pool.clear()
@@ -245,6 +269,8 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 
 // endSoon ends a running frame after the grace period, or at once when its progress
 // shows that it needs longer.
+// An estimate is better than a fixed rule: a frame that is nearly done is worth its wait,
+// and one that has hardly begun is better begun elsewhere at once.
 func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t *task) {
 	if left, ok := t.remaining(); ok && left > w.cfg.Grace {
 		end(errStopped)
@@ -260,6 +286,9 @@ func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t
 }
 
 // giveUp reports an unfinished frame according to the reason.
+// A lost lease is not reported, because the server would refuse it. A frame given back
+// counts for nobody as a failure. Everything else is a failed attempt, whose code decides
+// what the server does next.
 func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	log := w.log.With("job", t.job.JobID, "frame", t.lease.Frame, "lease", t.lease.LeaseID)
 	var failed *blender.Error
@@ -282,7 +311,7 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
 	var held []farmapi.Held
 	for _, t := range tasks {
-		if t.ctx.Err() == nil {
+		if t.ctx.Err() == nil { // else the lease is lost already
 			held = append(held, t.held())
 		}
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)

@@ -11,6 +11,8 @@ import (
 )
 
 // The pause before a repeated call doubles from the first to the last.
+// A service that restarts is back within the first ones. The last one bounds how long a
+// worker is idle after an outage.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -21,7 +23,7 @@ const (
 // return together.
 func pause(n int, jitter float64) time.Duration {
 	d := lastPause
-	if n < 8 {
+	if n < 8 { // 250 ms << 7 is 32 s: from here on it is the last pause
 		d = min(firstPause<<(n-1), lastPause)
 	}
 	return d - time.Duration(jitter*float64(d/2))
@@ -29,6 +31,8 @@ func pause(n int, jitter float64) time.Duration {
 
 // refused reports that repeating a call cannot help: the server has understood and
 // declined it, or the bytes are not the announced ones.
+// A key that is not accepted is no refusal: an operator may be about to replace it, and
+// the finished frames on disk are worth waiting for.
 func refused(err error) bool {
 	if errors.Is(err, errUnsendable) || errors.Is(err, errDamaged) {
 		return true
@@ -41,11 +45,14 @@ func refused(err error) bool {
 }
 
 // unauthorized reports that the server does not accept the node key.
+// Only the first registration ends on it. Later calls repeat.
 func unauthorized(err error) bool {
 	var e *farmapi.Error
 	return errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
 }
 
+// unregistered reports that the server does not know the worker id. A new registration
+// helps.
 func unregistered(err error) bool {
 	var e *farmapi.Error
 	return errors.As(err, &e) && e.Code == string(fault.WorkerNotRegistered)
@@ -54,6 +61,7 @@ func unregistered(err error) bool {
 // persist repeats a call until it succeeds or is refused, or ctx ends. Each try gets
 // the worker's current id. A server that no longer knows the id gets a new
 // registration.
+// Errors: the refusal, errUnable, or the last error when ctx has ended.
 func (w *Worker) persist(ctx context.Context, what string, call func(workerID string) error) error {
 	for try := 1; ; try++ {
 		id := w.id()
@@ -63,6 +71,8 @@ func (w *Worker) persist(ctx context.Context, what string, call func(workerID st
 		}
 		if unregistered(err) {
 			err = w.register(ctx, id)
+			// At once, but only the first time: a server that forgets every registration
+			// would otherwise be called without a pause.
 			if err == nil && try == 1 {
 				continue
 			}
@@ -74,6 +84,7 @@ func (w *Worker) persist(ctx context.Context, what string, call func(workerID st
 }
 
 // backOff waits before the next try. It returns ctx's error when ctx ends first.
+// A server that names a pause gets it, up to lastPause.
 func (w *Worker) backOff(ctx context.Context, what string, try int, err error) error {
 	d := pause(try, w.cfg.Jitter())
 	var failed *farmapi.Error

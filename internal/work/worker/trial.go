@@ -15,10 +15,10 @@ import (
 
 // Trial is the result of rendering the built-in scene.
 type Trial struct {
-	Info    blender.Info
-	Started time.Duration // until Blender was ready
-	Frame   blender.Frame // zero without a device to render on
-	Picture pixels.Picture
+	Info    blender.Info   // what the started Blender can do here
+	Started time.Duration  // until Blender was ready
+	Frame   blender.Frame  // zero without a device to render on
+	Picture pixels.Picture // decoded from Frame.Path, which no longer exists
 }
 
 // Try starts a process, renders the demo's first frame and reads the picture. Its
@@ -31,6 +31,7 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 		return t, fmt.Errorf("make a folder for a trial: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// Without denoising: a Blender that is built without a denoiser can still work.
 	opts.Temp, opts.Out, opts.Denoise = dir, dir, blender.Off
 	begun := time.Now()
 	session, err := r.Start(ctx, opts)
@@ -39,6 +40,7 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	t.Started, t.Info = time.Since(begun), session.Info()
+	// Without a device there is nothing to render on, which Info shows: no error.
 	if _, _, ok := t.Info.Choose(opts.Device); !ok {
 		return t, nil
 	}
@@ -65,6 +67,9 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 // into a folder that later processes only read. Otherwise a customer's scene could
 // replace a kernel. The first compilation takes minutes with Debian's Blender,
 // seconds with others.
+// Where the kernels are compiled already, the trial takes seconds. Only a real Blender on
+// a GPU has kernels; tests and synthetic renderers do not. Its errors end Run: a GPU that
+// cannot render the built-in scene renders no other.
 func (w *Worker) makeKernels(ctx context.Context) error {
 	if _, ok := w.cfg.Renderer.(Blender); !ok || w.cfg.Device != blender.GPU {
 		return nil

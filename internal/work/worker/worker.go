@@ -17,15 +17,18 @@ import (
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run
 // once.
+// Four goroutines share it: the render loop, the heartbeats, the delivery and, per
+// picture, a check. Fields without a lock are set before those start, or belong to the one
+// that the comment names.
 type Worker struct {
-	cfg    Config
+	cfg    Config // with defaults, never changed
 	log    *slog.Logger
-	self   farmapi.RegisterRequest
+	self   farmapi.RegisterRequest // what every registration sends; set by join
 	dirs   folders
-	out    *outbox
-	held   holdings
-	pool   *processPool
-	inputs *cache // of the rendering goroutine
+	out    *outbox      // reports that the server has not answered
+	held   holdings     // leases that heartbeats must extend
+	pool   *processPool // of the rendering goroutine
+	inputs *cache       // of the rendering goroutine
 	// noData holds, by the file's hash, why data is not kept. It belongs to the
 	// rendering goroutine too.
 	noData map[string]string
@@ -33,11 +36,13 @@ type Worker struct {
 	finishing sync.WaitGroup // pictures that are checked beside the next render
 
 	registering sync.Mutex // held during a registration, so that one call serves all goroutines
-	mu          sync.Mutex
+	mu          sync.Mutex // guards registered
 	registered  farmapi.RegisterReply
 }
 
-// folders are the parts of the work folder.
+// folders are the parts of the work folder, as absolute paths. They lie together, so that
+// a picture changes its folder by a rename and an input gets there by a link: neither is
+// copied.
 type folders struct{ pictures, processes, projects, outbox, kernels string }
 
 // KernelFolder is the part of the work folder that holds compiled GPU kernels. It is
@@ -55,6 +60,7 @@ func New(cfg Config) *Worker {
 // DeliveryGrace. Errors: an unusable work folder, a Blender that does not start,
 // ErrVersion, ErrNoGPU, a refused first registration.
 func (w *Worker) Run(ctx context.Context) error {
+	// The lock comes first: what follows would empty the folders of a running worker.
 	unlock, err := w.prepareFolders()
 	if err != nil {
 		return err
@@ -77,6 +83,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
 		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys))
 
+	// ctx says when to stop taking work, drainCtx when to stop returning it. Heartbeats run
+	// on the second: a lease that lapses in the grace period would waste its frame.
 	drainCtx, cut := withGrace(ctx, w.cfg.Grace+DeliveryGrace)
 	defer cut()
 	var background sync.WaitGroup
@@ -108,6 +116,7 @@ func (w *Worker) announceStop(drainCtx context.Context) {
 }
 
 // withGrace returns a context that ends d after ctx does.
+// The returned function must be called: it frees the timer, and ends the context at once.
 func withGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -143,6 +152,8 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		unlock()
 		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
 	}
+	// Nothing in these folders is a promise: pictures that count are in the outbox, and the
+	// server gives an unreported frame to somebody else.
 	for _, dir := range []string{w.dirs.pictures, w.dirs.processes, w.dirs.projects} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			unlock()
@@ -159,6 +170,8 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 	return unlock, nil
 }
 
+// startSession starts one Blender with the settings of this worker. Every process keeps
+// data between frames; which frames make use of it is the guard's choice.
 func (w *Worker) startSession(ctx context.Context) (Session, error) {
 	return w.cfg.Renderer.Start(ctx, blender.Options{
 		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true, Kernels: w.dirs.kernels,
@@ -172,6 +185,7 @@ func (w *Worker) join(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the first Blender: %w", err)
 	}
+	// It is not thrown away: the first job opens its file in this process.
 	w.pool.keep(first)
 	if w.self, err = w.cfg.Admit(first.Info()); err != nil {
 		return err
@@ -192,6 +206,8 @@ func (w *Worker) join(ctx context.Context) error {
 func (w *Worker) register(ctx context.Context, stale string) error {
 	w.registering.Lock()
 	defer w.registering.Unlock()
+	// A second registration would replace the new id, and the leases taken under it would
+	// lapse.
 	if w.id() != stale {
 		return nil
 	}
@@ -205,16 +221,20 @@ func (w *Worker) register(ctx context.Context, stale string) error {
 	return nil
 }
 
+// id is the id that the server gave this worker; "" before the first registration. It
+// changes when a server that has forgotten the worker registers it anew.
 func (w *Worker) id() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.registered.WorkerID
 }
 
-// minPace protects a server that names no pace.
+// minPace protects a server that names no pace: 0 seconds would be a heartbeat without a
+// pause.
 const minPace = 100 * time.Millisecond
 
 // pace is the time between heartbeats.
+// The server names it with each registration, as a part of the life of a lease.
 func (w *Worker) pace() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

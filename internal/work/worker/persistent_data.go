@@ -13,7 +13,7 @@ import (
 )
 
 // sampledOneIn is the share of jobs that are watched although their scene gives no
-// reason for doubt. The job's id decides, so that all workers watch the same jobs.
+// reason to. The job's id decides, so that all workers watch the same jobs.
 const sampledOneIn = 8
 
 // Of a watched job the guard compares the 2nd frame that a process renders, then the
@@ -36,6 +36,8 @@ const (
 	tooMuch   = "svc: Blender ended with persistent data kept; it is off for this job on this worker\n"
 )
 
+// sampled reports whether the job's id puts it into the sample. Hashing spreads any kind
+// of ids evenly.
 func sampled(jobID string) bool {
 	sum := sha256.Sum256([]byte(jobID))
 	return sum[0]%sampledOneIn == 0
@@ -45,21 +47,23 @@ func sampled(jobID string) bool {
 // of a process is right, because nothing is kept yet. Later frames of a watched job
 // are held until one of them has been compared with a frame rendered without kept
 // data.
+// It belongs to one open file in one process. What it finds out outlives it in
+// Worker.noData.
 type guard struct {
-	watched bool
-	began   bool   // the process has rendered a frame
-	note    string // why data is no longer kept; "" while it is
-	batch   int    // how many frames are held before a comparison
-	held    []renderedFrame
+	watched bool            // frames are held and compared
+	began   bool            // the process has rendered a frame
+	note    string          // why data is no longer kept; "" while it is
+	batch   int             // how many frames are held before a comparison
+	held    []renderedFrame // in the order of rendering; their leases are alive
 }
 
 // renderedFrame is a frame whose picture lies in the outbox.
 type renderedFrame struct {
 	task     *task
-	job      *openJob
+	job      *openJob // the process that rendered it
 	frame    blender.Frame
-	path     string
-	switched []string
+	path     string   // of the picture, in the outbox
+	switched []string // settings that differed from the file's at that time
 }
 
 // renderFrame renders with persistent data unless the guard has switched it off.
@@ -87,13 +91,15 @@ func (a *openJob) switched() []string {
 // deliverOrHold moves a picture out of Blender's folder. It delivers the frame, or
 // holds it until its guard has compared.
 func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
-	path, err := w.out.claim(t.lease, f.Path)
+	// At once, because the next frame may get the same name in Blender's folder.
+	path, err := w.out.moveIn(t.lease, f.Path)
 	if err != nil {
 		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "error", err)
 		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
 		return
 	}
 	s := renderedFrame{t, a, f, path, a.switched()}
+	// The first frame of a process is right, and an unwatched job needs no comparison.
 	g := &a.guard
 	if first := !g.began; first || !g.watched || g.note != "" {
 		g.began = true
@@ -106,10 +112,12 @@ func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *tas
 	}
 }
 
-// compareHeld renders the newest held frame again in a process that never kept data.
-// Equal pixels release all held frames. Otherwise all of them are rendered anew, and
-// the job keeps no data on this worker from then on. The end of ctx stops the
-// comparison.
+// compareHeld renders the newest held frame again in a process that never kept data. Equal
+// pixels release all held frames. Otherwise all of them are rendered anew, and the job
+// keeps no data on this worker from then on. The end of ctx stops the comparison. Only the
+// newest is compared: kept data that spoils a frame stays in the process, so the later
+// ones show it too. Its lease bounds the comparison; the others are checked when they are
+// finished.
 func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
 	a := w.pool.open
 	if a == nil || len(a.guard.held) == 0 {
@@ -124,13 +132,15 @@ func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
 	defer stop()
 	same, err := w.compare(running, newest)
 	switch {
-	case running.Err() != nil:
+	case running.Err() != nil: // the lease is lost or the worker stops: nothing is proven
 		w.abandonHeld(running, drainCtx, held, err)
 		return
 	case same:
 		a.guard.batch = min(2*a.guard.batch, lastBatch)
 	default:
 		w.log.Warn("persistent data is off for a job", "job", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
+		// A comparison that failed proves nothing, but its frames are not delivered on
+		// trust.
 		note := fmt.Sprintf(differs, newest.frame.Number)
 		if err != nil {
 			note = unchecked
@@ -151,6 +161,7 @@ func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
 // for example.
 func (w *Worker) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
 	a := s.job
+	// It is kept for the next comparison. RenderFresh makes it forget the frame before.
 	if a.second == nil {
 		if a.second, err = w.pool.take(ctx); err != nil {
 			return false, err
@@ -188,6 +199,8 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 
 // rerender renders held frames again in a new process that keeps nothing. That
 // process then serves the rest of the job.
+// The leases stay the same, so the caller sees no failed attempt. On an error the frames
+// that were rendered anew are given up with the others.
 func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 	job := held[0].job.job
 	w.pool.clear()
@@ -196,6 +209,7 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 		if s.task.ctx.Err() != nil {
 			continue // the lease was lost; finish drops the frame
 		}
+		// The first one opens the file; noData makes its guard keep nothing.
 		a, err := w.openJob(ctx, job)
 		if err != nil {
 			return err
@@ -204,6 +218,7 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 		if err != nil {
 			return err
 		}
+		// The new picture replaces the spoiled one under the same name.
 		if err := os.Rename(f.Path, s.path); err != nil {
 			return err
 		}
@@ -247,6 +262,7 @@ const rememberedFiles = 256
 
 // disablePersistentData switches kept data off for a job, also for the next time its
 // file is opened.
+// The file's hash is the key: another job of the same file has the same scene.
 func (w *Worker) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
 	if w.noData == nil {
@@ -259,6 +275,8 @@ func (w *Worker) disablePersistentData(a *openJob, note string) {
 }
 
 // newGuard returns the guard of a file that was just opened.
+// A file whose data is already not kept needs no comparison. Otherwise Blender's own hint
+// (Opened.Doubtful) or the sample decides.
 func (w *Worker) newGuard(a *openJob) guard {
 	return guard{
 		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.Doubtful || sampled(a.job.JobID)),

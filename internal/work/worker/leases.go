@@ -19,6 +19,8 @@ var (
 )
 
 // task is a leased frame from its lease until its report.
+// The rendering goroutine, the heartbeats and the check of its picture share it; mu guards
+// what changes.
 type task struct {
 	job   farmapi.Job
 	lease farmapi.Lease
@@ -26,9 +28,9 @@ type task struct {
 	end   context.CancelCauseFunc
 
 	mu       sync.Mutex
-	began    time.Time
-	progress float64 // 0 to 1
-	reported float64 // the share of progress that the server knows
+	began    time.Time // zero until Blender has the file open and renders
+	progress float64   // 0 to 1
+	reported float64   // the share of progress that the server knows
 }
 
 // advance records progress. A scene with several layers starts each at 0, so only the
@@ -39,6 +41,8 @@ func (t *task) advance(share float64) {
 	t.progress = max(t.progress, share)
 }
 
+// begin starts the frame's clock. Opening a file does not count: it is paid once for many
+// frames, and remaining extrapolates from this time.
 func (t *task) begin() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,6 +58,8 @@ func (t *task) unreported() float64 {
 }
 
 // held describes the lease for a call, and marks its progress as reported.
+// A call that fails after it costs nothing but a later report of the same progress: the
+// next heartbeat repeats the current value.
 func (t *task) held() farmapi.Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,15 +75,20 @@ func (t *task) remaining() (d time.Duration, ok bool) {
 	if t.began.IsZero() || t.progress <= 0 {
 		return 0, false
 	}
+	// Samples take alike long, so the rest is proportional to what is done.
 	return time.Duration(float64(time.Since(t.began)) * (1 - t.progress) / t.progress), true
 }
 
 // holdings are all leases that the worker has and has not reported.
+// What is in it, heartbeats extend: a lease that is dropped here too early lapses on the
+// server, and one that is kept too long blocks its frame. The zero value is empty.
 type holdings struct {
 	mu    sync.Mutex
 	tasks map[string]*task // by lease id
 }
 
+// take adds a new lease. The task's context is of no other context: the stop of the worker
+// does not lose a lease, only the server does.
 func (h *holdings) take(job farmapi.Job, lease farmapi.Lease) *task {
 	ctx, end := context.WithCancelCause(context.Background())
 	t := &task{job: job, lease: lease, ctx: ctx, end: end}
@@ -96,12 +107,13 @@ func (h *holdings) drop(leaseID string, attempt int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tasks[leaseID]; t != nil && t.lease.Attempt == attempt {
-		t.end(nil)
+		t.end(nil) // frees the context; nothing waits for it any more
 		delete(h.tasks, leaseID)
 	}
 }
 
 // lose ends the frames whose leases the server has revoked.
+// An id that is not held is ignored: the answer to a heartbeat may come after the report.
 func (h *holdings) lose(leaseIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,6 +125,8 @@ func (h *holdings) lose(leaseIDs []string) {
 	}
 }
 
+// list describes all held leases for a heartbeat, by id: a server that locks their rows in
+// the order of the call then meets no other order.
 func (h *holdings) list() []farmapi.Held {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,7 +158,8 @@ func (h *holdings) hasNewProgress() bool {
 	return false
 }
 
-// beat extends the held leases until ctx ends.
+// beat extends the held leases until ctx ends. A slow call delays the next one, and never
+// overlaps it.
 func (w *Worker) beat(ctx context.Context) {
 	last := time.Now()
 	for {
@@ -156,6 +171,7 @@ func (w *Worker) beat(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		// Woken early: only progress is a reason to call before the pace.
 		if due > progressInterval && !w.held.hasNewProgress() {
 			continue
 		}
@@ -174,6 +190,8 @@ func (w *Worker) beatOnce(ctx context.Context) {
 	id := w.id()
 	reply, err := w.cfg.Farm.Heartbeat(ctx, farmapi.HeartbeatRequest{WorkerID: id, Leases: held})
 	if unregistered(err) {
+		// The leases belong to the old id. The next heartbeat names the new one, and the
+		// server says which of them are lost.
 		err = w.register(ctx, id)
 	}
 	if err != nil {
