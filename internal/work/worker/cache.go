@@ -36,10 +36,10 @@ type cached struct {
 	verified bool      // this run has verified its hash
 }
 
-// openCache indexes what earlier runs kept and deletes files that were not received
-// whole. limit 0 means the default.
-// It also deletes what does not belong there: the names of cached files are hashes. Files
-// over the limit go at once, because the limit may have become smaller.
+// openCache indexes what earlier runs kept and deletes files that were not received whole.
+// limit 0 means the default. It also deletes what does not belong there: the names of
+// cached files are hashes. Files over the limit go at once, because the limit may have
+// become smaller.
 func openCache(dir string, limit int64) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the cache: %w", err)

@@ -32,8 +32,7 @@ type Farm interface {
 }
 
 // Renderer starts the processes that render. Tests replace it by one that needs no
-// Blender.
-// Start is called by several goroutines at once: a spare starts beside a render.
+// Blender. Start is called by several goroutines at once: a spare starts beside a render.
 type Renderer interface {
 	Start(context.Context, blender.Options) (Session, error)
 }
@@ -127,10 +126,10 @@ var (
 )
 
 // Admit decides whether this Blender may work here, and logs what a flag admitted. It
-// returns the worker's registration. Errors: ErrVersion, ErrNoGPU.
-// The device and the versions that it returns are those of info, never those of the flags:
-// a receipt names what rendered. A synthetic renderer is always admitted here; the server
-// decides whether it takes one.
+// returns the worker's registration. Errors: ErrVersion, ErrNoGPU. The device and the
+// versions that it returns are those of info, never those of the flags: a receipt names
+// what rendered. A synthetic renderer is always admitted here; the server decides whether
+// it takes one.
 func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	if info.Synthetic {
 		c.Log.Warn("nothing is rendered here: the renderer is synthetic, and every job that it touches says so")

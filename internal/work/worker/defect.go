@@ -8,13 +8,12 @@ import (
 	"svc.example/internal/ground/pixels"
 )
 
-// frameDefect returns what is wrong with a rendered frame, nil for nothing. It must
-// be the leased frame, in the rendered size, on the registered device, and Blender
-// must not have logged a defect. The server judges the picture's content: it knows
-// the neighbouring frames.
-// The order matters: the first defect is the one that explains the others. A wrong device
-// on a GPU worker is reported as gpu_unavailable, so that the server looks at the worker
-// and not at the scene.
+// frameDefect returns what is wrong with a rendered frame, nil for nothing. It must be the
+// leased frame, in the rendered size, on the registered device, and Blender must not have
+// logged a defect. The server judges the picture's content: it knows the neighbouring
+// frames. The order matters: the first defect is the one that explains the others. A wrong
+// device on a GPU worker is reported as gpu_unavailable, so that the server looks at the
+// worker and not at the scene.
 func frameDefect(wanted int, device string, f blender.Frame, p pixels.Picture) *blender.Error {
 	bad := func(code, format string, args ...any) *blender.Error {
 		return &blender.Error{Code: code, Message: fmt.Sprintf(format, args...), Log: f.Log}
@@ -34,14 +33,12 @@ func frameDefect(wanted int, device string, f blender.Frame, p pixels.Picture) *
 	return loggedDefect(f)
 }
 
-// errorPattern is a text that Blender or Cycles logs when a frame is broken although
-// the render succeeds.
-// text is in lower case.
+// errorPattern is a text that Blender or Cycles logs when a frame is broken although the
+// render succeeds. text is in lower case.
 type errorPattern struct{ text, code string }
 
-// errorPatterns are matched in this order, in lower case. Other lines with "Error:"
-// do not count: Blender logs them for files that a scene lacks, and inspect has
-// warned of those.
+// errorPatterns are matched in this order, in lower case. Other lines with "Error:" do not
+// count: Blender logs them for files that a scene lacks, and inspect has warned of those.
 // Memory comes before the APIs: a line may name both, and only out_of_memory helps the
 // caller.
 func errorPatterns() []errorPattern {
@@ -58,8 +55,8 @@ func errorPatterns() []errorPattern {
 	}
 }
 
-// loggedDefect finds the first error pattern in Blender's log of a frame.
-// The log holds at most blender.FrameLogBytes, so the search is bounded.
+// loggedDefect finds the first error pattern in Blender's log of a frame. The log holds at
+// most blender.FrameLogBytes, so the search is bounded.
 func loggedDefect(f blender.Frame) *blender.Error {
 	for line := range strings.Lines(f.Log) {
 		low := strings.ToLower(line)

@@ -47,10 +47,9 @@ func (w *Worker) finish(s renderedFrame) {
 	})
 }
 
-// check reads a picture once: decoding, hashing and counting share one pass over a
-// file that may have hundreds of megabytes.
-// Errors: a *blender.Error with the code to report; any other means that the picture is
-// unsound.
+// check reads a picture once: decoding, hashing and counting share one pass over a file
+// that may have hundreds of megabytes. Errors: a *blender.Error with the code to report;
+// any other means that the picture is unsound.
 func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	t, f := s.task, s.frame
 	file, err := os.Open(s.path)

@@ -20,9 +20,8 @@ import (
 // errDamaged reports that a job's files are not what the server described.
 var errDamaged = errors.New("the job's file arrived damaged")
 
-// damagedTries bounds how often a damaged file is fetched again.
-// Each try costs the whole file, and a disk or a proxy that damages a file three times
-// will go on to.
+// damagedTries bounds how often a damaged file is fetched again. Each try costs the whole
+// file, and a disk or a proxy that damages a file three times will go on to.
 const damagedTries = 3
 
 // files are a job's input, in a folder of its own: the cache may evict a file while
@@ -164,8 +163,8 @@ func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi
 	return nil
 }
 
-// receive copies one part of at most size bytes.
-// A shorter part is not noticed here: the hash of the whole file tells.
+// receive copies one part of at most size bytes. A shorter part is not noticed here: the
+// hash of the whole file tells.
 func (w *Worker) receive(ctx context.Context, workerID, jobID, part string, size int64, to io.Writer) (int64, error) {
 	in, err := w.cfg.Farm.Part(ctx, workerID, jobID, part, size)
 	if err != nil {

@@ -18,9 +18,8 @@ var (
 	errStopped = errors.New("the worker stops")
 )
 
-// task is a leased frame from its lease until its report.
-// The rendering goroutine, the heartbeats and the check of its picture share it; mu guards
-// what changes.
+// task is a leased frame from its lease until its report. The rendering goroutine, the
+// heartbeats and the check of its picture share it; mu guards what changes.
 type task struct {
 	job   farmapi.Job
 	lease farmapi.Lease
@@ -57,9 +56,9 @@ func (t *task) unreported() float64 {
 	return t.progress - t.reported
 }
 
-// held describes the lease for a call, and marks its progress as reported.
-// A call that fails after it costs nothing but a later report of the same progress: the
-// next heartbeat repeats the current value.
+// held describes the lease for a call, and marks its progress as reported. A call that
+// fails after it costs nothing but a later report of the same progress: the next heartbeat
+// repeats the current value.
 func (t *task) held() farmapi.Held {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,9 +78,9 @@ func (t *task) remaining() (d time.Duration, ok bool) {
 	return time.Duration(float64(time.Since(t.began)) * (1 - t.progress) / t.progress), true
 }
 
-// holdings are all leases that the worker has and has not reported.
-// What is in it, heartbeats extend: a lease that is dropped here too early lapses on the
-// server, and one that is kept too long blocks its frame. The zero value is empty.
+// holdings are all leases that the worker has and has not reported. What is in it,
+// heartbeats extend: a lease that is dropped here too early lapses on the server, and one
+// that is kept too long blocks its frame. The zero value is empty.
 type holdings struct {
 	mu    sync.Mutex
 	tasks map[string]*task // by lease id
@@ -112,8 +111,8 @@ func (h *holdings) drop(leaseID string, attempt int) {
 	}
 }
 
-// lose ends the frames whose leases the server has revoked.
-// An id that is not held is ignored: the answer to a heartbeat may come after the report.
+// lose ends the frames whose leases the server has revoked. An id that is not held is
+// ignored: the answer to a heartbeat may come after the report.
 func (h *holdings) lose(leaseIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,9 +17,8 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// report is the result of one lease. Exactly one field is set.
-// Its JSON is kept on disk across versions of the program: the members are those of the
-// workers' API.
+// report is the result of one lease. Exactly one field is set. Its JSON is kept on disk
+// across versions of the program: the members are those of the workers' API.
 type report struct {
 	Frame *farmapi.FrameResult `json:"frame,omitempty"` // its picture lies beside it
 	Fail  *farmapi.FailRequest `json:"fail,omitempty"`
@@ -48,10 +47,9 @@ type outbox struct {
 	more chan struct{} // of capacity 1, filled by put: one wake-up serves any number
 }
 
-// openOutbox finds the reports that an earlier run could not send, and deletes
-// pictures without a report.
-// A picture without a report is one that the last run was still checking; its lease has
-// lapsed or will, and the frame is rendered again.
+// openOutbox finds the reports that an earlier run could not send, and deletes pictures
+// without a report. A picture without a report is one that the last run was still
+// checking; its lease has lapsed or will, and the frame is rendered again.
 func openOutbox(dir string) (*outbox, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("make the outbox: %w", err)
@@ -78,8 +76,8 @@ func openOutbox(dir string) (*outbox, error) {
 }
 
 // moveIn moves a picture into the outbox under its lease's name, where no later frame
-// overwrites it. Without put it is not a report.
-// The rename is within one file system, so it costs the same for any size.
+// overwrites it. Without put it is not a report. The rename is within one file system, so
+// it costs the same for any size.
 func (o *outbox) moveIn(lease farmapi.Lease, picture string) (path string, err error) {
 	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+".image")
 	if err := os.Rename(picture, path); err != nil {
@@ -94,10 +92,9 @@ func key(leaseID string, attempt int) string {
 	return fmt.Sprintf("%s-%d", url.PathEscape(leaseID), attempt)
 }
 
-// put stores a report. moveIn has stored a frame's picture before.
-// A crash before the .json leaves a picture that openOutbox deletes; after it, the next
-// run sends the report. Putting the same report twice would send it twice, which the
-// server answers alike.
+// put stores a report. moveIn has stored a frame's picture before. A crash before the
+// .json leaves a picture that openOutbox deletes; after it, the next run sends the report.
+// Putting the same report twice would send it twice, which the server answers alike.
 func (o *outbox) put(r report) error {
 	k := key(r.lease())
 	if r.Frame != nil {
@@ -161,8 +158,7 @@ func (o *outbox) remove(k string) error {
 	return err
 }
 
-// send delivers reports until ctx ends or, once closing is closed, until none is
-// left.
+// send delivers reports until ctx ends or, once closing is closed, until none is left.
 // Reports go one at a time: a picture fills the connection, and the order of the frames
 // stays.
 func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
@@ -187,10 +183,9 @@ func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 	}
 }
 
-// sendOne repeats one report until the server answers. It returns an error only when
-// ctx ends first.
-// The lease is dropped from the held ones only after the answer: while a large picture is
-// on its way, heartbeats keep the lease alive.
+// sendOne repeats one report until the server answers. It returns an error only when ctx
+// ends first. The lease is dropped from the held ones only after the answer: while a large
+// picture is on its way, heartbeats keep the lease alive.
 func (w *Worker) sendOne(ctx context.Context, k string) error {
 	r, err := w.out.read(k)
 	if err != nil {

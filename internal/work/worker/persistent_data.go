@@ -43,12 +43,10 @@ func sampled(jobID string) bool {
 	return sum[0]%sampledOneIn == 0
 }
 
-// guard checks that Blender's persistent data does not change pixels. The first frame
-// of a process is right, because nothing is kept yet. Later frames of a watched job
-// are held until one of them has been compared with a frame rendered without kept
-// data.
-// It belongs to one open file in one process. What it finds out outlives it in
-// Worker.noData.
+// guard checks that Blender's persistent data does not change pixels. The first frame of a
+// process is right, because nothing is kept yet. Later frames of a watched job are held
+// until one of them has been compared with a frame rendered without kept data. It belongs
+// to one open file in one process. What it finds out outlives it in Worker.noData.
 type guard struct {
 	watched bool            // frames are held and compared
 	began   bool            // the process has rendered a frame
@@ -197,10 +195,9 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 	return picture.SHA256, err
 }
 
-// rerender renders held frames again in a new process that keeps nothing. That
-// process then serves the rest of the job.
-// The leases stay the same, so the caller sees no failed attempt. On an error the frames
-// that were rendered anew are given up with the others.
+// rerender renders held frames again in a new process that keeps nothing. That process
+// then serves the rest of the job. The leases stay the same, so the caller sees no failed
+// attempt. On an error the frames that were rendered anew are given up with the others.
 func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 	job := held[0].job.job
 	w.pool.clear()
@@ -260,9 +257,8 @@ func (w *Worker) release(drainCtx context.Context, held []renderedFrame) {
 // rememberedFiles bounds how many files without kept data a worker remembers.
 const rememberedFiles = 256
 
-// disablePersistentData switches kept data off for a job, also for the next time its
-// file is opened.
-// The file's hash is the key: another job of the same file has the same scene.
+// disablePersistentData switches kept data off for a job, also for the next time its file
+// is opened. The file's hash is the key: another job of the same file has the same scene.
 func (w *Worker) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
 	if w.noData == nil {
@@ -274,9 +270,9 @@ func (w *Worker) disablePersistentData(a *openJob, note string) {
 	w.noData[a.job.InputSHA256] = note
 }
 
-// newGuard returns the guard of a file that was just opened.
-// A file whose data is already not kept needs no comparison. Otherwise Blender's own hint
-// (Opened.Doubtful) or the sample decides.
+// newGuard returns the guard of a file that was just opened. A file whose data is already
+// not kept needs no comparison. Otherwise Blender's own hint (Opened.Doubtful) or the
+// sample decides.
 func (w *Worker) newGuard(a *openJob) guard {
 	return guard{
 		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.Doubtful || sampled(a.job.JobID)),

@@ -61,8 +61,8 @@ func (p *processPool) warm() {
 }
 
 // take returns the spare, and starts one when there is none. Errors: the start's, and
-// ctx's cause.
-// When ctx ends first, the start goes on and the spare serves the next caller.
+// ctx's cause. When ctx ends first, the start goes on and the spare serves the next
+// caller.
 func (p *processPool) take(ctx context.Context) (Session, error) {
 	p.warm()
 	select {
@@ -74,17 +74,16 @@ func (p *processPool) take(ctx context.Context) (Session, error) {
 	}
 }
 
-// keep makes a taken process the spare again.
-// The pool must have no spare: take has emptied it.
+// keep makes a taken process the spare again. The pool must have no spare: take has
+// emptied it.
 func (p *processPool) keep(session Session) {
 	p.spare = make(chan started, 1)
 	p.spare <- started{session: session}
 }
 
-// clear ends the process with the open file and does not wait: the next frame need
-// not wait for a memory of gigabytes to be freed.
-// The files go with the process: they are links of this job's own. close waits for all of
-// it.
+// clear ends the process with the open file and does not wait: the next frame need not
+// wait for a memory of gigabytes to be freed. The files go with the process: they are
+// links of this job's own. close waits for all of it.
 func (p *processPool) clear() {
 	if p.open == nil {
 		return
@@ -112,9 +111,9 @@ func (p *processPool) close() {
 }
 
 // openJob returns a process with the job's file open: the current one, or the spare.
-// Errors: fetch's, errUnable, those of Session.Open.
-// One process never sees the files of two jobs: a scene may leave something behind in the
-// memory of the process or in its folder.
+// Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
+// two jobs: a scene may leave something behind in the memory of the process or in its
+// folder.
 func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error) {
 	if a := w.pool.open; a != nil && a.job.JobID == job.JobID {
 		return a, nil

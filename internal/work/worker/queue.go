@@ -64,9 +64,9 @@ func (q *frameQueue) prefetchCount() int {
 	return max(min(most, (q.waiting+1)/2), 0)
 }
 
-// measure updates the pace with a frame's time. Recent frames count most, since
-// neighbours in an animation cost alike.
-// The least pace is a millisecond, so that prefetchCount can divide by it.
+// measure updates the pace with a frame's time. Recent frames count most, since neighbours
+// in an animation cost alike. The least pace is a millisecond, so that prefetchCount can
+// divide by it.
 func (q *frameQueue) measure(d time.Duration) {
 	if q.pace == 0 {
 		q.pace = d
@@ -74,9 +74,9 @@ func (q *frameQueue) measure(d time.Duration) {
 	q.pace = max((q.pace+d)/2, time.Millisecond)
 }
 
-// renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx
-// and serves the calls that return what is left.
-// It alone uses the pool, the cache and the guards, so none of them needs a lock.
+// renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx and
+// serves the calls that return what is left. It alone uses the pool, the cache and the
+// guards, so none of them needs a lock.
 //
 // Held frames are compared as soon as no more frames of their job are in sight: a caller
 // waits for them, and another job's file would end the process that they are compared
@@ -165,10 +165,9 @@ func (w *Worker) pollWait() time.Duration {
 	return pollDuration
 }
 
-// requestFrames requests n frames, preferably of the open job, after a delay or as soon as the
-// running frame ends.
-// The call runs beside the render. It outlives the frame, and repeats itself while the
-// server cannot be reached.
+// requestFrames requests n frames, preferably of the open job, after a delay or as soon as
+// the running frame ends. The call runs beside the render. It outlives the frame, and
+// repeats itself while the server cannot be reached.
 func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
 	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds()}
@@ -200,8 +199,7 @@ func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, 
 	}()
 }
 
-// enqueue queues the frames of a reply.
-// From here on heartbeats extend the leases.
+// enqueue queues the frames of a reply. From here on heartbeats extend the leases.
 func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
 	q.pending = nil
 	switch {
@@ -224,10 +222,9 @@ func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
 	}
 }
 
-// drain gives back the queued frames when the worker stops, and also what the open
-// lease call brings.
-// Without it the frames would wait until their leases lapse. The open call ends with ctx,
-// but its reply may have been on the way.
+// drain gives back the queued frames when the worker stops, and also what the open lease
+// call brings. Without it the frames would wait until their leases lapse. The open call
+// ends with ctx, but its reply may have been on the way.
 func (w *Worker) drain(drainCtx context.Context, q *frameQueue) {
 	if q.pending != nil {
 		w.enqueue(q, <-q.pending)
@@ -267,10 +264,9 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	return 0, err
 }
 
-// endSoon ends a running frame after the grace period, or at once when its progress
-// shows that it needs longer.
-// An estimate is better than a fixed rule: a frame that is nearly done is worth its wait,
-// and one that has hardly begun is better begun elsewhere at once.
+// endSoon ends a running frame after the grace period, or at once when its progress shows
+// that it needs longer. An estimate is better than a fixed rule: a frame that is nearly
+// done is worth its wait, and one that has hardly begun is better begun elsewhere at once.
 func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t *task) {
 	if left, ok := t.remaining(); ok && left > w.cfg.Grace {
 		end(errStopped)
@@ -285,10 +281,10 @@ func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t
 	}
 }
 
-// giveUp reports an unfinished frame according to the reason.
-// A lost lease is not reported, because the server would refuse it. A frame given back
-// counts for nobody as a failure. Everything else is a failed attempt, whose code decides
-// what the server does next.
+// giveUp reports an unfinished frame according to the reason. A lost lease is not
+// reported, because the server would refuse it. A frame given back counts for nobody as a
+// failure. Everything else is a failed attempt, whose code decides what the server does
+// next.
 func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	log := w.log.With("job", t.job.JobID, "frame", t.lease.Frame, "lease", t.lease.LeaseID)
 	var failed *blender.Error

@@ -10,9 +10,9 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// The pause before a repeated call doubles from the first to the last.
-// A service that restarts is back within the first ones. The last one bounds how long a
-// worker is idle after an outage.
+// The pause before a repeated call doubles from the first to the last. A service that
+// restarts is back within the first ones. The last one bounds how long a worker is idle
+// after an outage.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -30,9 +30,9 @@ func pause(n int, jitter float64) time.Duration {
 }
 
 // refused reports that repeating a call cannot help: the server has understood and
-// declined it, or the bytes are not the announced ones.
-// A key that is not accepted is no refusal: an operator may be about to replace it, and
-// the finished frames on disk are worth waiting for.
+// declined it, or the bytes are not the announced ones. A key that is not accepted is no
+// refusal: an operator may be about to replace it, and the finished frames on disk are
+// worth waiting for.
 func refused(err error) bool {
 	if errors.Is(err, errUnsendable) || errors.Is(err, errDamaged) {
 		return true
@@ -44,8 +44,8 @@ func refused(err error) bool {
 	return e.Status != http.StatusUnauthorized && e.Status != http.StatusForbidden && !unregistered(err)
 }
 
-// unauthorized reports that the server does not accept the node key.
-// Only the first registration ends on it. Later calls repeat.
+// unauthorized reports that the server does not accept the node key. Only the first
+// registration ends on it. Later calls repeat.
 func unauthorized(err error) bool {
 	var e *farmapi.Error
 	return errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
@@ -58,9 +58,8 @@ func unregistered(err error) bool {
 	return errors.As(err, &e) && e.Code == string(fault.WorkerNotRegistered)
 }
 
-// persist repeats a call until it succeeds or is refused, or ctx ends. Each try gets
-// the worker's current id. A server that no longer knows the id gets a new
-// registration.
+// persist repeats a call until it succeeds or is refused, or ctx ends. Each try gets the
+// worker's current id. A server that no longer knows the id gets a new registration.
 // Errors: the refusal, errUnable, or the last error when ctx has ended.
 func (w *Worker) persist(ctx context.Context, what string, call func(workerID string) error) error {
 	for try := 1; ; try++ {

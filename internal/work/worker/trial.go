@@ -63,10 +63,9 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	return t, err
 }
 
-// makeKernels makes a Blender that opens no customer's file compile the GPU kernels,
-// into a folder that later processes only read. Otherwise a customer's scene could
-// replace a kernel. The first compilation takes minutes with Debian's Blender,
-// seconds with others.
+// makeKernels makes a Blender that opens no customer's file compile the GPU kernels, into
+// a folder that later processes only read. Otherwise a customer's scene could replace a
+// kernel. The first compilation takes minutes with Debian's Blender, seconds with others.
 // Where the kernels are compiled already, the trial takes seconds. Only a real Blender on
 // a GPU has kernels; tests and synthetic renderers do not. Its errors end Run: a GPU that
 // cannot render the built-in scene renders no other.

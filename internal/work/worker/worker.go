@@ -15,8 +15,7 @@ import (
 	"svc.example/internal/ground/farmapi"
 )
 
-// Worker renders the frames that a farm leases to it. Make one with New; call Run
-// once.
+// Worker renders the frames that a farm leases to it. Make one with New; call Run once.
 // Four goroutines share it: the render loop, the heartbeats, the delivery and, per
 // picture, a check. Fields without a lock are set before those start, or belong to the one
 // that the comment names.
@@ -115,8 +114,8 @@ func (w *Worker) announceStop(drainCtx context.Context) {
 	}
 }
 
-// withGrace returns a context that ends d after ctx does.
-// The returned function must be called: it frees the timer, and ends the context at once.
+// withGrace returns a context that ends d after ctx does. The returned function must be
+// called: it frees the timer, and ends the context at once.
 func withGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -233,8 +232,8 @@ func (w *Worker) id() string {
 // pause.
 const minPace = 100 * time.Millisecond
 
-// pace is the time between heartbeats.
-// The server names it with each registration, as a part of the life of a lease.
+// pace is the time between heartbeats. The server names it with each registration, as a
+// part of the life of a lease.
 func (w *Worker) pace() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
