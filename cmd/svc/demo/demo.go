@@ -1,9 +1,9 @@
 // Package demo has the command demo: a service, a worker and a caller in one process,
 // for one job.
 //
-// What always holds: the service lives in a temporary folder and ends with the command;
-// only the result is kept. It leaves each part to the command that has it by itself.
-// Start reading at Run.
+// What always holds: the service lives in a temporary folder, listens on the loopback
+// only and ends with the command; only the result and the log are kept. It leaves each
+// part to the package of the command that does it alone. Start reading at Run.
 package demo
 
 import (
@@ -35,23 +35,29 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Command starts a service of its own in a temporary folder and has one file
-// rendered by it.
+// Command starts a service in a temporary folder and renders one file with it.
+//
+// Its sandbox default is auto, unlike the worker's: the file is the person's own, and
+// a first try must not fail for want of bubblewrap.
 type Command struct {
 	farm.BlenderFlags
-	Sandbox string            `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is kept apart from this machine: required, by what there is, or not."`
-	File    string            `arg:"" optional:"" type:"existingfile" help:"A .blend; without it, the demo scene."`
-	Frames  caller.FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render; without it, the first three of the scene's."`
+	Sandbox string            `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
+	File    string            `arg:"" optional:"" type:"existingfile" help:"The .blend file. Without it, the demo scene."`
+	Frames  caller.FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render. Without it, the first three of the scene."`
 	Out     string            `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
 }
 
-// demoFrames is how many frames are rendered when none are named.
+// demoFrames is how many frames are rendered when none are named: enough to see
+// progress, and few enough for a first look on a slow machine.
 const demoFrames = 3
 
-// demoCredit is what the demo's wallet has, in cents: enough for any job.
+// demoCredit is the demo wallet's balance, in cents. It pays for 10000 frames, the most
+// that one job can have.
 const demoCredit = 10000
 
-// Run goes the main way once: inspect, price, pay, render, pack, verify.
+// Run takes one job all the way: inspect, price, pay, render, package, verify. Exit
+// codes are those of svc render. A second Ctrl-C ends the program at once and may
+// leave the temporary folder behind.
 func (c *Command) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -65,7 +71,7 @@ func (c *Command) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	// The log is kept beside the result, and not shown between the steps.
+	// The service's log goes to a file: between the steps it would bury them.
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return err
 	}
@@ -95,15 +101,16 @@ func (c *Command) Run(k *kong.Context) error {
 	case address := <-listening:
 		fmt.Fprintf(k.Stdout, "service   %s (its log: %s)\n", address, logFile.Name())
 		err = c.render(serving, k, address, key, file, served)
-	case err = <-served:
-		served <- nil
+	case err = <-served: // it ended before it listened
+		served <- nil // for the receive below
 	}
 	stopServing()
 	<-served
 	return proof.WithExitCode(err)
 }
 
-// scene is the file to render: the one given, else the demo scene, in folder.
+// scene is the path of the file to render: the given one, else the demo scene, which it
+// writes into folder.
 func (c *Command) scene(folder string) (path string, err error) {
 	if c.File != "" {
 		return c.File, nil
@@ -112,7 +119,8 @@ func (c *Command) scene(folder string) (path string, err error) {
 	return path, os.WriteFile(path, demoscene.Scene(), 0o600)
 }
 
-// open opens a service with a worker inside.
+// open opens a service with a worker inside, under the published rate limits, so that
+// the demo behaves like a real service. The caller closes it.
 func (c *Command) open(ctx context.Context, k *kong.Context, cfg app.Config) (*app.App, error) {
 	renderer, err := c.FindBlender(ctx, farm.SandboxFlags{Sandbox: c.Sandbox}, cfg.Log)
 	if err != nil {
@@ -128,21 +136,24 @@ func (c *Command) open(ctx context.Context, k *kong.Context, cfg app.Config) (*a
 	return app.Open(ctx, cfg)
 }
 
-// printAllowances says which promises this run of the demo does not keep.
+// printAllowances prints what this run uses, and each promise of the service that its
+// flags relax. The receipt records the same.
 func (c *Command) printAllowances(k *kong.Context, renderer worker.Blender) {
 	fmt.Fprintf(k.Stdout, "blender   %s\n", renderer.Path)
 	fmt.Fprintf(k.Stdout, "sandbox   %s\n", renderer.Sandbox.Report())
 	if c.AllowBlenderVersion {
-		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: this may be another Blender than the contract's; the receipt says which")
+		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: Blender may have another version than the contract's; the receipt states it")
 	}
 	if c.Device == "cpu" {
-		fmt.Fprintln(k.Stdout, "note      --device cpu: rendering on the CPU; the receipt says so")
+		fmt.Fprintln(k.Stdout, "note      --device cpu: rendering on the CPU; the receipt states it")
 	}
 	if c.Denoise == "off" {
-		fmt.Fprintln(k.Stdout, "note      --denoise off: the scene's denoising is switched off; the receipt says so")
+		fmt.Fprintln(k.Stdout, "note      --denoise off: the scene's denoising is disabled; the receipt states it")
 	}
 }
 
+// makeWorkspace makes a workspace with money and returns the secret of an agent key. It
+// writes to the database directly, as svc admin does.
 func makeWorkspace(ctx context.Context, service *app.App) (agentKey string, err error) {
 	err = service.DB.Write(ctx, func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(ctx, tx, "demo@localhost")
@@ -159,8 +170,9 @@ func makeWorkspace(ctx context.Context, service *app.App) (agentKey string, err 
 	return agentKey, err
 }
 
-// render is svc render against the demo's own service. A service that ends by
-// itself ends it too.
+// render is svc render against the demo's own service, with the price accepted: no real
+// money is spent. When the service ends by itself, the wait ends with its error,
+// instead of running into the client's retries.
 func (c *Command) render(ctx context.Context, k *kong.Context, address, key, file string, served chan error) error {
 	api, err := client.New(address, key)
 	if err != nil {
@@ -170,7 +182,7 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	defer cancel(nil)
 	go func() {
 		err := <-served
-		served <- err
+		served <- err // Run receives it once more
 		cancel(fmt.Errorf("the service ended: %w", err))
 	}()
 	frames, err := c.frames(file)
@@ -190,7 +202,9 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	return err
 }
 
-// frames are those of --frames, else the first few of the scene's own.
+// frames are those of --frames, else the first few of the scene's range. The zero value
+// leaves the range to the service, where the file or its range is not usable: its
+// refusal explains that better.
 func (c *Command) frames(path string) (caller.FrameRange, error) {
 	if c.Frames.Given {
 		return c.Frames, nil
@@ -202,13 +216,13 @@ func (c *Command) frames(path string) (caller.FrameRange, error) {
 	defer func() { _ = file.Close() }()
 	facts, err := blendfile.Inspect(file, blendfile.Options{})
 	if err != nil || facts.Scene == nil {
-		return caller.FrameRange{}, nil // the service says what is wrong with it
+		return caller.FrameRange{}, nil
 	}
 	scene := quote.Frames{Start: facts.Scene.FrameStart, End: facts.Scene.FrameEnd, Step: max(1, facts.Scene.FrameStep)}
 	scene.End = min(scene.End, max(scene.Start, 1)+(demoFrames-1)*scene.Step)
 	resolved, _, err := quote.Asked{}.Resolve(scene)
 	if err != nil {
-		return caller.FrameRange{}, nil // likewise
+		return caller.FrameRange{}, nil
 	}
 	return caller.FrameRange{Given: true, Range: client.Range{Start: resolved.Start, End: resolved.End, Step: resolved.Step}}, nil
 }

@@ -27,68 +27,71 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Bench measures this machine and submits the receipt.
+// Bench measures this machine, signs the result and, where a server is given, submits
+// it to that service's leaderboard (spec 4.6).
 type Bench struct {
 	BlenderFlags
 	SandboxFlags
-	Server string `env:"SVC_SERVER" help:"Address of the service that takes the result; without it, nothing is sent."`
-	Key    string `env:"SVC_NODE_KEY" help:"Node key to send it with, svc_node_…"`
-	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
-	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the key that signs, the worker's own."`
-	Out    string `env:"SVC_OUT" type:"path" placeholder:"FILE" help:"Keep the signed receipt in this file too."`
+	Server string `env:"SVC_SERVER" help:"Address of the service to send the result to. Without it, nothing is sent."`
+	Key    string `env:"SVC_NODE_KEY" help:"Node key to send the result with, svc_node_…"`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder, which holds the signing key."`
+	Out    string `env:"SVC_OUT" type:"path" placeholder:"FILE" help:"Also write the signed receipt to this file."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (Bench) Help() string {
-	return "Renders three scenes, each for 20 seconds after a warm-up, and checks their pictures. Exit codes: 0 measured, and taken where a server is given; 1 not."
+	return "Renders three scenes, each for 20 seconds after a warm-up, and checks the pictures. Exit codes: 0 measured, and accepted if a server is given; 1 otherwise."
 }
 
-// errNotTaken says that the service keeps the result and shows it nowhere.
-var errNotTaken = errors.New("the service does not count the result")
+// errNotAccepted means that the service stored the result but does not rank it.
+var errNotAccepted = errors.New("the service did not accept the result")
 
-// benched is what came of it, and the form of --json.
-type benched struct {
-	Score    float64                 `json:"score"`
+// benchResult is the measured result, and the form of --json.
+type benchResult struct {
+	Score    float64                 `json:"score"` // in points; the receipt has thousandths
 	Receipt  benchmark.Receipt       `json:"receipt"`
 	Envelope json.RawMessage         `json:"envelope"`  // the signed receipt
 	Result   *farmapi.BenchmarkReply `json:"submitted"` // null when nothing was sent
-	workerID string                  // as which this machine is registered, where a server is given
-	signer   receipt.PublicKey       // who signed
+	workerID string                  // of this machine's registration; "" without a server
+	signer   receipt.PublicKey       // of the key that signed
 }
 
-// Run measures, signs, sends and prints.
+// Run measures, signs, sends and prints. A measurement takes minutes, so its result is
+// printed even when sending it fails; the error then decides the exit code.
 func (c *Bench) Run(app *kong.Context) error {
 	if (c.Server == "") != (c.Key == "") {
-		return terminal.WrongUsage(errors.New("--server and --key belong together: without both, nothing is sent"))
+		return terminal.WrongUsage(errors.New("--server and --key belong together: give both, or neither"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	people := app.Stdout
+	human := app.Stdout // the stream that people read
 	if c.JSON {
-		people = app.Stderr
+		human = app.Stderr
 	}
-	done, err := c.measure(ctx, terminal.NewDisplay(people, time.Now))
+	done, err := c.measure(ctx, terminal.NewDisplay(human, time.Now))
 	if err != nil {
 		if ctx.Err() != nil {
-			return errors.New("stopped before the end: nothing was measured")
+			return errors.New("stopped before the end: there is no result")
 		}
 		return err
 	}
 	if err := c.sign(&done); err != nil {
 		return err
 	}
-	// What was measured is shown even where sending it fails.
-	sent := c.send(ctx, &done)
+	sendErr := c.send(ctx, &done)
 	if c.JSON {
-		return errors.Join(sent, terminal.PrintJSON(app.Stdout, done))
+		return errors.Join(sendErr, terminal.PrintJSON(app.Stdout, done))
 	}
 	done.print(app.Stdout, c.Server)
-	return sent
+	return sendErr
 }
 
-// measure renders with a bar for each scene.
-func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benched, err error) {
+// measure renders the scenes, with a meter for each. Where a server is given, this
+// machine is registered before the first scene: a wrong key or a refused Blender is
+// better known now than after minutes of rendering.
+func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benchResult, err error) {
 	renderer, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
 	if err != nil {
 		return done, err
@@ -107,7 +110,7 @@ func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benched,
 	}
 	shown := sceneMeters{to: to}
 	defer shown.end()
-	admitted := false // registered once, not for each scene
+	admitted := false // Admit runs for each Blender that starts; registering once is enough
 	done.Receipt, err = measure.Run(ctx, measure.Config{
 		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
 		Admit: func(info blender.Info) error {
@@ -128,8 +131,8 @@ func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benched,
 	return done, err
 }
 
-// sceneMeters shows one meter after the other. Blender's reports come from
-// another goroutine than the rest.
+// sceneMeters shows one meter after the other. The lock is needed because reports come
+// from the goroutine that reads Blender's output.
 type sceneMeters struct {
 	to    terminal.Display
 	mu    sync.Mutex
@@ -137,6 +140,8 @@ type sceneMeters struct {
 	meter terminal.Meter
 }
 
+// move reports the progress of a scene. The first report of another scene ends the
+// meter before it.
 func (s *sceneMeters) move(scene string, done, all time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,6 +152,7 @@ func (s *sceneMeters) move(scene string, done, all time.Duration) {
 	s.meter.Move(done.Milliseconds(), all.Milliseconds())
 }
 
+// end closes the last meter. It must run even after a failure: a bar draws until then.
 func (s *sceneMeters) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,11 +165,12 @@ func (s *sceneMeters) endLast() {
 	}
 }
 
-// sign signs with this worker's own key, made when it is not there: the service
-// binds its node key to it.
-func (c *Bench) sign(done *benched) error {
+// sign signs with this worker's own key, and makes the key when there is none. The
+// service binds a node key to the first signing key that it sees with it, so the same
+// folder must be used every time.
+func (c *Bench) sign(done *benchResult) error {
 	if err := os.MkdirAll(c.Work, 0o700); err != nil {
-		return fmt.Errorf("make the worker's folder: %w", err)
+		return fmt.Errorf("create the worker's folder: %w", err)
 	}
 	key, err := receipt.LoadOrCreateKey(filepath.Join(c.Work, "benchmark.key"), rand.Reader)
 	if err != nil {
@@ -177,13 +184,13 @@ func (c *Bench) sign(done *benched) error {
 		return nil
 	}
 	if err := os.WriteFile(c.Out, append(done.Envelope, '\n'), 0o644); err != nil {
-		return fmt.Errorf("keep the receipt: %w", err)
+		return fmt.Errorf("write the receipt: %w", err)
 	}
 	return nil
 }
 
-// register tells the service of this machine: before anything is measured, since a
-// wrong key is better known at once.
+// register announces this machine to the service and returns the id that its results
+// are stored under. The error wraps the service's refusal.
 func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (workerID string, err error) {
 	reply, err := farmapi.NewClient(c.Server, c.Key).Register(ctx, request)
 	if err != nil {
@@ -192,8 +199,9 @@ func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (
 	return reply.WorkerID, nil
 }
 
-// send submits the receipt, where a server is given.
-func (c *Bench) send(ctx context.Context, done *benched) error {
+// send submits the receipt, where a server is given. A result that the service stores
+// without ranking is an errNotAccepted with the reason.
+func (c *Bench) send(ctx context.Context, done *benchResult) error {
 	if c.Server == "" {
 		return nil
 	}
@@ -207,21 +215,21 @@ func (c *Bench) send(ctx context.Context, done *benched) error {
 	}
 	done.Result = &reply
 	if reply.Status != farmapi.BenchmarkAccepted {
-		return fmt.Errorf("%w: %s: %s", errNotTaken, *reply.Reason, *reply.Detail)
+		return fmt.Errorf("%w: %s: %s", errNotAccepted, *reply.Reason, *reply.Detail)
 	}
 	return nil
 }
 
-// print is the card that people get.
-func (b benched) print(w io.Writer, server string) {
+// print writes the result for people: a table of the scenes, then the score.
+func (b benchResult) print(w io.Writer, server string) {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "scene\tsamples/min\tsamples\trendered\tpicture")
 	for _, s := range b.Receipt.Scenes {
-		picture := "as it should be"
+		picture := "correct"
 		if !s.MatchesReference {
 			picture = "WRONG"
 		}
-		fmt.Fprintf(table, "%s\t%.1f\t%d\t%.1f s\t%s (%.4f off)\n", s.Scene, s.SamplesPerMinute, s.Samples, s.RenderSeconds, picture, s.Difference)
+		fmt.Fprintf(table, "%s\t%.1f\t%d\t%.1f s\t%s (difference %.4f)\n", s.Scene, s.SamplesPerMinute, s.Samples, s.RenderSeconds, picture, s.Difference)
 	}
 	fmt.Fprintln(table)
 	row := func(name, format string, args ...any) {
@@ -232,13 +240,13 @@ func (b benched) print(w io.Writer, server string) {
 	row("blender", "%s (%s)", b.Receipt.BlenderVersion, b.Receipt.BlenderBuildHash)
 	switch {
 	case b.Result == nil && server != "":
-		row("result", "not taken by %s", server)
+		row("result", "not accepted by %s", server)
 	case b.Result == nil:
-		row("result", "not sent; --server and --key send it")
+		row("result", "not sent; use --server and --key to send it")
 	case b.Result.PublicResultURL != nil:
 		row("result", "%s", *b.Result.PublicResultURL)
 	default:
-		row("result", "%s, kept and shown nowhere", b.Result.Status)
+		row("result", "%s; stored, but not published", b.Result.Status)
 	}
 	table.Flush()
 }

@@ -18,31 +18,32 @@ import (
 	"svc.example/internal/work/worker/selfcheck"
 )
 
-// doctor reports what a worker would do on this machine.
+// doctor runs the checks of a worker on this machine without registering as one.
 type doctor struct {
 	BlenderFlags
 	SandboxFlags
-	Server string `env:"SVC_SERVER" help:"Address of the service; without it, none is called."`
-	Key    string `env:"SVC_NODE_KEY" help:"Node key to try there."`
+	Server string `env:"SVC_SERVER" help:"Address of the service. Without it, no service is called."`
+	Key    string `env:"SVC_NODE_KEY" help:"Node key to check at the service."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (doctor) Help() string {
-	return "Does what a worker with the same flags does before its first job, and renders one frame. Exit codes: 0 it would work, whatever the warnings; 1 it would not."
+	return "Runs the checks that a worker with the same flags runs before its first job, and renders one frame. Exit codes: 0 a worker works here, with or without warnings; 1 it does not."
 }
 
-// diagnosis is the form of --json.
+// diagnosis is the form of --json. Findings are in the order of the checks.
 type diagnosis struct {
 	OK       bool                `json:"ok"`
 	Findings []selfcheck.Finding `json:"findings"`
 }
 
-// errUnfit says that a worker would not work here.
-var errUnfit = errors.New("a worker would not work here: see what FAILed")
+// errUnfit means that at least one check failed.
+var errUnfit = errors.New("a worker would not work here: fix the checks marked FAIL")
 
-// Run examines and prints.
+// Run makes the checks and prints them. A missing Blender or sandbox is a finding like
+// any other and not an error at once: the person gets the whole list in one run.
 func (c *doctor) Run(app *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -54,7 +55,7 @@ func (c *doctor) Run(app *kong.Context) error {
 		e.Farm = farmapi.NewClient(c.Server, c.Key)
 	}
 	e.Blender, e.BlenderErr = blender.Find(c.Blender, blender.DataHome())
-	// What is in force is a finding here, not a line of a log.
+	// The findings report the sandbox; a log line would say it twice.
 	e.Sandbox, e.SandboxErr = c.open(ctx, slog.New(slog.DiscardHandler))
 	found := diagnosis{OK: true, Findings: e.Examine(ctx)}
 	for _, f := range found.Findings {
@@ -71,6 +72,7 @@ func (c *doctor) Run(app *kong.Context) error {
 	return err
 }
 
+// print writes a line for each check, and below it what to do about a problem.
 func (d diagnosis) print(w io.Writer) {
 	for _, f := range d.Findings {
 		fmt.Fprintf(w, "%-4s  %-11s  %s\n", f.Verdict, f.Name, f.Found)

@@ -1,9 +1,10 @@
-// Package farm has the commands of whoever lends a machine: worker, its doctor, and
-// bench.
+// Package farm has the commands of the people who provide machines: worker, its
+// doctor, and bench.
 //
 // What always holds: all three find Blender and open the sandbox in the same way, so
-// what doctor reports is what worker does. It leaves the rendering to package worker.
-// Start reading at Workers; blender.go has the flags that the commands share.
+// what doctor reports is what worker does; none of them opens a database or a store
+// of the service. It leaves the rendering to package worker. Start reading at Workers;
+// blender_flags.go has the flags that the commands share.
 package farm
 
 import (
@@ -20,33 +21,36 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Workers are the commands of a worker.
+// Workers are the commands under svc worker. Without a second word it is worker run.
 type Workers struct {
-	Run    workerRun `cmd:"" default:"withargs" help:"Render for a service elsewhere. The word run may be left out."`
-	Doctor doctor    `cmd:"" help:"Say what a worker would do on this machine, each thing ok or with what to do."`
+	Run    workerRun `cmd:"" default:"withargs" help:"Render for a service elsewhere. This is the default command."`
+	Doctor doctor    `cmd:"" help:"Check this machine as a worker does before its first job, and print what to fix."`
 }
 
+// workerRun is svc worker run.
 type workerRun struct {
 	BlenderFlags
 	SandboxFlags
 	Server string `env:"SVC_SERVER" required:"" help:"Address of the service."`
 	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
-	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator; the host's name when not given."`
-	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder; one worker at a time."`
-	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Bound on the job files kept there; 20 GiB, or a quarter of the free disk, when not given."`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
+	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
 	syntheticFlags
 }
 
-// syntheticFlags make a worker that renders nothing.
+// syntheticFlags configure a worker that renders nothing: it measures and tests a
+// service without Blender (package synthetic). A service must be started to allow it.
 type syntheticFlags struct {
-	Renderer           string                      `env:"SVC_RENDERER" enum:"blender,synthetic" default:"blender" help:"synthetic paints pictures without Blender, where svc serve --allow-synthetic lets it."`
+	Renderer           string                      `env:"SVC_RENDERER" enum:"blender,synthetic" default:"blender" help:"synthetic generates pictures without Blender, for services started with --allow-synthetic."`
 	SyntheticFrameTime time.Duration               `env:"SVC_SYNTHETIC_FRAME_TIME" default:"1s" help:"How long a synthetic frame takes."`
-	SyntheticJitter    float64                     `env:"SVC_SYNTHETIC_JITTER" default:"0.2" help:"Share by which it may take less or more."`
-	SyntheticFault     map[synthetic.Fault]float64 `env:"SVC_SYNTHETIC_FAULT" placeholder:"FAULT=SHARE" help:"Share of frames that crash, hang, or come black, half or small."`
+	SyntheticJitter    float64                     `env:"SVC_SYNTHETIC_JITTER" default:"0.2" help:"Share by which it may take less or more, such as 0.2."`
+	SyntheticFault     map[synthetic.Fault]float64 `env:"SVC_SYNTHETIC_FAULT" placeholder:"FAULT=SHARE" help:"Share of frames that crash, hang, or are black, half or small."`
 }
 
-// choose gives the renderer that the flags mean.
-func (c *workerRun) choose(ctx context.Context) (worker.Renderer, error) {
+// newRenderer makes the renderer that the flags select. Errors: no Blender is found,
+// the sandbox cannot be opened, or a synthetic flag is out of range.
+func (c *workerRun) newRenderer(ctx context.Context) (worker.Renderer, error) {
 	if c.Renderer == "blender" {
 		return c.FindBlender(ctx, c.SandboxFlags, slog.Default())
 	}
@@ -54,12 +58,13 @@ func (c *workerRun) choose(ctx context.Context) (worker.Renderer, error) {
 	return r, r.Check()
 }
 
-// Run renders until a signal comes: then the running frame is finished or given
-// back. A second signal, two seconds later or more, ends it at once.
+// Run renders until a signal comes. Then the worker finishes the running frame or
+// gives it back, so that another worker need not wait for the lease to lapse. A second
+// signal, two seconds later or more, ends the process at once.
 func (c *workerRun) Run() error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
-	renderer, err := c.choose(ctx)
+	renderer, err := c.newRenderer(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +78,7 @@ func (c *workerRun) Run() error {
 	}).Run(ctx)
 }
 
-// workerName is what the operator is shown: the name given, else the host's.
+// workerName is the name shown to the operator: the given one, else the host's.
 func workerName(given string) (string, error) {
 	if given != "" {
 		return given, nil

@@ -25,29 +25,31 @@ import (
 
 // Log has the command that checks a whole log.
 type Log struct {
-	Verify logVerify `cmd:"" help:"Read the whole log of a service, compute every hash anew and compare."`
+	Verify logVerify `cmd:"" help:"Read a service's whole log, recompute every hash and compare."`
 }
 
-// logVerify checks a log from outside.
+// logVerify checks a service's whole log from outside, over its public files.
 type logVerify struct {
 	Server     string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
-	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, those that the service publishes."`
-	Checkpoint string `type:"path" placeholder:"FILE" help:"Where the checkpoint of the last walk is kept: the log must still begin with it. Written anew after a walk that found nothing."`
-	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end."`
+	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, the keys that the service publishes."`
+	Checkpoint string `type:"path" placeholder:"FILE" help:"File with the checkpoint of the last run, which the log must still begin with. Rewritten after each run that finds no fault."`
+	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (logVerify) Help() string {
-	return "Exit codes: 0 the log holds; 1 it could not be read; 2 wrong usage; 5 it does not hold: forked, with a hole, altered, or not signed."
+	return "Exit codes: 0 the log is consistent; 1 it could not be read; 2 wrong usage; 5 it is forked, altered, has a hole or is not signed."
 }
 
-// Run walks the log.
+// Run reads the log to its end and recomputes every hash. The checkpoint file is
+// replaced only after a run without a fault, so that a forked log never becomes the
+// state that later runs are compared with.
 func (c *logVerify) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	people := k.Stdout
+	human := k.Stdout // the stream that people read
 	if c.JSON {
-		people = k.Stderr
+		human = k.Stderr
 	}
 	known, err := c.known()
 	if err != nil {
@@ -57,7 +59,7 @@ func (c *logVerify) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	meter := terminal.NewDisplay(people, time.Now).Meter("leaves", terminal.InLeaves)
+	meter := terminal.NewDisplay(human, time.Now).Meter("leaves", terminal.InLeaves)
 	walked, err := receiptlog.Walk{Source: logSource{c.Server}, Keys: keys, Known: known, Progress: meter.Move}.Run(ctx)
 	meter.End()
 	if err != nil {
@@ -65,21 +67,22 @@ func (c *logVerify) Run(k *kong.Context) error {
 	}
 	if c.Checkpoint != "" {
 		if err := atomicfile.Replace(c.Checkpoint, walked.Text, 0o600); err != nil {
-			return fmt.Errorf("keep the checkpoint: %w", err)
+			return fmt.Errorf("write the checkpoint: %w", err)
 		}
 	}
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "origin": walked.Origin, "size": walked.Size, "root": walked.Root.String(), "known_size": walked.Since})
 	}
-	fmt.Fprintf(people, "log %s: size %d, root %s\n", walked.Origin, walked.Size, walked.Root)
+	fmt.Fprintf(human, "log %s: size %d, root %s\n", walked.Origin, walked.Size, walked.Root)
 	if known != nil {
-		fmt.Fprintf(people, "it still begins with the known checkpoint, size %d\n", walked.Since)
+		fmt.Fprintf(human, "it still begins with the known checkpoint, size %d\n", walked.Since)
 	}
-	fmt.Fprintln(people, "log verified")
+	fmt.Fprintln(human, "log verified")
 	return nil
 }
 
-// known reads the remembered checkpoint; the first walk has none.
+// known reads the checkpoint of the last run. nil means that there is none: no file was
+// named, or this is the first run with it.
 func (c *logVerify) known() ([]byte, error) {
 	if c.Checkpoint == "" {
 		return nil, nil
@@ -94,6 +97,8 @@ func (c *logVerify) known() ([]byte, error) {
 	return text, nil
 }
 
+// keys returns the keys that the checkpoint must be signed by. The published keys only
+// show that the log is consistent in itself; --key shows whose it is.
 func (c *logVerify) keys(ctx context.Context) ([]receipt.PublicKey, error) {
 	if c.PinnedKey != "" {
 		return readPublicKeys(c.PinnedKey)
@@ -109,7 +114,8 @@ func (c *logVerify) keys(ctx context.Context) ([]receipt.PublicKey, error) {
 	return PublicKeys(published)
 }
 
-// PublicKeys reads the keys that a service publishes.
+// PublicKeys parses the keys that a service publishes, retired ones included. The error
+// names the key that cannot be read.
 func PublicKeys(published []client.SigningKey) (keys []receipt.PublicKey, err error) {
 	for _, p := range published {
 		key, err := receipt.ParsePublicPEM([]byte(p.PublicKeyPEM))
@@ -121,6 +127,8 @@ func PublicKeys(published []client.SigningKey) (keys []receipt.PublicKey, err er
 	return keys, nil
 }
 
+// logExitCode gives the exit code 5 to every error that shows a fault of the log. A
+// lost connection is none: it stays exit code 1.
 func logExitCode(err error) error {
 	for _, broken := range []error{receipt.ErrNotInLog, receiptlog.ErrFork, receiptlog.ErrHole, receiptlog.ErrAltered} {
 		if errors.Is(err, broken) {
@@ -130,18 +138,22 @@ func logExitCode(err error) error {
 	return err
 }
 
-// maxLogFile bounds what is read of one file of a log, bytes: a full tile of
-// entries has 8704.
+// maxLogFile bounds what is read of one file of a log, in bytes. The largest file that
+// a log has is a full tile of entries, 8704 bytes; a service that sends without end
+// must not fill the memory.
 const maxLogFile = 64 << 10
 
-// logFileTimeout is how long one file may take: a walk that runs by itself must
-// not wait for a silent server for ever.
+// logFileTimeout bounds the time for one file. A scheduled run must not wait for a
+// silent server for ever.
 const logFileTimeout = time.Minute
 
-// logSource reads a log's files from a service.
+// logSource reads a log's files from a service, without a key: they are public.
 type logSource struct{ server string }
 
-// Read gets one file. One that is not there is a receiptlog.ErrNoTile.
+// Read fetches one file. It tries four times, with pauses of 1, 2 and 3 seconds: a run
+// over a long log makes thousands of requests, and one lost connection must not cost
+// all of them. A file that the service does not have is receiptlog.ErrNoTile, which is
+// an answer and is not retried.
 func (s logSource) Read(ctx context.Context, path string) ([]byte, error) {
 	address, err := url.JoinPath(strings.TrimRight(s.server, "/"), "log", path)
 	if err != nil {
@@ -160,6 +172,7 @@ func (s logSource) Read(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
+// readOnce makes one request.
 func readOnce(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, logFileTimeout)
 	defer cancel()

@@ -1,9 +1,10 @@
 // Package proof has the commands that check a service from outside: verify for one
 // receipt, log verify for the whole log.
 //
-// What always holds: verify uses no network; a failed check has an exit code that says
-// which one. It leaves the checks themselves to package receipt. Start reading at
-// Verify.
+// What always holds: verify uses no network and writes nothing; each kind of failed
+// check has an exit code of its own; a check that could not be made is reported as
+// skipped, never as passed. It leaves the checks themselves to package receipt. Start
+// reading at Verify.
 package proof
 
 import (
@@ -22,26 +23,29 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// KeyFile is the public key's file beside a receipt that svc render wrote.
+// KeyFile is the name of the file with the service's public keys, PEM, that svc render
+// writes beside a receipt.
 const KeyFile = "signing-key.pem"
 
-// ProofFile is the file with the proof that the receipt is in the log.
+// ProofFile is the name of the file with the proof that the receipt is in the log, in
+// the form of the API's proof route.
 const ProofFile = "proof.json"
 
-// Verify checks a receipt without a network.
+// Verify checks a receipt without a network. What it does not get by flags it looks
+// for beside the receipt, where svc render puts it.
 type Verify struct {
-	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or the saved answer of the receipt route."`
-	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the ZIP that the receipt names is looked for beside the receipt."`
-	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key, PEM, or several of its keys. Without it, signing-key.pem beside the receipt is used, which proves only that the files belong together."`
-	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: the saved answer of the proof route. Without it, proof.json beside the receipt."`
-	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log known from elsewhere: the proof must be for it."`
+	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route."`
+	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
+	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key or keys, PEM. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
+	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
+	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
-// Help is shown under the flags.
+// Help is printed below the flags.
 func (Verify) Help() string {
-	return "Exit codes: 0 everything that could be checked is right; 1 a file could not be read; 2 wrong usage; " +
-		"3 the receipt is not signed by the key or was changed; 4 the ZIP is not the one in the receipt; 5 the receipt is not in the log."
+	return "Exit codes: 0 every check that was possible passed; 1 a file could not be read; 2 wrong usage; " +
+		"3 the receipt was changed, or is not signed by the key; 4 the ZIP does not match the receipt; 5 the receipt is not in the log."
 }
 
 // verified is what verify found, in the form of --json.
@@ -50,13 +54,13 @@ type verified struct {
 	Receipt  string          `json:"receipt_id"`
 	JobID    string          `json:"job_id"`
 	KeyID    string          `json:"key_id"`
-	KeyFile  string          `json:"key_file"`
-	Pinned   bool            `json:"key_pinned"` // false: the key came from beside the receipt
-	Artifact string          `json:"artifact"`   // the file that was checked; empty when none was
+	KeyFile  string          `json:"key_file"`   // path of the keys that were used
+	Pinned   bool            `json:"key_pinned"` // false: the keys were taken from beside the receipt
+	Artifact string          `json:"artifact"`   // path of the ZIP that was checked; "" when none was
 	Checks   []receipt.Check `json:"checks"`
 }
 
-// Run makes the checks and prints each.
+// Run makes the checks and prints each one, then returns the first failure.
 func (c *Verify) Run(app *kong.Context) error {
 	found, err := c.Check()
 	if found == nil {
@@ -69,8 +73,12 @@ func (c *Verify) Run(app *kong.Context) error {
 	return err
 }
 
-// Check gives what was found and, where something failed, the error that says
-// so with its exit code. Found is nil when nothing could be checked at all.
+// Check makes the checks. When one fails, the error says which, with its exit code, and
+// found still has all of them. found is nil when nothing could be checked at all, as
+// without a key.
+//
+// The ZIP is found by the name in the receipt, so the signature is checked first, and
+// everything once more together with the ZIP.
 func (c *Verify) Check() (*verified, error) {
 	document, err := os.ReadFile(c.Receipt)
 	if err != nil {
@@ -82,7 +90,7 @@ func (c *Verify) Check() (*verified, error) {
 	}
 	keys, err := readPublicKeys(found.KeyFile)
 	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
-		return nil, terminal.WrongUsagef("there is no %s beside the receipt: give the service's public key with --key", KeyFile)
+		return nil, terminal.WrongUsagef("there is no %s beside the receipt; give the service's public key with --key", KeyFile)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +113,9 @@ func (c *Verify) Check() (*verified, error) {
 	return found, WithExitCode(err)
 }
 
-// checkLog looks for the receipt in the log, where there is a proof.
+// checkLog adds the check that the receipt is in the log. Without any proof the check
+// is skipped, but a checkpoint without a proof is a mistake: the person wanted the log
+// to be checked. A damaged proof counts as no proof of the log, exit code 5.
 func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) error {
 	var known []byte
 	if c.Known != "" {
@@ -121,7 +131,7 @@ func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) erro
 	text, err := os.ReadFile(path)
 	if c.Proof == "" && errors.Is(err, fs.ErrNotExist) {
 		if known != nil {
-			return terminal.WrongUsagef("a checkpoint alone proves nothing: there is no %s beside the receipt; give it with --proof", ProofFile)
+			return terminal.WrongUsagef("--checkpoint needs a proof, and there is no %s beside the receipt; give one with --proof", ProofFile)
 		}
 		report.InLog(nil, keys, nil)
 		return nil
@@ -131,14 +141,15 @@ func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) erro
 	}
 	var proof receipt.Inclusion
 	if err := json.Unmarshal(text, &proof); err != nil {
-		return terminal.Exit(terminal.ExitNotInLog, fmt.Errorf("%w: %s is no proof: %w", receipt.ErrNotInLog, path, err))
+		return terminal.Exit(terminal.ExitNotInLog, fmt.Errorf("%w: %s is not a proof: %w", receipt.ErrNotInLog, path, err))
 	}
 	report.InLog(&proof, keys, known)
 	return nil
 }
 
-// findArtifact is the ZIP to check: the given one, or the one that the receipt
-// names where it lies beside it.
+// findArtifact returns the path of the ZIP to check: the given one, else the one that
+// the receipt names, where it lies beside the receipt. "" means that there is none. A
+// name with a folder in it is ignored: a forged receipt must not choose files.
 func (c *Verify) findArtifact(r receipt.Receipt) string {
 	if c.Artifact != "" {
 		return c.Artifact
@@ -154,7 +165,8 @@ func (c *Verify) findArtifact(r receipt.Receipt) string {
 	return beside
 }
 
-// VerifyFile checks a receipt and the ZIP at path.
+// VerifyFile checks a receipt, an envelope or a saved response, and the ZIP at path. A
+// failed check is in the report; an error means that the ZIP could not be opened.
 func VerifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt.Report, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -168,6 +180,7 @@ func VerifyFile(document []byte, keys []receipt.PublicKey, path string) (receipt
 	return receipt.Verify(document, keys, io.NewSectionReader(file, 0, info.Size())), nil
 }
 
+// readPublicKeys reads one or more keys from a PEM file. The error names the path.
 func readPublicKeys(path string) ([]receipt.PublicKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -180,7 +193,8 @@ func readPublicKeys(path string) ([]receipt.PublicKey, error) {
 	return keys, nil
 }
 
-// WithExitCode gives each kind of failed verification its exit code.
+// WithExitCode gives each kind of failed verification its exit code. Any other error,
+// nil among them, stays as it is.
 func WithExitCode(err error) error {
 	switch {
 	case errors.Is(err, receipt.ErrBadSignature):
@@ -193,6 +207,8 @@ func WithExitCode(err error) error {
 	return err
 }
 
+// print writes the checks for people. A key from beside the receipt gets a warning:
+// whoever can forge the receipt can also put a key beside it.
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
 	if !v.Pinned {
@@ -203,7 +219,7 @@ func (v *verified) print(w io.Writer) {
 	}
 }
 
-// PrintChecks writes one line a check, for people.
+// PrintChecks writes one line per check, for people: name, status, finding.
 func PrintChecks(w io.Writer, checks []receipt.Check) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, check := range checks {

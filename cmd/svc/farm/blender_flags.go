@@ -1,0 +1,89 @@
+package farm
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/work/worker"
+)
+
+// BlenderFlags configure how a worker renders. serve, demo, worker and bench share them.
+type BlenderFlags struct {
+	Device              string `env:"SVC_DEVICE" enum:"gpu,cpu" default:"gpu" help:"Device to render on. There is no fallback from one to the other."`
+	Blender             string `env:"SVC_BLENDER" placeholder:"PATH" help:"The Blender to run. Without it, the one that scripts/install-blender installed, else the one on PATH."`
+	AllowBlenderVersion bool   `env:"SVC_ALLOW_BLENDER_VERSION" help:"Accept a Blender of another version than the contract's."`
+	Denoise             string `env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off disables the scenes' denoising; the receipt records it."`
+}
+
+// SandboxFlags configure how Blender is isolated from the machine (docs/sandbox.md).
+type SandboxFlags struct {
+	Sandbox       string     `env:"SVC_SANDBOX" enum:"required,auto,off" default:"required" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
+	BlenderMemory memorySize `env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Without it, seven eighths of the machine's memory."`
+}
+
+// memorySize is an amount of memory on the command line, in bytes. 0 means not given.
+type memorySize int64
+
+// UnmarshalText reads a whole number of bytes, or of a unit from KiB to TiB. Units of
+// a thousand are refused: GB would leave it open which one is meant.
+func (m *memorySize) UnmarshalText(text []byte) error {
+	number, shift := string(text), 0
+	for i, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if rest, ok := strings.CutSuffix(number, unit); ok {
+			number, shift = strings.TrimSpace(rest), 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || n > 1<<62>>shift {
+		return fmt.Errorf("%q is not a memory size such as 24GiB", text)
+	}
+	*m = memorySize(n << shift)
+	return nil
+}
+
+// minMemory is the least that Blender starts in, in bytes. A smaller bound is a typing
+// error, and would show only as jobs that fail for lack of memory.
+const minMemory = 256 << 20
+
+// open opens the sandbox that the flags select and logs which layers work. A layer that
+// is missing is a warning, except under required, where bubblewrap is a must. The
+// caller owns the sandbox.
+func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sandbox, error) {
+	if f.BlenderMemory != 0 && f.BlenderMemory < minMemory {
+		return nil, terminal.WrongUsagef("--blender-memory is less than 256MiB, the least that Blender starts in")
+	}
+	self, err := sandbox.Self()
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Open(ctx, sandbox.Config{
+		Mode: sandbox.Mode(f.Sandbox), Limits: sandbox.Limits{Memory: int64(f.BlenderMemory)}, Self: self,
+	})
+	if err != nil {
+		return nil, err
+	}
+	report := box.Report()
+	level := slog.LevelInfo
+	if !report.Complete() {
+		level = slog.LevelWarn
+	}
+	log.Log(ctx, level, "sandbox", "mode", report.Mode, "in_force", report.String(), "lacking", report.Lacking)
+	return box, nil
+}
+
+// FindBlender finds the Blender that the flags select and opens its sandbox. It starts
+// no Blender. The error of a missing Blender says how to install one.
+func (f BlenderFlags) FindBlender(ctx context.Context, s SandboxFlags, log *slog.Logger) (worker.Blender, error) {
+	path, err := blender.Find(f.Blender, blender.DataHome())
+	if err != nil {
+		return worker.Blender{}, err
+	}
+	box, err := s.open(ctx, log)
+	return worker.Blender{Path: path, Sandbox: box}, err
+}
