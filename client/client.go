@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// maxAnswer bounds a JSON answer that is read into memory, in bytes. A receipt of the
-// largest job, 10000 frames, needs about 6 MiB twice.
+// maxAnswer bounds a JSON answer that is read into memory, in bytes. A receipt of
+// the largest job, 10000 frames, needs about 6 MiB twice.
 const maxAnswer = 64 << 20
 
 // askFirst is the size of a body, in bytes, above which the client sends Expect:
@@ -21,7 +21,8 @@ const maxAnswer = 64 << 20
 // connection during the upload.
 const askFirst = 1 << 20
 
-// Client calls one server with one agent key. It is safe for concurrent use.
+// Client calls one server with one agent key. It never changes after [New] and is
+// safe for concurrent use. It needs no closing.
 type Client struct {
 	base  *url.URL
 	key   string
@@ -29,25 +30,29 @@ type Client struct {
 	retry retry
 }
 
-// Option configures a Client in [New].
+// Option configures a Client in [New]. Of two that set the same thing the last one
+// counts.
 type Option func(*Client)
 
-// WithHTTPClient uses h for all connections. It must have no Timeout, which would cut
-// long transfers. Bound calls with their contexts instead.
+// WithHTTPClient uses h for all connections, such as one with a proxy or a
+// certificate authority of your own. It must have no Timeout, which would cut long
+// transfers. Bound calls with their contexts instead.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithWait replaces how the client waits between tries. wait must return the
-// context's error when the context ends first.
+// WithWait replaces how the client waits between tries, as tests do. wait must
+// return the context's error when the context ends first.
 func WithWait(wait func(context.Context, time.Duration) error) Option {
 	return func(c *Client) { c.retry.wait = wait }
 }
 
-// WithAttempts sets how often a call is tried, 1 or more. The default is 6, which
-// spans about 15 seconds.
+// WithAttempts sets how often a call is tried, 1 or more; 1 never repeats. The
+// default is 6, which spans about 15 seconds. A download that makes progress starts
+// to count anew.
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
 
 // New returns a client of the server at baseURL, the address under which /v1 and
-// /node/v1 are served, with an agent key ("svc_agent_…").
+// /node/v1 are served, with an agent key ("svc_agent_…"). It opens no connection: a
+// wrong key shows in the first call. The error says what is wrong with baseURL.
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	if err != nil {
@@ -63,15 +68,16 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// newHTTPClient bounds the silent phases of an exchange and not its length: uploads,
-// downloads and event streams may take any time.
+// newHTTPClient bounds the silent phases of an exchange and not its length:
+// uploads, downloads and event streams may take any time.
 func newHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = 2 * time.Minute
 	return &http.Client{Transport: transport}
 }
 
-// call is one JSON exchange. body makes the request's body for each try.
+// call is one JSON exchange. body makes the request's body anew for each try,
+// because a try that broke has used up its own.
 type call struct {
 	method string
 	path   string
@@ -80,14 +86,15 @@ type call struct {
 	key    string // the Idempotency-Key of all tries; "" = none
 }
 
-// body is the body of a request; size -1 means unknown.
+// body is the body of one try; size is in bytes, -1 when unknown.
 type body struct {
 	io.ReadCloser
 	contentType string
 	size        int64
 }
 
-// jsonBody sends value.
+// jsonBody encodes value once and sends the same bytes in each try, so that a
+// repetition is equal to the first.
 func jsonBody(value any) (func() (body, error), error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -98,7 +105,7 @@ func jsonBody(value any) (func() (body, error), error) {
 	}, nil
 }
 
-// get reads a JSON answer into answer.
+// get reads the JSON answer of a GET into answer.
 func (c *Client) get(ctx context.Context, path string, answer any) error {
 	return c.do(ctx, call{method: http.MethodGet, path: path}, answer)
 }
@@ -112,7 +119,8 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
 }
 
-// do runs the exchange with retries, and decodes the answer.
+// do runs the exchange with retries and decodes the answer. Its errors name the
+// call; what they wrap is an *Error when the server refused.
 func (c *Client) do(ctx context.Context, x call, answer any) error {
 	err := c.retry.run(ctx, !x.once, func() error { return c.try(ctx, x, answer) })
 	if err != nil {
@@ -121,6 +129,8 @@ func (c *Client) do(ctx context.Context, x call, answer any) error {
 	return nil
 }
 
+// try is one try. An answer of 2xx that is not JSON is final: the server has done
+// its part.
 func (c *Client) try(ctx context.Context, x call, answer any) error {
 	req, err := c.request(ctx, x)
 	if err != nil {
@@ -148,7 +158,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 	return nil
 }
 
-// request builds one try: the key, the address and a new body.
+// request builds one try: the address, the key and a new body.
 func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, x.method, c.base.String()+x.path, nil)
 	if err != nil {

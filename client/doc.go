@@ -1,5 +1,5 @@
-// Package client is the Go SDK of svc: it has a Blender file priced, renders it
-// at that price, follows the render, fetches the ZIP and proves what was done.
+// Package client is the Go SDK of svc: it prices a Blender file, renders it
+// at that price, follows the render, downloads the ZIP and verifies the receipt.
 //
 // What always holds:
 //   - Only [Client.Start] spends, and starting one quote again gives the same

@@ -15,14 +15,17 @@ import (
 	"svc.example/internal/ground/digest"
 )
 
-// ErrDownloadChanged reports that the received bytes do not have the SHA-256 that the
-// service states. The client keeps nothing of them.
+// ErrDownloadChanged reports that the received bytes do not have the SHA-256 that
+// the service states. The client keeps none of them, so the next call starts anew.
 var ErrDownloadChanged = errors.New("the downloaded file does not have the promised SHA-256")
 
 // Download fetches the ZIP of a completed job to path. The file appears there
-// complete or not at all. A broken download leaves its bytes beside it in a file with
-// ".part" at the end, and a later call resumes there. A path with the right bytes
-// stays as it is. progress may be nil.
+// complete or not at all, and survives a power cut once Download has returned. A
+// broken download leaves its bytes beside it in a file with ".part" at the end,
+// where a later call resumes. A file at path with the right bytes stays as it is;
+// any other is replaced. progress, which may be nil, gets bytes. Errors: *Error
+// with render_not_completed or artifact_expired, ErrDownloadChanged, and those of
+// the file system.
 func (c *Client) Download(ctx context.Context, jobID, path string, progress func(received, total int64)) (*Artifact, error) {
 	if progress == nil {
 		progress = func(int64, int64) {}
@@ -49,8 +52,9 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	return artifact, nil
 }
 
-// fetchAll repeats until the part is complete. It bounds only tries that bring no new
-// bytes.
+// fetchAll repeats until the part is complete. It counts only tries that bring no
+// new bytes, so a bad line delays a large download but never fails it. Each further
+// try asks for a new link, since links expire.
 func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Artifact, progress func(received, total int64)) error {
 	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -80,7 +84,8 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 	}
 }
 
-// linkEnded recognises the answers of an expired link.
+// linkEnded recognises the answers of an expired link. They are refusals for good
+// anywhere else; here a new link helps.
 func linkEnded(err error) bool {
 	var refusal *Error
 	return errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden ||
@@ -88,7 +93,9 @@ func linkEnded(err error) bool {
 		refusal.Status == http.StatusRequestedRangeNotSatisfiable)
 }
 
-// fetch appends the missing bytes over one connection.
+// fetch appends the missing bytes over one connection. The key stays out of the
+// request: the link authorises itself and may lead to another host. It reads no
+// more than total bytes, whatever the server sends.
 func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -126,7 +133,8 @@ func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int
 }
 
 // place positions the file for the answer's bytes: at its end, or at the start when
-// the server sends everything again.
+// the server sends everything again. A part of another range would pass for a whole
+// file until its hash is checked, so it is refused here.
 func place(res *http.Response, file *os.File, have int64) (int64, error) {
 	switch res.StatusCode {
 	case http.StatusPartialContent:
@@ -145,6 +153,7 @@ func place(res *http.Response, file *os.File, have int64) (int64, error) {
 	return 0, errorFrom(res, text, time.Now())
 }
 
+// restart empties the part.
 func restart(file *os.File) error {
 	_, err := file.Seek(0, io.SeekStart)
 	if err = errors.Join(file.Truncate(0), err); err != nil {
@@ -153,8 +162,8 @@ func restart(file *os.File) error {
 	return nil
 }
 
-// sink writes and counts. It marks a full disk as final: repeating the download would
-// not help.
+// sink writes to the part and reports progress. It marks a full disk as final:
+// repeating the download would not help.
 type sink struct {
 	file            *os.File
 	received, total int64
@@ -171,7 +180,8 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// publish renames the part after it has verified the bytes.
+// publish gives the part its final name after it has verified the bytes. It removes
+// a part whose bytes are wrong; otherwise every later call would resume it.
 func publish(part, path, want string) error {
 	sum, err := digest.OfFile(part)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Error is a refusal of the server (spec 7). Code and Message are empty when a proxy
-// answered instead of the service.
+// Error is a refusal of the server (spec 7). Code and Message are empty when a
+// proxy answered instead of the service. Use errors.As to find it in what the
+// client returns.
 type Error struct {
 	Status          int // HTTP
 	Code            string
@@ -28,7 +29,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, %d)", e.Message, e.Code, e.Status)
 }
 
-// errorFrom decodes a refusal from its body, or the beginning of it.
+// errorFrom decodes a refusal from its body, or from the beginning of it. Of two
+// waits that the server names, one in the header and one in the body, the longer
+// counts.
 func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	var wire struct {
 		Error struct {
@@ -58,15 +61,17 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	return e
 }
 
-// longestAfter bounds the wait that the client accepts from a server.
+// longestAfter bounds the wait that the client accepts from a server, so that a
+// wrong header cannot stop it for years.
 const longestAfter = 24 * time.Hour
 
-// temporary reports statuses that a later try can overcome.
+// temporary reports statuses that a later try can overcome without a change.
 func temporary(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500
 }
 
-// retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3).
+// retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3); 0
+// for anything else.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, int(longestAfter.Seconds()))) * time.Second // no overflow, whatever is sent

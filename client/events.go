@@ -14,8 +14,8 @@ import (
 )
 
 // Follow calls on, which may be nil, with each event until the job is terminal, and
-// returns the job as it is then. [Client.Events] documents which failures it
-// survives.
+// returns the job as it is then. A failed or cancelled job is no error: see
+// Job.Status. [Client.Events] documents which failures it survives.
 func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job, error) {
 	var last *Job
 	for event, err := range c.Events(ctx, jobID, "") {
@@ -33,12 +33,13 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 }
 
 // Events yields a job's events after the event with the id after, or from the
-// beginning when after is empty, up to the event that makes the job terminal.
+// beginning when after is empty, up to the event that makes the job terminal. No
+// frame event comes twice; a job event may repeat what is known.
 //
-// It survives lost connections and restarts of the server until the context ends. It
-// reopens the stream where it broke, and reads the job itself while no stream is
-// available. It yields an error only when the context ends or the server refuses for
-// good.
+// It survives lost connections and restarts of the server until the context ends.
+// It reopens the stream where it broke, and reads the job itself while no stream is
+// available. It yields an error only when the context ends or the server refuses
+// for good; the error is the last thing it yields.
 func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{client: c, jobID: jobID, lastID: after, frame: numberOf(after), yield: yield}
@@ -48,9 +49,11 @@ func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Even
 	}
 }
 
-// errDone ends a follower: the job is terminal, or the caller has stopped.
+// errDone ends a follower without a failure: the job is terminal, or the caller has
+// stopped.
 var errDone = errors.New("done")
 
+// follower is the state of one loop over events, over all of its connections.
 type follower struct {
 	client *Client
 	jobID  string
@@ -61,6 +64,8 @@ type follower struct {
 	read   *Job   // as last handed on
 }
 
+// run alternates between a stream and, when that brought nothing, one read of the
+// job. So a proxy that cuts streams delays events but loses no end of a job.
 func (f *follower) run(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		before := f.seen
@@ -79,7 +84,8 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// stream yields the events of one connection.
+// stream yields the events of one connection, until it breaks. A connection without
+// even a keep-alive for streamIdle counts as broken.
 func (f *follower) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +110,8 @@ func (f *follower) stream(ctx context.Context) error {
 	return readMessages(body, f.hand)
 }
 
-// hand yields one message unless it was yielded before.
+// hand yields one message unless it was yielded before: a server may repeat events
+// from before the point where the stream broke.
 func (f *follower) hand(m message) error {
 	number := numberOf(m.id)
 	if number < numberOf(f.lastID) || (m.kind == "frame" && number != 0 && number <= f.frame) {
@@ -135,7 +142,8 @@ func (f *follower) hand(m message) error {
 	return f.give(event)
 }
 
-// poll reads the job and yields it when it has changed.
+// poll reads the job and yields it when it has changed. It makes one try: run is
+// the loop around it.
 func (f *follower) poll(ctx context.Context) error {
 	var job Job
 	if err := f.client.try(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "")}, &job); err != nil {
@@ -147,6 +155,7 @@ func (f *follower) poll(ctx context.Context) error {
 	return f.give(Event{Job: &job})
 }
 
+// give yields an event, and returns errDone when nothing comes after it.
 func (f *follower) give(event Event) error {
 	if event.Job != nil {
 		f.read = event.Job

@@ -7,10 +7,11 @@ import (
 	"net/url"
 )
 
-// Start spends: it takes the quote, reserves its price and queues the job. The
-// same quote started again gives the same job and reserves nothing more. Only the
-// call that made the job gets the webhook secret that the service made, however
-// often it had to be repeated.
+// Start spends: it accepts the quote, reserves its price and queues the job.
+// Starting the same quote again returns the same job and reserves nothing more.
+// Only the call that made the job returns the webhook secret that the service made,
+// however often it had to be repeated. Errors: *Error with insufficient_funds,
+// quote_expired, quote_not_qualified, spend_limit_reached and others.
 func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartRequest) (*Job, error) {
 	request := struct {
 		QuoteID string `json:"quote_id"`
@@ -31,7 +32,8 @@ func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartReq
 	return &job, nil
 }
 
-// Job reads a job.
+// Job reads a job. Error: *Error with render_not_found, also for another
+// workspace's job.
 func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
 	var job Job
 	if err := c.get(ctx, jobPath(jobID, ""), &job); err != nil {
@@ -41,7 +43,8 @@ func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
 }
 
 // Cancel ends a job that no worker has claimed yet; later it is refused with
-// render_not_cancellable. A cancelled job costs nothing.
+// render_not_cancellable. A cancelled job costs nothing: its whole reserve is
+// released.
 func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
 	var job Job
 	x := call{method: http.MethodPost, path: jobPath(jobID, "/cancel")}
@@ -51,7 +54,9 @@ func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
 	return &job, nil
 }
 
-// Artifact tells where the ZIP of a completed job can be fetched now.
+// Artifact returns where the ZIP of a completed job can be fetched. Each call makes
+// a new link, which works for a while only. Error: *Error with render_not_completed
+// or artifact_expired.
 func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) {
 	var answer struct {
 		Download Artifact `json:"download"`
@@ -62,7 +67,7 @@ func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) 
 	return &answer.Download, nil
 }
 
-// Receipt reads the receipt of a completed job.
+// Receipt reads the receipt of a completed job, which [Verify] checks.
 func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
 	var receipt Receipt
 	if err := c.get(ctx, jobPath(jobID, "/receipt"), &receipt); err != nil {
@@ -71,7 +76,8 @@ func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
 	return &receipt, nil
 }
 
-// Proof reads the proof record of a completed job.
+// Proof reads the proof that a completed job's receipt is in the log; [VerifyLog]
+// checks it.
 func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
 	var proof Proof
 	if err := c.get(ctx, jobPath(jobID, "/proof"), &proof); err != nil {
@@ -80,8 +86,9 @@ func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
 	return &proof, nil
 }
 
-// SigningKeys lists the public keys that receipts were or are signed with. It
-// needs no key.
+// SigningKeys lists the public keys with which receipts are or were signed. The
+// route is public. Keep the keys that you trust: those from the server that you
+// check prove less.
 func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 	var answer struct {
 		Keys []SigningKey `json:"keys"`

@@ -15,7 +15,8 @@ const (
 	tries       = 6
 )
 
-// retry repeats what failed for a reason that passes.
+// retry repeats what failed for a reason that passes. It has no state, so calls
+// share it.
 type retry struct {
 	attempts int
 	wait     func(context.Context, time.Duration) error
@@ -26,8 +27,8 @@ func defaultRetry() retry {
 	return retry{attempts: tries, wait: sleep, spread: rand.Float64}
 }
 
-// run calls try until it succeeds, fails for good, or has been called as often
-// as allowed; once only where it cannot be repeated.
+// run calls try until it succeeds, fails for good, or has been called attempts
+// times; once only when it is not repeatable.
 func (r retry) run(ctx context.Context, repeatable bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()
@@ -40,8 +41,9 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 	}
 }
 
-// pause waits before the next try, at least as long as the server asked for.
-// Half of each wait is random, so that many clients do not return at once.
+// pause waits before the next try, at least as long as the server asked for. Half
+// of each wait is random, so that many clients of a restarted server do not return
+// at once. attempt counts from 1.
 func (r retry) pause(ctx context.Context, attempt int, err error) error {
 	d := longestWait
 	if attempt < 10 {
@@ -54,12 +56,13 @@ func (r retry) pause(ctx context.Context, attempt int, err error) error {
 	return r.wait(ctx, d)
 }
 
-// inProgress is the code of a call that the server still works on, or did when it
-// was killed.
+// inProgress is the code of a call whose earlier try the server still works on, or
+// did when it was killed. It frees the key soon after.
 const inProgress = "idempotency_in_progress"
 
-// passing tells failures that a repeated call can overcome: lost connections,
-// 429, 5xx and inProgress.
+// passing reports failures that a repeated call can overcome: lost connections,
+// 429, 5xx and inProgress. A certificate that does not verify stays wrong, and
+// trying again only hides that.
 func passing(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -74,13 +77,15 @@ func passing(ctx context.Context, err error) bool {
 	return !errors.As(err, &broken)
 }
 
-// unreadable is a failure that repeating the same call cannot mend.
+// unreadable marks a failure that repeating the same call cannot mend, such as a
+// file that cannot be read or a full disk.
 type unreadable struct{ cause error }
 
 func (e *unreadable) Error() string { return e.cause.Error() }
 
 func (e *unreadable) Unwrap() error { return e.cause }
 
+// sleep waits for d, or returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -16,16 +16,17 @@ const (
 	streamIdle = time.Minute
 )
 
-// message is one entry of an event stream.
+// message is one entry of an event stream. id may be that of an earlier entry.
 type message struct {
 	id   string
 	kind string
 	data string
 }
 
-// readMessages yields each complete message of a stream of server-sent events (WHATWG
-// HTML 9.2). It returns nil at the end of the stream, or on's error. An id holds for
-// later messages too, as the format requires.
+// readMessages calls on with each complete message of a stream of server-sent
+// events (WHATWG HTML 9.2). It returns nil at the end of the stream, or on's error.
+// A message that the end cuts off is dropped: it comes again after the last id. An
+// id holds for later messages too, as the format requires.
 func readMessages(from io.Reader, on func(message) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
@@ -57,13 +58,16 @@ func readMessages(from io.Reader, on func(message) error) error {
 	return lines.Err()
 }
 
-// watched cancels the connection when a read waits too long.
+// watched cancels the connection when a read waits too long. A deadline for the
+// whole answer would cut streams and downloads that are merely long.
 type watched struct {
 	io.ReadCloser
 	timer *time.Timer
 }
 
-// watch calls cancel, which must end the connection, when from stays silent.
+// watch calls cancel, which must end the connection, when from stays silent for
+// streamIdle. The timer runs only during a read, so a slow consumer is not taken
+// for a silent server.
 func watch(from io.ReadCloser, cancel context.CancelFunc) *watched {
 	w := &watched{from, time.AfterFunc(streamIdle, cancel)}
 	w.timer.Stop()

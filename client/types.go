@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// LegalV1 accepts the service's terms at start (spec 4.3).
+// LegalV1 accepts the service's terms at start (spec 4.3). Set it only when whoever
+// pays has read them.
 const LegalV1 = "SVC_LEGAL_V1"
 
-// States of a job. The last three are terminal: the job never changes again.
+// States of a job (spec 3). The last three are terminal: the job never changes
+// again.
 const (
 	StatusAwaitingSubmit = "awaiting_submit"
 	StatusQueued         = "queued"
@@ -19,16 +21,16 @@ const (
 	StatusCancelled      = "cancelled"
 )
 
-// Range is the frames to price: Start, Start+Step, … up to End, both 1 or
-// more. Step 0 stands for 1.
+// Range is the frames to price: Start, Start+Step, … up to End, both 1 or more.
+// Step 0 stands for 1. At most 10000 frames fit into a job.
 type Range struct {
 	Start int `json:"frame_start"`
 	End   int `json:"frame_end"`
 	Step  int `json:"frame_step,omitempty"`
 }
 
-// Quote is a locked price for an uploaded file and a range of its frames. It
-// costs nothing until it is started.
+// Quote is a locked price for an uploaded file and a range of its frames. It costs
+// nothing until it is started, which must be before ExpiresAt.
 type Quote struct {
 	UploadID       string    `json:"upload_id"`
 	QuoteID        string    `json:"quote_id"`
@@ -50,14 +52,15 @@ type Quote struct {
 	Scene          Scene     `json:"scene"`
 }
 
-// Warning tells of something in the file that the picture may suffer from.
+// Warning describes something in the file from which the picture may suffer.
 type Warning struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 	Detail  json.RawMessage `json:"detail,omitempty"`
 }
 
-// Scene is what the service read in the file's active scene.
+// Scene is what the service read in the file's active scene, with the percentage
+// not yet applied to the resolution.
 type Scene struct {
 	Name                 string          `json:"name"`
 	Engine               string          `json:"engine"`
@@ -74,15 +77,16 @@ type Scene struct {
 	LinkedLibraries      json.RawMessage `json:"linked_libraries"`
 }
 
-// StartRequest is what a start says beside the quote. The price is the quote's.
+// StartRequest is what a start sends with the quote. The price is the quote's and
+// is never sent.
 type StartRequest struct {
 	LegalAcceptance string `json:"legal_acceptance"`         // [LegalV1], required
 	WebhookURL      string `json:"webhook_url,omitempty"`    // https; told when the job ends
 	WebhookSecret   string `json:"webhook_secret,omitempty"` // 16 characters or more; the service makes one when empty
 }
 
-// Job is a render as the service sees it now. Pointers are nil while the wire
-// says null.
+// Job is a render as the service sees it at one moment. Pointers are nil while the
+// wire says null. Amounts are US cents, durations seconds, sizes bytes.
 type Job struct {
 	JobID             string     `json:"job_id"`
 	WorkspaceID       string     `json:"workspace_id"`
@@ -135,7 +139,8 @@ type ETARange struct {
 	HighSeconds float64 `json:"high_seconds"`
 }
 
-// Terminal reports whether the job will never change again.
+// Terminal reports whether the job will never change again. A status of a later
+// version of the service counts as not terminal.
 func (j *Job) Terminal() bool {
 	switch j.Status {
 	case StatusCompleted, StatusFailed, StatusCancelled:
@@ -144,7 +149,8 @@ func (j *Job) Terminal() bool {
 	return false
 }
 
-// Failure is why a job failed. A failed job costs nothing.
+// Failure is why a job failed. Code is stable and meant for programs, Message for
+// people. A failed job costs nothing: its whole reserve is released.
 type Failure struct {
 	Code            string `json:"code"`
 	Message         string `json:"message"`
@@ -160,7 +166,8 @@ type Event struct {
 	Frame *FrameEvent
 }
 
-// FrameEvent tells of a frame that was accepted.
+// FrameEvent describes a frame that was accepted. The frame itself comes in the
+// ZIP.
 type FrameEvent struct {
 	JobID           string  `json:"job_id"`
 	Frame           int     `json:"frame"`
@@ -171,8 +178,8 @@ type FrameEvent struct {
 	FramesCompleted int     `json:"frames_completed"`
 }
 
-// Artifact is where a completed job's ZIP can be fetched, for a while, by
-// anyone who holds the URL.
+// Artifact is where a completed job's ZIP can be fetched until ExpiresAt, by anyone
+// who holds the URL. So do not log it.
 type Artifact struct {
 	URL         string    `json:"url"`
 	Filename    string    `json:"filename"`
@@ -182,14 +189,15 @@ type Artifact struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
-// Receipt is a completed job's receipt: the plain members as JSON, and the
-// signed DSSE envelope that proves them.
+// Receipt is a completed job's receipt: the plain members as JSON, and the signed
+// DSSE envelope that proves them. Believe the members only after [Verify].
 type Receipt struct {
 	Members  json.RawMessage `json:"receipt"`
 	Envelope json.RawMessage `json:"envelope"`
 }
 
-// Proof proves that a completed job's receipt is in the service's log.
+// Proof proves that a completed job's receipt is a leaf of the service's log (RFC
+// 6962).
 type Proof struct {
 	JobID          string   `json:"job_id"`
 	Proof          string   `json:"proof"` // "receipt_backed"
@@ -202,7 +210,8 @@ type Proof struct {
 	ProofPageURL   string   `json:"proof_page_url"`
 }
 
-// SigningKey is a public key that receipts were or are signed with.
+// SigningKey is a public key with which receipts are or were signed. Old keys stay
+// listed, because old receipts stay valid.
 type SigningKey struct {
 	KeyID        string     `json:"key_id"` // lower-case hex SHA-256 of the raw public key
 	Algorithm    string     `json:"algorithm"`

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// InspectRequest is a file to price.
+// InspectRequest is a file to price. Filename and Body are required.
 type InspectRequest struct {
 	Filename string // as the receipt will name it; ends with ".blend"
 	// Body is the file from its current position. If it is an io.Seeker, a broken
@@ -30,7 +30,10 @@ type InspectRequest struct {
 	Progress func(sent, total int64)
 }
 
-// Inspect uploads a file and returns a locked quote. It spends nothing.
+// Inspect uploads a file and returns a locked quote. It spends nothing. A repeated
+// upload makes another quote, which is free as well. Errors: *Error, whose code
+// says what is wrong with the file (unsupported_file, file_damaged,
+// upload_too_large and others).
 func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) {
 	upload, err := newUpload(r)
 	if err != nil {
@@ -44,8 +47,8 @@ func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) 
 	return &quote, nil
 }
 
-// Quote returns a new locked quote for other frames of an inspected upload. It spends
-// nothing.
+// Quote returns a new locked quote for other frames of an inspected upload. It
+// spends nothing. Error: *Error with upload_not_found.
 func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quote, error) {
 	var quote Quote
 	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", frames, &quote); err != nil {
@@ -55,7 +58,8 @@ func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quo
 }
 
 // UnmarshalJSON accepts each member at the top level or inside the quote member,
-// since the service may send either (spec 2.11).
+// since the service may send either (spec 2.11). A member at the top level counts
+// over one inside.
 func (q *Quote) UnmarshalJSON(text []byte) error {
 	type plain Quote
 	inner := struct {
@@ -68,6 +72,8 @@ func (q *Quote) UnmarshalJSON(text []byte) error {
 }
 
 // upload builds the multipart body, again for each try where the source allows it.
+// The parts around the file are made once, so that the length is known before the
+// first byte.
 type upload struct {
 	source      io.Reader
 	seeker      io.Seeker // nil where the source cannot be read twice
@@ -78,6 +84,7 @@ type upload struct {
 	progress    func(sent, total int64)
 }
 
+// newUpload measures the source and makes what goes around it.
 func newUpload(r InspectRequest) (*upload, error) {
 	u := &upload{source: r.Body, size: r.Size, progress: r.Progress}
 	if u.progress == nil {
@@ -105,8 +112,8 @@ func newUpload(r InspectRequest) (*upload, error) {
 	return u, nil
 }
 
-// writeRange puts the frames before the file, so that the server knows them while it
-// reads the scene.
+// writeRange puts the frames before the file, so that the server knows them while
+// it reads the scene.
 func writeRange(form *multipart.Writer, r InspectRequest) error {
 	fields := []struct {
 		name  string
@@ -123,7 +130,8 @@ func writeRange(form *multipart.Writer, r InspectRequest) error {
 	return nil
 }
 
-// measure determines from where the source can be read again, and its size.
+// measure determines from where the source can be read again, and how many bytes it
+// has. It leaves a seekable source at its end; open goes back.
 func (u *upload) measure() error {
 	seeker, ok := u.source.(io.Seeker)
 	if !ok {
@@ -144,7 +152,7 @@ func (u *upload) measure() error {
 	return nil
 }
 
-// open starts the body from its beginning.
+// open starts the body from its beginning, for one try.
 func (u *upload) open() (body, error) {
 	if u.seeker != nil {
 		if _, err := u.seeker.Seek(u.from, io.SeekStart); err != nil {
@@ -163,8 +171,9 @@ func (u *upload) open() (body, error) {
 	return body{&closableBody{from: all}, u.contentType, length}, nil
 }
 
-// countedFile reports progress, and distinguishes a failed read of the file from a
-// lost connection: repeating would not repair the file.
+// countedFile reports progress, and marks a failed read of the file as final:
+// unlike a lost connection, repeating would not mend it. A file that became shorter
+// would leave the announced length unfilled.
 type countedFile struct {
 	from        io.Reader
 	sent, total int64
@@ -186,8 +195,9 @@ func (f *countedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// closableBody waits in Close for a running Read, so that the next try does not share
-// the file with the previous one.
+// closableBody waits in Close for a running Read. The transport may still read
+// after the answer came, and the next try must not share the file's position with
+// it.
 type closableBody struct {
 	lock   sync.Mutex
 	from   io.Reader

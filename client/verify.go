@@ -18,7 +18,7 @@ var (
 	ErrNotInLog = receipt.ErrNotInLog
 )
 
-// Check is one step of a verification.
+// Check is one step of a verification. Name says what was checked.
 type Check struct {
 	Name   string
 	Status string // "ok", "failed", or "skipped" when it was not possible
@@ -56,6 +56,8 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte) ([]Check, 
 	return checksOf(report)
 }
 
+// verify hands the receipt to the verifier as the service would send it. The keys
+// come back parsed.
 func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report, []receipt.PublicKey, error) {
 	answer, err := json.Marshal(r)
 	if err != nil {
@@ -72,6 +74,7 @@ func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report
 	return receipt.Verify(answer, public, zip), public, nil
 }
 
+// checksOf translates a report; the error is that of the first failed check.
 func checksOf(report receipt.Report) ([]Check, error) {
 	var checks []Check
 	for _, c := range report.Checks {

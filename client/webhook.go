@@ -21,7 +21,8 @@ const (
 	EventTest      = "webhook.test" // of an endpoint; it tells of no job
 )
 
-// WebhookEvent is the content of a webhook.
+// WebhookEvent is the content of a verified webhook. A receiver may get one event
+// several times, with the same ID, and must act on it once.
 type WebhookEvent struct {
 	ID        string    // the webhook-id: equal whenever the same event is sent again
 	Type      string    `json:"type"`
@@ -32,12 +33,14 @@ type WebhookEvent struct {
 }
 
 // webhookTolerance is the accepted difference between a call's time and now. It
-// bounds how long a recorded call can be replayed.
+// bounds how long a recorded call can be replayed, and how wrong the receiver's
+// clock may be.
 const webhookTolerance = 5 * time.Minute
 
 // VerifyWebhook checks with the webhook's secret that the service sent body with
-// header, at about now, and decodes it. body must be the bytes as received. During a
-// rotation either secret is accepted.
+// header, at about now, and decodes it. body must be the bytes as received:
+// decoding and encoding them again changes what was signed. During a rotation
+// either secret is accepted. An error means: do not act on it.
 func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (*WebhookEvent, error) {
 	id, stamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	if id == "" || stamp == "" {
@@ -66,7 +69,9 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	return e, nil
 }
 
-// checkSignature looks for one valid signature of the text among several.
+// checkSignature looks for one valid signature of the text among several, which a
+// rotation makes. A secret that begins with whsec_ is base64, any other is taken as
+// it is (decisions 9).
 func checkSignature(secret, signatures, text string) error {
 	key := []byte(secret)
 	if encoded, prefixed := strings.CutPrefix(secret, "whsec_"); prefixed {
