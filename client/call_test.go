@@ -199,7 +199,7 @@ func TestRefusalIsReturnedAtOnceAndWhole(t *testing.T) {
 	}
 }
 
-func TestGivingUpEndsTheTries(t *testing.T) {
+func TestCancellingEndsTheTries(t *testing.T) {
 	t.Parallel()
 	s, c, w := setup(t)
 	for range 20 {

@@ -26,7 +26,7 @@ func listed(t testing.TB, folder string) (names []string) {
 	return names
 }
 
-func TestDownloadGoesOnWhereItBroke(t *testing.T) {
+func TestDownloadResumesWhereItBroke(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s, c, _ := setup(t)
@@ -59,7 +59,7 @@ func TestDownloadGoesOnWhereItBroke(t *testing.T) {
 	})
 }
 
-func TestDownloadThatComesOnIsNeverGivenUp(t *testing.T) {
+func TestDownloadThatMakesProgressIsNeverGivenUp(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.zip = picture(50_000)
@@ -71,7 +71,7 @@ func TestDownloadThatComesOnIsNeverGivenUp(t *testing.T) {
 	}
 }
 
-func TestAnswerThatEndsEarlyWithoutAnErrorIsGoneOnWith(t *testing.T) {
+func TestAnswerThatEndsEarlyWithoutAnErrorIsResumed(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.zip = picture(5000)
@@ -87,7 +87,7 @@ func TestAnswerThatEndsEarlyWithoutAnErrorIsGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestLaterCallGoesOnWithTheSamePart(t *testing.T) {
+func TestLaterCallResumesTheSamePart(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.zip = picture(100_000)
@@ -145,7 +145,7 @@ func TestExpiredLinkIsReplaced(t *testing.T) {
 	}
 }
 
-func TestServerWithoutRangesSendsTheWholeAgain(t *testing.T) {
+func TestServerWithoutRangesSendsTheWholeFileAgain(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.zip = picture(5000)

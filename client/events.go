@@ -33,8 +33,9 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 }
 
 // Events yields a job's events after the event with the id after, or from the
-// beginning when after is empty, up to the event that makes the job terminal. No
-// frame event comes twice; a job event may repeat what is known.
+// beginning when after is empty, up to the event that makes the job terminal. An
+// event is yielded once, however often a stream repeats it; a frame that had to be
+// rendered again comes again.
 //
 // It survives lost connections and restarts of the server until the context ends.
 // It reopens the stream where it broke, and reads the job itself while no stream is

@@ -34,7 +34,7 @@ func frames(into *[]int) func(client.Event) {
 	}
 }
 
-func TestStreamGoesOnWhereItBroke(t *testing.T) {
+func TestStreamResumesWhereItBroke(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s, c, _ := setup(t)
@@ -87,7 +87,7 @@ func TestStreamThatBringsSomethingIsOpenedAgainSoon(t *testing.T) {
 	}
 }
 
-func TestServerThatRepeatsItselfIsHeardOnce(t *testing.T) {
+func TestRepeatedEventsAreYieldedOnce(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.events = happened(3)
@@ -129,7 +129,7 @@ func TestFollowReadsTheJobWhereThereIsNoStream(t *testing.T) {
 	}
 }
 
-func TestFollowOutlivesAServerThatIsAway(t *testing.T) {
+func TestFollowSurvivesAnOutage(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.events = happened(2)

@@ -32,19 +32,25 @@ type Range struct {
 // Quote is a locked price for an uploaded file and a range of its frames. It costs
 // nothing until it is started, which must be before ExpiresAt.
 type Quote struct {
-	UploadID       string    `json:"upload_id"`
-	QuoteID        string    `json:"quote_id"`
-	Status         string    `json:"status"` // "open", "accepted" or "expired"
-	FrameStart     int       `json:"frame_start"`
-	FrameEnd       int       `json:"frame_end"`
-	FrameStep      int       `json:"frame_step"`
-	FrameCount     int       `json:"frame_count"`
-	PriceCents     int64     `json:"price_cents"` // of the whole job
-	Currency       string    `json:"currency"`
-	PricingVersion string    `json:"pricing_version"`
-	Qualified1C    bool      `json:"qualified_1c"` // false: too heavy to start at this price
-	CreatedAt      time.Time `json:"created_at"`
-	ExpiresAt      time.Time `json:"expires_at"`
+	// UploadID is the inspected upload: quoting other frames and starting need it.
+	UploadID string `json:"upload_id"`
+	QuoteID  string `json:"quote_id"`
+	Status   string `json:"status"` // "open", "accepted" or "expired"
+	// The frames that were priced: what the request named, else the scene's own.
+	FrameStart     int    `json:"frame_start"`
+	FrameEnd       int    `json:"frame_end"`
+	FrameStep      int    `json:"frame_step"`
+	FrameCount     int    `json:"frame_count"`
+	PriceCents     int64  `json:"price_cents"` // of the whole job
+	Currency       string `json:"currency"`
+	PricingVersion string `json:"pricing_version"`
+	// Qualified1C is false when the scene is too heavy for this price; start is
+	// then refused with quote_not_qualified.
+	Qualified1C bool      `json:"qualified_1c"` // false: too heavy to start at this price
+	CreatedAt   time.Time `json:"created_at"`
+	// ExpiresAt is until when the price is locked and the quote can be started.
+	ExpiresAt time.Time `json:"expires_at"`
+	// InputSHA256 is of the bytes that arrived. Compare it with your file's own.
 	InputSHA256    string    `json:"input_sha256"`
 	InputSizeBytes int64     `json:"input_size_bytes"`
 	Filename       string    `json:"filename"`
@@ -80,57 +86,78 @@ type Scene struct {
 // StartRequest is what a start sends with the quote. The price is the quote's and
 // is never sent.
 type StartRequest struct {
-	LegalAcceptance string `json:"legal_acceptance"`         // [LegalV1], required
-	WebhookURL      string `json:"webhook_url,omitempty"`    // https; told when the job ends
-	WebhookSecret   string `json:"webhook_secret,omitempty"` // 16 characters or more; the service makes one when empty
+	LegalAcceptance string `json:"legal_acceptance"` // [LegalV1], required
+	// WebhookURL is an https address of a public host that gets a call when the job
+	// ends; "" for none.
+	WebhookURL string `json:"webhook_url,omitempty"`
+	// WebhookSecret signs those calls: 16 characters or more. When it is empty the
+	// service makes one, which Start returns once in Job.WebhookSecret.
+	WebhookSecret string `json:"webhook_secret,omitempty"`
 }
 
 // Job is a render as the service sees it at one moment. Pointers are nil while the
 // wire says null. Amounts are US cents, durations seconds, sizes bytes.
 type Job struct {
-	JobID             string     `json:"job_id"`
-	WorkspaceID       string     `json:"workspace_id"`
-	Status            string     `json:"status"`
-	WaitingReason     string     `json:"waiting_reason"` // "no_worker_online", "workers_busy" or empty
-	QueuePosition     *int       `json:"queue_position"`
-	Renderer          string     `json:"renderer"`
-	Application       string     `json:"application"`
-	Version           string     `json:"version"`
-	Engine            string     `json:"engine"`
-	RenderDevice      string     `json:"render_device"` // what was really used: "GPU", "CPU", or empty before
-	DeviceName        string     `json:"device_name"`
-	Filename          string     `json:"filename"`
-	InputSHA256       string     `json:"input_sha256"`
-	InputSizeBytes    int64      `json:"input_size_bytes"`
-	FrameStart        int        `json:"frame_start"`
-	FrameEnd          int        `json:"frame_end"`
-	FrameStep         int        `json:"frame_step"`
-	FrameCount        int        `json:"frame_count"`
-	FramesCompleted   int        `json:"frames_completed"`
-	ProgressPercent   float64    `json:"progress_percent"` // 0 to 100
-	ETASeconds        *float64   `json:"eta_seconds"`
-	ETARange          *ETARange  `json:"eta_range"`
-	RenderSeconds     float64    `json:"render_seconds"`
-	QuoteID           string     `json:"quote_id"`
-	UploadID          string     `json:"upload_id"`
-	PriceCents        int64      `json:"price_cents"`
-	ReservedCents     int64      `json:"reserved_cents"`
-	ChargedCents      int64      `json:"charged_cents"`
-	Currency          string     `json:"currency"`
-	Cancellable       bool       `json:"cancellable"`
-	WebhookConfigured bool       `json:"webhook_configured"`
-	WebhookSecret     string     `json:"webhook_secret,omitempty"` // once, in the answer that creates the job
-	CreatedAt         time.Time  `json:"created_at"`
-	SubmittedAt       *time.Time `json:"submitted_at"`
-	ClaimedAt         *time.Time `json:"claimed_at"`
-	CompletedAt       *time.Time `json:"completed_at"`
-	FailedAt          *time.Time `json:"failed_at"`
-	CancelledAt       *time.Time `json:"cancelled_at"`
-	UpdatedAt         time.Time  `json:"updated_at"`
-	Failure           *Failure   `json:"failure"`
-	DownloadURL       string     `json:"download_url"`
-	ReceiptURL        string     `json:"receipt_url"`
-	ProofURL          string     `json:"proof_url"`
+	JobID       string `json:"job_id"`
+	WorkspaceID string `json:"workspace_id"`
+	Status      string `json:"status"`
+	// WaitingReason is why no frame is being rendered yet: "no_worker_online",
+	// "workers_busy" or empty.
+	WaitingReason string `json:"waiting_reason"` // "no_worker_online", "workers_busy" or empty
+	QueuePosition *int   `json:"queue_position"`
+	Renderer      string `json:"renderer"`
+	Application   string `json:"application"`
+	Version       string `json:"version"`
+	Engine        string `json:"engine"`
+	// RenderDevice and DeviceName are what really rendered the frames: "GPU" or
+	// "CPU", empty before.
+	RenderDevice   string `json:"render_device"` // what was really used: "GPU", "CPU", or empty before
+	DeviceName     string `json:"device_name"`
+	Filename       string `json:"filename"`
+	InputSHA256    string `json:"input_sha256"`
+	InputSizeBytes int64  `json:"input_size_bytes"`
+	FrameStart     int    `json:"frame_start"`
+	FrameEnd       int    `json:"frame_end"`
+	FrameStep      int    `json:"frame_step"`
+	FrameCount     int    `json:"frame_count"`
+	// FramesCompleted counts accepted frames. ProgressPercent, 0 to 100, also
+	// counts the finished part of frames that are being rendered.
+	FramesCompleted int     `json:"frames_completed"`
+	ProgressPercent float64 `json:"progress_percent"` // 0 to 100
+	// ETASeconds is the estimate of the remaining time, nil while there is none.
+	ETASeconds *float64  `json:"eta_seconds"`
+	ETARange   *ETARange `json:"eta_range"`
+	// RenderSeconds is the sum over all accepted frames, so it can exceed the time
+	// that passed.
+	RenderSeconds float64 `json:"render_seconds"`
+	QuoteID       string  `json:"quote_id"`
+	UploadID      string  `json:"upload_id"`
+	// Of PriceCents, ReservedCents are set aside in the wallet now, and
+	// ChargedCents were captured when the job completed.
+	PriceCents    int64  `json:"price_cents"`
+	ReservedCents int64  `json:"reserved_cents"`
+	ChargedCents  int64  `json:"charged_cents"`
+	Currency      string `json:"currency"`
+	// Cancellable is whether Cancel would succeed now: until a worker claims a
+	// frame.
+	Cancellable       bool `json:"cancellable"`
+	WebhookConfigured bool `json:"webhook_configured"`
+	// WebhookSecret is set only in the answer that creates the job, if the service
+	// made the secret.
+	WebhookSecret string     `json:"webhook_secret,omitempty"` // once, in the answer that creates the job
+	CreatedAt     time.Time  `json:"created_at"`
+	SubmittedAt   *time.Time `json:"submitted_at"`
+	ClaimedAt     *time.Time `json:"claimed_at"`
+	CompletedAt   *time.Time `json:"completed_at"`
+	FailedAt      *time.Time `json:"failed_at"`
+	CancelledAt   *time.Time `json:"cancelled_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+	// Failure is set exactly when Status is failed.
+	Failure *Failure `json:"failure"`
+	// The addresses are empty until the job is completed.
+	DownloadURL string `json:"download_url"`
+	ReceiptURL  string `json:"receipt_url"`
+	ProofURL    string `json:"proof_url"`
 }
 
 // ETARange contains the true value of Job.ETASeconds in eight cases of ten.

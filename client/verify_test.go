@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-func TestVerifyTellsAnHonestJobFromAChangedOne(t *testing.T) {
+func TestVerifyDistinguishesAnHonestJobFromAChangedOne(t *testing.T) {
 	t.Parallel()
 	job, err := receipttest.Complete(2)
 	if err != nil {

@@ -52,13 +52,13 @@ func jobAPI() []Rule {
 	return []Rule{
 		shown("4.3", "Inspect takes a file and answers with a locked quote; it spends nothing",
 			"api.TestQuoteStandsAtBothPlaces", "api.TestInspectAndQuoteSpendNothing", "story.TestTheCommandLineTellsTheWholeStory", served).lines("POST /node/v1/uploads/inspect"),
-		shown("4.3", "Start answers with the job, its price reserved", "story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold", "api.TestBadRequestsMeetTheirCode", served).
+		shown("4.3", "Start answers with the job, its price reserved", "story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneReserve", "api.TestBadRequestsMeetTheirCode", served).
 			lines("POST /node/v1/uploads/{upload_id}/start"),
 		shown("4.3", "The job is read by its id", "story.TestTheCommandLineTellsTheWholeStory", "api.TestCredentialsAndWorkspacesAreKeptApart", served).
 			lines("GET /node/v1/jobs/{job_id}"),
 		shown("4.3 rule 1", "Start without quote_id or legal_acceptance, or with price_cents, is refused", "api.TestBadRequestsMeetTheirCode"),
 		shown("4.3 rule 2", "Completed work is a ZIP behind download_url, and a receipt of its SHA-256",
-			"story.TestADownloadLinkAuthorisesItselfForAWhile", "story.TestTheCommandLineTellsTheWholeStory", "client.TestVerifyTellsAnHonestJobFromAChangedOne"),
+			"story.TestADownloadLinkAuthorisesItselfForAWhile", "story.TestTheCommandLineTellsTheWholeStory", "client.TestVerifyDistinguishesAnHonestJobFromAChangedOne"),
 	}
 }
 

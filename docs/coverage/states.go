@@ -10,7 +10,7 @@ func states() []Rule {
 		shown("3", "A job that ends emits its event to its webhook", "story.TestRealReceiversVerifyWhatIsSent", "story.TestNothingIsLostWhereverTheServerIsKilled"),
 		shown("3 rule 1", "Inspect and quote spend nothing and reserve nothing", "api.TestInspectAndQuoteSpendNothing"),
 		shown("3 rule 2", "Start reserves the locked price, once",
-			"story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold", "story.TestTooLittleMoneyHoldsNothing"),
+			"story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneReserve", "story.TestTooLittleMoneyReservesNothing"),
 		shown("3 rule 3", "The older upload reserves; without a submit the money comes back",
 			"api.TestTheOlderFlowLeadsToTheSameResults", "story.TestAnUploadNobodySubmitsGivesItsMoneyBack"),
 		shown("3 rule 4", "Download, receipt and proof answer 409 until the job is completed", "api.TestResultsAreForCompletedJobs"),

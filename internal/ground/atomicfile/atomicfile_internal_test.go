@@ -54,7 +54,7 @@ func TestAFileThatCannotBeSyncedIsNotThere(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeSyncedIsTold(t *testing.T) {
+func TestAFolderThatCannotBeSyncedIsAnError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	broken := errors.New("the disk is gone")

@@ -393,7 +393,7 @@ func whileRendering(ctx context.Context, p *blender.Process, act func()) error {
 	return err
 }
 
-func TestWhoeverKillsBlenderItIsACrash(t *testing.T) {
+func TestAKilledBlenderIsACrash(t *testing.T) {
 	t.Parallel()
 	for signal, word := range map[syscall.Signal]string{syscall.SIGSEGV: "crashed", syscall.SIGKILL: "killed"} {
 		p, _ := open(t, "slow", blender.Options{})

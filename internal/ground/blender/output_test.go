@@ -55,7 +55,7 @@ func TestStatusLinesReplaceEachOther(t *testing.T) {
 	}
 }
 
-func TestStatusTellsHowMuchOfAFrameIsDone(t *testing.T) {
+func TestProgressIsReadFromStatusLines(t *testing.T) {
 	t.Parallel()
 	const head = "Fra:1 Mem:9.42M (Peak 10.37M) | Time:00:00.08 | Mem:0.76M, Peak:0.76M | Scene, ViewLayer | "
 	for line, want := range map[string]float64{
@@ -80,7 +80,7 @@ func TestStatusTellsHowMuchOfAFrameIsDone(t *testing.T) {
 	}
 }
 
-func TestOnlyAStatusThatSaysSomethingNewIsNews(t *testing.T) {
+func TestOnlyANewStatusCountsAsProgress(t *testing.T) {
 	t.Parallel()
 	o := newOutput()
 	for _, step := range []struct {

@@ -15,9 +15,11 @@ import (
 // Process is one Blender. Its methods are for one goroutine at a time, except
 // Close, which is safe at any time, concurrently and more than once.
 type Process struct {
-	opts     Options
-	dir      string // its folders: home, in and out
-	running  *sandbox.Process
+	// opts has its defaults filled in and absolute folders.
+	opts    Options
+	dir     string // its folders: home, in and out
+	running *sandbox.Process
+	// commands is the pipe to the driver. Only call writes to it.
 	commands *os.File
 	replies  chan reply // closed when Blender closes its end
 	output   output

@@ -37,7 +37,7 @@ func TestBlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 	}
 }
 
-func TestPicturesByTilesTellOfTheirProgress(t *testing.T) {
+func TestTiledPicturesReportProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "tiles", blender.Options{})
 	var mu sync.Mutex

@@ -44,7 +44,7 @@ func TestThePreviewStandsUpright(t *testing.T) {
 	}
 }
 
-func TestAPreviewThatLiesIsNone(t *testing.T) {
+func TestAnInconsistentPreviewIsIgnored(t *testing.T) {
 	t.Parallel()
 	le := binary.LittleEndian
 	for name, b := range map[string][]byte{

@@ -12,7 +12,7 @@ import (
 
 // Linux reports to a file once that what was written to it is lost; the next sync
 // says that all is well.
-func TestALossThatAnEarlySyncIsToldOfFailsTheCommit(t *testing.T) {
+func TestAnErrorOfAnEarlySyncFailsTheCommit(t *testing.T) {
 	t.Parallel()
 	d, err := OpenDisk(t.TempDir(), time.Now())
 	if err != nil {

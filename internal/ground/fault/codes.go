@@ -2,7 +2,8 @@ package fault
 
 import "slices"
 
-// Code is a wire error code (error.code) or a job's failure code.
+// Code is a wire error code (error.code) or a job's failure code. Callers compare
+// codes, so one that was published is never renamed nor given another meaning.
 //
 // To add one: add the constant and its row in Table, name the operations that
 // answer with it in internal/door/api/document/codes.go, and run `make generate`,

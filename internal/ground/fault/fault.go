@@ -19,9 +19,12 @@ import (
 // With and its kin return copies, so that a package may keep one and derive others
 // from it concurrently.
 type Error struct {
-	Code    Code
+	// Code selects the row of the table, and with it the HTTP status.
+	Code Code
+	// Message is one sentence for the caller, about this request.
 	Message string
-	// Detail is any JSON value that helps a program react (spec 7 "detail").
+	// Detail is any JSON value that helps a program react; its shape depends on the
+	// code (spec 7).
 	Detail any
 	// RetryAfter, when above zero, is sent as retry_after_seconds, and as
 	// Retry-After rounded up to whole seconds.
@@ -33,6 +36,7 @@ type Error struct {
 	Final bool
 	// Allow is sent as the Allow header of a 405.
 	Allow string
+	// cause is what went wrong underneath. It reaches the log and never the caller.
 	cause error
 }
 

@@ -26,7 +26,7 @@ func TestEveryCodeStandsOnceAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAnUnknownErrorIsNotTold(t *testing.T) {
+func TestTheTextOfAnUnknownErrorIsHidden(t *testing.T) {
 	t.Parallel()
 	status, body := fault.Envelope(errors.New("pq: password of user svc is hunter2"), "req_1")
 	if status != 500 || body.OK || body.Error.Code != fault.Internal || body.Error.RequestID != "req_1" || strings.Contains(body.Error.Message, "hunter2") {

@@ -171,7 +171,7 @@ func (r *receiver) roots() *x509.CertPool {
 
 var thisMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-func TestANameThatChangesItsMindIsRefusedAtTheSocket(t *testing.T) {
+func TestANameThatResolvesDifferentlyLaterIsRefusedAtTheSocket(t *testing.T) {
 	t.Parallel()
 	r := receive(t, func(http.ResponseWriter, *http.Request) {})
 	dns := serveNames(t, map[string][]string{"example.com": {"93.184.216.34"}})

@@ -70,8 +70,8 @@ func TestACounterAloneIsExact(t *testing.T) {
 	})
 }
 
-// TestAFullDiskIsToldOnce: requests are written down ten times a second.
-func TestAFullDiskIsToldOnce(t *testing.T) {
+// TestAFullDiskIsLoggedOnce: requests are written down ten times a second.
+func TestAFullDiskIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		var log strings.Builder

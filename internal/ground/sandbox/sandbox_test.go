@@ -179,7 +179,7 @@ func TestDescriptorsPassThrough(t *testing.T) {
 	}
 }
 
-func TestTheEndIsToldAsItWas(t *testing.T) {
+func TestTheEndingIsReportedAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []sandbox.Mode{sandbox.Required, sandbox.Off} {
 		box := open(t, mode, sandbox.Limits{})

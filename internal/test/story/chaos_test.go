@@ -75,8 +75,8 @@ type chaos struct {
 	service  *service // looks at the same store, serves nothing
 	database string   // its address
 	dice     *rand.Rand
-	servers  []*victim
-	workers  []*victim
+	servers  []*faultTarget
+	workers  []*faultTarget
 	proxy    *faultyProxy
 	skew     time.Duration
 }
@@ -95,17 +95,17 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 	for range servers {
 		address := freeAddress(t)
 		addresses = append(addresses, address)
-		c.servers = append(c.servers, &victim{role: serverRole, config: func() any {
+		c.servers = append(c.servers, &faultTarget{role: serverRole, config: func() any {
 			return serverConfig{
 				Listen: address, Data: config.Data, Database: config.Database, LeaseLife: chaosLapse, NoWorker: true, AllowSynthetic: true,
-				Skew: c.skew, KillAfter: c.mortality(),
+				Skew: c.skew, KillAfter: c.killAfter(),
 			}
 		}})
 	}
 	c.proxy = startFaultyProxy(t, addresses, seed)
 	for range chaosWorkers {
 		given := workerConfig{Server: c.proxy.url, Key: c.service.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true}
-		c.workers = append(c.workers, &victim{role: workerRole, config: func() any { return given }})
+		c.workers = append(c.workers, &faultTarget{role: workerRole, config: func() any { return given }})
 	}
 	for _, v := range append(c.servers, c.workers...) {
 		v.start(t)
@@ -120,12 +120,12 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 		done.Go(e.run)
 	}
 	c.injectFaults(&done)
-	c.calm()
+	c.endFaults()
 	done.Wait()
 	c.count(callers)
 }
 
-// injectFaults does harm for a while.
+// injectFaults injects faults for a while, or until all callers are done.
 func (c *chaos) injectFaults(done *sync.WaitGroup) {
 	all := make(chan struct{})
 	go func() { done.Wait(); close(all) }()
@@ -137,22 +137,22 @@ func (c *chaos) injectFaults(done *sync.WaitGroup) {
 		case <-all:
 			return
 		case <-time.After(time.Duration(20+c.dice.IntN(150)) * time.Millisecond):
-			c.harm()
+			c.injectFault()
 		}
 	}
 }
 
-// mortality is the commit behind which a server that starts now kills itself; 0
+// killAfter is the commit behind which a server that starts now kills itself; 0
 // is none.
-func (c *chaos) mortality() int64 {
+func (c *chaos) killAfter() int64 {
 	if c.dice.IntN(3) > 0 {
 		return 0
 	}
 	return 5 + c.dice.Int64N(60)
 }
 
-// harm is one blow.
-func (c *chaos) harm() {
+// injectFault injects one fault, chosen by the dice.
+func (c *chaos) injectFault() {
 	server, worker := c.servers[c.dice.IntN(len(c.servers))], c.workers[c.dice.IntN(len(c.workers))]
 	switch c.dice.IntN(8) {
 	case 0:
@@ -175,8 +175,8 @@ func (c *chaos) harm() {
 	}
 }
 
-// calm ends the harm: everybody runs from now on.
-func (c *chaos) calm() {
+// endFaults lets every process run from now on.
+func (c *chaos) endFaults() {
 	c.proxy.stop()
 	for _, s := range c.servers {
 		s.config = immortal(s.config)
@@ -297,33 +297,33 @@ func (e *chaosCaller) verifyZIP(job *client.Job) {
 	e.verify(patient(e.t), job, content, artifact.SHA256)
 }
 
-// victim is a process to which harm is done.
-type victim struct {
+// faultTarget is a process that faults are injected into.
+type faultTarget struct {
 	role    string
 	config  func() any
 	p       *process
 	stopped bool
 }
 
-func (v *victim) start(t *testing.T) {
+func (v *faultTarget) start(t *testing.T) {
 	v.p, v.stopped = launch(t, v.role, v.config()), false
 }
 
 // restart kills the process and starts it anew.
-func (v *victim) restart(t *testing.T) {
+func (v *faultTarget) restart(t *testing.T) {
 	v.p.kill()
 	v.start(t)
 }
 
 // revive starts the process when it has ended by itself.
-func (v *victim) revive(t *testing.T) {
+func (v *faultTarget) revive(t *testing.T) {
 	if v.ended() {
 		v.restart(t)
 	}
 }
 
 // ended reports whether the process printed its last.
-func (v *victim) ended() bool {
+func (v *faultTarget) ended() bool {
 	for {
 		select {
 		case _, open := <-v.p.lines:
@@ -337,7 +337,7 @@ func (v *victim) ended() bool {
 }
 
 // toggle freezes the process, or thaws it.
-func (v *victim) toggle() {
+func (v *faultTarget) toggle() {
 	s := syscall.SIGSTOP
 	if v.stopped {
 		s = syscall.SIGCONT
@@ -346,6 +346,6 @@ func (v *victim) toggle() {
 	_ = v.p.Process.Signal(s) // it may have killed itself
 }
 
-func (v *victim) send(line string) {
+func (v *faultTarget) send(line string) {
 	_, _ = v.p.in.Write([]byte(line + "\n")) // likewise
 }

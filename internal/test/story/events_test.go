@@ -18,7 +18,7 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 		const frames = 6
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(3)
+		g := barrierAt(3)
 		svc.worker(&painter{before: g.pass})
 		job := c.start(frames)
 

@@ -18,7 +18,7 @@ import (
 type faultyProxy struct {
 	url     string
 	servers []string // their addresses
-	calm    atomic.Bool
+	stopped atomic.Bool
 	late    sync.WaitGroup // calls that are sent again later
 	ctx     context.Context
 	end     context.CancelFunc
@@ -42,7 +42,7 @@ func startFaultyProxy(t *testing.T, servers []string, seed uint64) *faultyProxy 
 }
 
 // stop ends the faults: calls go through as they are.
-func (m *faultyProxy) stop() { m.calm.Store(true) }
+func (m *faultyProxy) stop() { m.stopped.Store(true) }
 
 func (m *faultyProxy) roll(n int) int {
 	m.mu.Lock()
@@ -66,7 +66,7 @@ func (m *faultyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	way := ways
-	if !m.calm.Load() {
+	if !m.stopped.Load() {
 		way = m.roll(ways)
 	}
 	switch way {

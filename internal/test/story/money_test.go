@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold(t *testing.T) {
+func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneReserve(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const callers = 50
 		svc := start(t, config)
@@ -53,7 +53,7 @@ func TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneHold(t *testing.T) {
 	})
 }
 
-func TestTooLittleMoneyHoldsNothing(t *testing.T) {
+func TestTooLittleMoneyReservesNothing(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
 		c := svc.caller(2)
@@ -196,7 +196,7 @@ func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
 		config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(2)
+		g := barrierAt(2)
 		svc.worker(&painter{before: g.pass})
 		job := c.start(2)
 		c.awaitFrames(job.JobID, 1)

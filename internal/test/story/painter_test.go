@@ -100,22 +100,22 @@ func paint(frame int) ([]byte, error) {
 	return synthetic.Paint(frame, image.Pt(pictureWidth, pictureHeight))
 }
 
-// gate holds up the rendering of frames from one number on.
-type gate struct {
+// barrier holds up the rendering of frames from one number on.
+type barrier struct {
 	from    int
 	reached chan int // the frames that have come to it
 	opened  chan struct{}
 	open    func() // lets all through; may be called again
 }
 
-func gateAt(frame int) *gate {
-	g := &gate{from: frame, reached: make(chan int, 1000), opened: make(chan struct{})}
+func barrierAt(frame int) *barrier {
+	g := &barrier{from: frame, reached: make(chan int, 1000), opened: make(chan struct{})}
 	g.open = sync.OnceFunc(func() { close(g.opened) })
 	return g
 }
 
 // pass is a painter's before.
-func (g *gate) pass(ctx context.Context, frame int) error {
+func (g *barrier) pass(ctx context.Context, frame int) error {
 	if frame < g.from {
 		return nil
 	}
@@ -127,16 +127,16 @@ func (g *gate) pass(ctx context.Context, frame int) error {
 	case <-g.opened:
 		return nil
 	case <-ctx.Done():
-		return &blender.Error{Code: blender.NoProgress, Message: "ended at the gate"}
+		return &blender.Error{Code: blender.NoProgress, Message: "ended at the barrier"}
 	}
 }
 
-// await waits until a frame has come to the gate.
-func (g *gate) await(ctx context.Context) (frame int, err error) {
+// await waits until a frame has come to the barrier.
+func (g *barrier) await(ctx context.Context) (frame int, err error) {
 	select {
 	case frame = <-g.reached:
 		return frame, nil
 	case <-ctx.Done():
-		return 0, fmt.Errorf("no frame came to the gate: %w", ctx.Err())
+		return 0, fmt.Errorf("no frame came to the barrier: %w", ctx.Err())
 	}
 }

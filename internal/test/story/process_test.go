@@ -96,7 +96,7 @@ func announced(from int) func(context.Context, int) error {
 	if from == 0 {
 		return nil
 	}
-	g := gateAt(from)
+	g := barrierAt(from)
 	return func(ctx context.Context, frame int) error {
 		if frame >= from {
 			fmt.Println("holds", frame)
@@ -129,7 +129,7 @@ func workerMain() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	g := gateAt(given.HoldFrom)
+	g := barrierAt(given.HoldFrom)
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		g.open()

@@ -14,9 +14,9 @@ import (
 // seconds, which package worker shows on a clock of its own; this machine may be busy.
 const stopTime = 30 * time.Second
 
-// TestAServerThatIsToldToStopGivesARunningFrameBack sends SIGTERM to a server
+// TestAStoppingServerReleasesARunningFrame sends SIGTERM to a server
 // whose embedded worker renders a frame that does not end.
-func TestAServerThatIsToldToStopGivesARunningFrameBack(t *testing.T) {
+func TestAStoppingServerReleasesARunningFrame(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := open(t, config)
 		svc.url = "http://" + config.Listen
@@ -51,11 +51,11 @@ func TestAServerThatIsToldToStopGivesARunningFrameBack(t *testing.T) {
 	})
 }
 
-// TestAServerThatIsToldToStopFinishesAShortFrame lets the running frame end
+// TestAStoppingServerFinishesAShortFrame lets the running frame end
 // just after SIGTERM.
-func TestAServerThatIsToldToStopFinishesAShortFrame(t *testing.T) {
+func TestAStoppingServerFinishesAShortFrame(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		g := gateAt(2)
+		g := barrierAt(2)
 		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: g.pass}}
 		svc := start(t, config)
 		c := svc.caller(credit)

@@ -134,7 +134,7 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(3)
+		g := barrierAt(3)
 		svc.worker(&painter{before: g.pass})
 		job := c.start(5)
 		var seen []int
@@ -177,15 +177,15 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 	})
 }
 
-// TestAStreamGoesOnAtAnotherServer has two servers over one PostgreSQL: frames
+// TestAStreamResumesAtAnotherServer has two servers over one PostgreSQL: frames
 // come in at the one, a watcher goes from the other to the first and back.
-func TestAStreamGoesOnAtAnotherServer(t *testing.T) {
+func TestAStreamResumesAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t)}
 	one := start(t, config)
 	two := start(t, config)
 	c := one.caller(credit)
-	g := gateAt(3)
+	g := barrierAt(3)
 	one.worker(&painter{before: g.pass})
 	job := c.start(4)
 	var frames, previews int
@@ -208,12 +208,12 @@ func TestAStreamGoesOnAtAnotherServer(t *testing.T) {
 	one.settledOnce(c, 4)
 }
 
-func TestProgressInsideAFrameIsTold(t *testing.T) {
+func TestProgressInsideAFrameIsSent(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = lapse
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(2)
+		g := barrierAt(2)
 		svc.worker(&painter{before: func(ctx context.Context, frame int) error {
 			if frame == 2 {
 				tell, _ := ctx.Value(progressKey{}).(func(float64))
@@ -232,14 +232,14 @@ func TestProgressInsideAFrameIsTold(t *testing.T) {
 	})
 }
 
-// TestManyWatchersAreToldTheSameEvent has a crowd watch a job: each of them is
+// TestManyWatchersGetTheSameEvent has a crowd watch a job: each of them is
 // handed the very same events, which were read and encoded once.
-func TestManyWatchersAreToldTheSameEvent(t *testing.T) {
+func TestManyWatchersGetTheSameEvent(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const crowd = 200
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(1)
+		g := barrierAt(1)
 		svc.worker(&painter{before: g.pass})
 		job := c.start(3)
 		if _, err := g.await(patient(t)); err != nil {

@@ -147,7 +147,7 @@ func TestALateDeliveryIsRefused(t *testing.T) {
 		if err != nil || len(got.Leases) != 1 {
 			t.Fatalf("leased %+v, %v", got, err)
 		}
-		g := gateAt(1)
+		g := barrierAt(1)
 		svc.worker(&painter{before: g.pass})
 		if _, err := g.await(patient(t)); err != nil { // the lease has lapsed and is another's
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestAWorkerKeepsItsResultsWhileTheServerIsDown(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
 		c := svc.caller(credit)
-		g := gateAt(2)
+		g := barrierAt(2)
 		p := &painter{before: g.pass}
 		undelivered := make(chan struct{})
 		failed := sync.OnceFunc(func() { close(undelivered) })

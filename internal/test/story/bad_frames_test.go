@@ -29,12 +29,12 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// plant spoils a rendered frame, as a broken worker does.
-type plant func(f *blender.Frame) error
+// defect spoils a rendered frame, as a broken worker does.
+type defect func(f *blender.Frame) error
 
-// plants are all kinds of bad frames.
-func plants() map[string]plant {
-	repaint := func(colour func(x, y int) byte, colours color.Palette) plant {
+// defects are all kinds of bad frames.
+func defects() map[string]defect {
+	repaint := func(colour func(x, y int) byte, colours color.Palette) defect {
 		return func(f *blender.Frame) error {
 			picture, err := synthetic.Draw(image.Pt(pictureWidth, pictureHeight), colour, colours)
 			if err != nil {
@@ -45,7 +45,7 @@ func plants() map[string]plant {
 	}
 	black, pink := color.NRGBA{A: 255}, color.NRGBA{R: 255, B: 255, A: 255}
 	checks := color.Palette{black, pink, color.NRGBA{R: 90, G: 120, B: 30, A: 255}}
-	return map[string]plant{
+	return map[string]defect{
 		"black": repaint(func(int, int) byte { return 0 }, checks),
 		"half": repaint(func(x, y int) byte {
 			if y < pictureHeight/2 {
@@ -94,51 +94,51 @@ func notANumber(width, height int) []byte {
 	return out.Bytes()
 }
 
-// planter is a painter that spoils frames: those that chosen picks.
-type planter struct {
+// defectiveRenderer is a painter that spoils frames: those that chosen picks.
+type defectiveRenderer struct {
 	painter
-	plant  plant
+	defect defect
 	chosen func(frame int) bool
 }
 
-func (p *planter) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
+func (p *defectiveRenderer) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
 	s, err := p.painter.Start(ctx, options)
-	return &plantedSession{s, p}, err
+	return &defectiveSession{s, p}, err
 }
 
-type plantedSession struct {
+type defectiveSession struct {
 	worker.Session
-	*planter
+	*defectiveRenderer
 }
 
-func (e *plantedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *defectiveSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.spoil(e.Session.Render(ctx, frame, progress))
 }
 
-func (e *plantedSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
+func (e *defectiveSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.spoil(e.Session.RenderFresh(ctx, frame, progress))
 }
 
-func (e *plantedSession) spoil(f blender.Frame, err error) (blender.Frame, error) {
+func (e *defectiveSession) spoil(f blender.Frame, err error) (blender.Frame, error) {
 	if err != nil || !e.chosen(f.Number) {
 		return f, err
 	}
-	return f, e.plant(&f)
+	return f, e.defect(&f)
 }
 
-func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
+func TestBadFramesAreCaughtAndRenderedAgainByAGoodWorker(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
-		for name, plant := range plants() {
+		for name, defect := range defects() {
 			t.Run(name, func(t *testing.T) {
 				svc := svc.with(t)
 				c := svc.caller(credit)
 				// The good worker is there, but holds back until the other has spoilt its
 				// first frame.
-				g := gateAt(1)
+				g := barrierAt(1)
 				good := &painter{before: g.pass}
 				var once sync.Once
-				bad := &planter{plant: plant, chosen: func(int) (first bool) {
+				bad := &defectiveRenderer{defect: defect, chosen: func(int) (first bool) {
 					once.Do(func() { first = true })
 					if first {
 						g.open()
@@ -153,7 +153,7 @@ func TestPlantedBadFramesAreCaughtAndAGoodWorkerMakesThemAnew(t *testing.T) {
 				svc.worker(bad)
 				c.fetch(c.await(job.JobID, client.StatusCompleted), 5) // every picture is a painter's
 				if failed := svc.failedTries(job.JobID); failed != 1 {
-					t.Errorf("the log tells of %d failed tries, want the planted one", failed)
+					t.Errorf("the log tells of %d failed tries, want the bad one", failed)
 				}
 				svc.settledOnce(c, 5)
 			})
@@ -183,7 +183,7 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				svc := svc.with(t)
 				c := svc.caller(credit)
-				svc.worker(&planter{plant: plants()[name], chosen: func(frame int) bool { return frame == 2 }})
+				svc.worker(&defectiveRenderer{defect: defects()[name], chosen: func(frame int) bool { return frame == 2 }})
 				job := c.await(c.start(3).JobID, client.StatusFailed)
 				if job.Failure == nil || job.Failure.Code != code {
 					t.Errorf("the job failed with %+v, want %s", job.Failure, code)
@@ -196,11 +196,11 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 
 // A picture of one colour may be what the scene shows. Where nobody else can tell,
 // it is delivered, and the finding stands wherever frames are listed.
-func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndSaid(t *testing.T) {
+func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndReported(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
 		c := svc.caller(credit)
-		p := &planter{plant: plants()["black"], chosen: func(frame int) bool { return frame == 2 }}
+		p := &defectiveRenderer{defect: defects()["black"], chosen: func(frame int) bool { return frame == 2 }}
 		svc.worker(p)
 		job := c.await(c.start(3).JobID, client.StatusCompleted)
 		receipt, err := c.Receipt(patient(t), job.JobID)

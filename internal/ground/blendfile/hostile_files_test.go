@@ -31,7 +31,7 @@ func everyForm(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestEveryCutIsToldOrHarmless(t *testing.T) {
+func TestEveryCutIsAnErrorOrHarmless(t *testing.T) {
 	t.Parallel()
 	for name, whole := range everyForm(t) {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestEveryCutIsToldOrHarmless(t *testing.T) {
 }
 
 // Real files are long; every 1009th point of them stands for the others.
-func TestCutsOfRealFilesAreToldOrHarmless(t *testing.T) {
+func TestCutsOfRealFilesAreErrorsOrHarmless(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"settings", "files", "library"} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBytesBehindTheEndAreAccepted(t *testing.T) {
 	}
 }
 
-func TestFactsNeedNotTheWholeStream(t *testing.T) {
+func TestFactsAreCompleteAtTheEndMark(t *testing.T) {
 	t.Parallel()
 	plain := era279(form{version: 279, bits: 64}).bytes()
 	r := io.MultiReader(bytes.NewReader(plain), iotest.ErrReader(errors.New("read on")))
@@ -158,7 +158,7 @@ func TestAFailingSourceIsNoDamagedFile(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoBlendIsNamed(t *testing.T) {
+func TestOtherFilesAreRecognised(t *testing.T) {
 	t.Parallel()
 	for content, names := range map[string]string{
 		"": "empty",
@@ -197,7 +197,7 @@ func TestUnknownHeaderFormsAreUnsupported(t *testing.T) {
 	}
 }
 
-func TestDamageIsToldWithItsPlace(t *testing.T) {
+func TestDamageIsReportedWithItsOffset(t *testing.T) {
 	t.Parallel()
 	s := era279(form{version: 279, bits: 64})
 	noDNA := *s
@@ -349,7 +349,7 @@ func packedFrom(t testing.TB, r io.Reader) []byte {
 
 // A file of so many objects, layers and properties that not all can be kept
 // still yields its scene, or an error: never something else.
-func TestCrowdsDoNotHideTheScene(t *testing.T) {
+func TestManyBlocksDoNotHideTheScene(t *testing.T) {
 	t.Parallel()
 	s := newSynth(form{version: 279, bits: 64}, dna279+"\nBase: Base *next; Base *prev; int lay; int sel; Object *object; char noise[96]")
 	s.block("GLOB", "FileGlobal", 0, values{"curscene": addr(0x900)})
