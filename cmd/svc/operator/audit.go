@@ -11,10 +11,14 @@ import (
 	"svc.example/internal/ground/db"
 )
 
+// audit is svc admin audit: it checks everything that must always hold.
 type audit struct{ adminFlags }
 
+// Run checks the whole store and prints each breach. Any breach exits with 1, after
+// everything is printed. Dead letters are counted as a reminder and are no breach. A
+// running service may continue beside it.
 func (c *audit) Run(k *kong.Context) error {
-	if err := c.there(); err != nil {
+	if err := c.exists(); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -40,7 +44,7 @@ func (c *audit) Run(k *kong.Context) error {
 			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Subject, b.Detail)
 		}
 		if dead > 0 {
-			fmt.Fprintf(k.Stdout, "%d dead letters wait for you: svc admin dead-letter list\n", dead)
+			fmt.Fprintf(k.Stdout, "%d dead letters; see svc admin dead-letter list\n", dead)
 		}
 		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
 	}
@@ -50,6 +54,7 @@ func (c *audit) Run(k *kong.Context) error {
 	return err
 }
 
+// deadLetterCount returns how many dead letters all queues have.
 func deadLetterCount(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.DeadLetterCount(ctx)

@@ -14,13 +14,14 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// deadLetterList lists work that failed too often.
+// deadLetterList is svc admin dead-letter list.
 type deadLetterList struct {
 	adminFlags
-	Queue string `help:"List those of this queue only, such as expire or webhook_notice."`
-	Limit int    `default:"100" help:"How many to list, the newest first."`
+	Queue string `help:"List only this queue, such as expire or webhook_notice."`
+	Limit int    `default:"100" help:"How many to list, newest first."`
 }
 
+// Run prints dead letters with the reason of their last failure. It changes nothing.
 func (c *deadLetterList) Run(k *kong.Context) error {
 	var dead []lease.DeadLetter
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -34,7 +35,7 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "dead_letters": dead})
 	}
 	if len(dead) == 0 {
-		fmt.Fprintln(k.Stdout, "there is no dead letter")
+		fmt.Fprintln(k.Stdout, "there are no dead letters")
 		return nil
 	}
 	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
@@ -45,22 +46,24 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 	return table.Flush()
 }
 
-// deadLetterRequeue has dead letters done again.
+// deadLetterRequeue is svc admin dead-letter requeue.
 type deadLetterRequeue struct {
 	adminFlags
-	ID    []string `arg:"" optional:"" help:"Ids, as list prints them."`
+	ID    []string `arg:"" optional:"" help:"Ids, as svc admin dead-letter list prints them."`
 	Queue string   `help:"Requeue all dead letters of this queue instead."`
 }
 
+// Run puts dead letters back in one transaction: all of them or, when one id is
+// unknown (lease.ErrNoDeadLetter), none. A queue without dead letters is no error.
 func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if (len(c.ID) == 0) == (c.Queue == "") {
-		return terminal.WrongUsage(errors.New("give ids, or a queue by --queue"))
+		return terminal.WrongUsage(errors.New("give either ids or --queue"))
 	}
 	requeued := []string{}
 	err := c.change(func(ctx context.Context, tx *db.Tx) (err error) {
 		requeued = append([]string{}, c.ID...)
 		if c.Queue != "" {
-			if requeued, err = deadOf(ctx, tx, c.Queue); err != nil {
+			if requeued, err = deadLetterIDs(ctx, tx, c.Queue); err != nil {
 				return err
 			}
 		}
@@ -81,12 +84,13 @@ func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	return nil
 }
 
-// requeueMost bounds how many dead letters of a queue are put back at once: one
-// transaction holds them all.
-const requeueMost = 10_000
+// maxRequeue bounds how many dead letters of a queue are put back by one command,
+// because one transaction holds them all. Where there are more, run it again.
+const maxRequeue = 10_000
 
-func deadOf(ctx context.Context, tx *db.Tx, queue string) ([]string, error) {
-	dead, err := lease.DeadLetters(ctx, tx, queue, requeueMost)
+// deadLetterIDs returns the ids of a queue's dead letters, maxRequeue at most.
+func deadLetterIDs(ctx context.Context, tx *db.Tx, queue string) ([]string, error) {
+	dead, err := lease.DeadLetters(ctx, tx, queue, maxRequeue)
 	ids := make([]string, 0, len(dead))
 	for _, d := range dead {
 		ids = append(ids, d.ID)

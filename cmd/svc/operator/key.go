@@ -14,17 +14,21 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
+// keyCreate is svc admin key create.
 type keyCreate struct {
 	adminFlags
-	Kind            string `required:"" enum:"account,agent,node" help:"account, agent or node."`
+	Kind            string `required:"" enum:"account,agent,node" help:"What the key is for: account, agent or node."`
 	Workspace       string `help:"Workspace id, for account and agent keys."`
-	Name            string `required:"" help:"What the key is called, 1 to 80 characters."`
-	SpendLimitCents int64  `default:"-1" help:"What an agent key may spend a month, in cents; -1 = no limit."`
+	Name            string `required:"" help:"Name of the key, 1 to 80 characters."`
+	SpendLimitCents int64  `default:"-1" help:"Most that an agent key may spend per calendar month, in cents. -1 means no limit."`
 }
 
+// Run makes a key and prints its secret, which is stored only as a hash and cannot be
+// shown again. A node key needs no workspace and may be made before the service's
+// first start; the other kinds need one that exists.
 func (c *keyCreate) Run(k *kong.Context) error {
 	if (c.Kind == "node") != (c.Workspace == "") {
-		return terminal.WrongUsagef("account and agent keys need --workspace, node keys have none")
+		return terminal.WrongUsagef("account and agent keys need --workspace; node keys take none")
 	}
 	var key identity.NewKey
 	store := c.change
@@ -36,7 +40,7 @@ func (c *keyCreate) Run(k *kong.Context) error {
 			key, err = identity.CreateNodeKey(ctx, tx, c.Name)
 			return err
 		}
-		if _, err = wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
+		if _, err = wallet.Get(ctx, tx, c.Workspace); err != nil { // fails for an unknown workspace
 			return err
 		}
 		if c.Kind == "account" {
@@ -56,11 +60,14 @@ func (c *keyCreate) Run(k *kong.Context) error {
 	return c.print(k, field{"key_id", key.KeyID}, field{"kind", c.Kind}, field{"name", key.Name}, field{"key", key.Secret})
 }
 
+// keyRevoke is svc admin key revoke.
 type keyRevoke struct {
 	adminFlags
 	KeyID string `arg:"" help:"The key's id, key_…"`
 }
 
+// Run ends a key of any kind: the next request with it is refused. Error: key_not_found
+// when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
 	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
 	if err != nil {
@@ -69,13 +76,14 @@ func (c *keyRevoke) Run(k *kong.Context) error {
 	return c.print(k, field{"key_id", c.KeyID}, field{"revoked", true})
 }
 
-// keyList lists keys, so that one whose id nobody has noted can be revoked.
+// keyList is svc admin key list. It finds the id of a key that nobody has noted, so
+// that it can be revoked.
 type keyList struct {
 	adminFlags
 	Workspace string `help:"List the account and agent keys of this workspace instead of the workers' keys."`
 }
 
-// listedKey is a key as --json tells it.
+// listedKey is a key in the form of --json. It never contains the secret.
 type listedKey struct {
 	KeyID      string     `json:"key_id"`
 	Kind       string     `json:"kind"`
@@ -86,6 +94,7 @@ type listedKey struct {
 	RevokedAt  *time.Time `json:"revoked_at"`
 }
 
+// Run lists active and revoked keys. Error: workspace_not_found.
 func (c *keyList) Run(k *kong.Context) error {
 	listed := []listedKey{}
 	add := func(kind string, keys []identity.Key, err error) error {
@@ -95,7 +104,7 @@ func (c *keyList) Run(k *kong.Context) error {
 		return err
 	}
 	err := c.read(func(ctx context.Context, tx *db.Tx) error {
-		listed = listed[:0]
+		listed = listed[:0] // a transaction may run again
 		if c.Workspace == "" {
 			keys, err := identity.NodeKeys(ctx, tx)
 			return add("node", keys, err)
@@ -125,7 +134,7 @@ func (c *keyList) Run(k *kong.Context) error {
 	return table.Flush()
 }
 
-// dateOf shows a time that may not have been.
+// dateOf formats a time that may not be set.
 func dateOf(at *time.Time) string {
 	if at == nil {
 		return "-"

@@ -9,13 +9,16 @@ import (
 	"svc.example/internal/work/identity"
 )
 
+// proofPage is svc admin workspace proof-page.
 type proofPage struct {
 	adminFlags
 	Workspace string `required:"" help:"Workspace id."`
-	On        bool   `xor:"show" required:"" help:"Show them; so it is at first."`
-	Off       bool   `xor:"show" required:"" help:"Answer 404."`
+	On        bool   `xor:"show" required:"" help:"Publish the pages, for anyone who knows a receipt's id. This is the default of a workspace."`
+	Off       bool   `xor:"show" required:"" help:"Hide the pages: they answer 404."`
 }
 
+// Run publishes or hides the pages. Repeating it changes nothing. Error:
+// workspace_not_found.
 func (c *proofPage) Run(k *kong.Context) error {
 	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.Workspace, c.On) })
 	if err != nil {

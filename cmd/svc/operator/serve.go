@@ -1,10 +1,11 @@
-// Package operator has the commands of whoever runs the service: serve, admin and
-// openapi.
+// Package operator has the commands of the people who run the service: serve, admin
+// and openapi.
 //
-// What always holds: a command that only reads makes no store; one that changes
-// something does it in one transaction; a secret is printed once, when it is made.
-// It leaves to package app what a service is made of. Start reading at Serve; admin.go
-// lists the admin commands, which have a file each by what they work on.
+// What always holds: a command that only reads creates no store; one that changes
+// something does it in one transaction; a secret is printed once, when it is made; a
+// password of the database is never printed. It leaves to package app what a service
+// consists of. Start reading at Serve; admin.go lists the admin commands, which have
+// one file for each thing that they work on.
 package operator
 
 import (
@@ -25,7 +26,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// Serve runs the service.
+// Serve runs the service: API, pages, background work and, by default, a worker.
 type Serve struct {
 	store
 	farm.BlenderFlags
@@ -33,25 +34,29 @@ type Serve struct {
 	signInFlags
 	webhookFlags
 	Listen      string        `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
-	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"How callers reach the service. Without it, the address it listens on."`
-	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, one made and kept in the data folder."`
-	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts, kept once it holds one. Without it, the public URL's host and /log."`
-	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"Whether to render here."`
-	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Take new jobs. Without, start answers 503 and spends nothing; running jobs are finished."`
-	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Let workers in that render nothing, to try the service out. What they touch says so."`
-	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end once a signal says stop; then they are cut off."`
+	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
+	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
+	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
+	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
+	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
+	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
+	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
 	RateFlags
 }
 
-// Run serves until a signal comes. A second signal, two seconds later or more,
-// ends it at once.
+// Run serves until a signal comes, then stops in order: no new requests, then the
+// running ones, then the rest (package app). A second signal, two seconds later or
+// more, ends the process at once; nothing acknowledged is lost by that.
+//
+// Flags are checked before anything is opened, so that a mistake leaves no store
+// behind.
 func (c *Serve) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
 	cfg.Refuse, cfg.StopTimeout = !c.AcceptJobs, c.StopTimeout
-	if err := errors.Join(c.apply(&cfg), c.let(&cfg)); err != nil {
+	if err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg)); err != nil {
 		return err
 	}
 	if c.Worker == "embedded" {
@@ -67,6 +72,7 @@ func (c *Serve) Run(k *kong.Context) error {
 		return err
 	}
 	var service *app.App
+	// Announce is called once, when the service listens; service is set by then.
 	cfg.Announce = func(address string) {
 		fmt.Fprintf(k.Stdout, "svc listens on %s\n", address)
 		if err := c.firstSteps(ctx, service, address, k); err != nil {
@@ -81,7 +87,10 @@ func (c *Serve) Run(k *kong.Context) error {
 	return service.Serve(ctx)
 }
 
-// firstSteps says what to do with a service that nobody has used yet.
+// firstSteps prints what to do next with a service that has no workspace yet. It makes
+// a sign-in link for that, in the transaction that counts the workspaces. Where a
+// workspace exists it prints nothing. Its failure is printed and does not stop the
+// service.
 func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string, k *kong.Context) error {
 	const operator = "operator@localhost"
 	var token string
@@ -100,11 +109,11 @@ func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string
 		address = c.PublicURL
 	}
 	fmt.Fprintf(k.Stdout, `
-Nobody has a workspace here yet. To make one with 5.00 USD and its keys:
+There is no workspace yet. To create one with 5.00 USD and its keys:
   svc admin workspace create --email you@example.com --credit-cents 500 %s
-then have a scene rendered with the agent key that it prints:
+Then render a scene with the agent key that it prints:
   svc render scene.blend --server %s --key svc_agent_…
-To sign in as %s, open within 15 minutes, once:
+To sign in as %s, open this link within 15 minutes. It works once:
   %s
 
 `, c.flags(), address, operator, links.Links{PublicURL: address}.SignIn(token))

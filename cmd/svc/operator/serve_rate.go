@@ -7,14 +7,16 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// RateFlags say how many requests a client may make.
+// RateFlags limit how many requests a client may make (decisions 13).
 type RateFlags struct {
-	RatePerMinute int `env:"SVC_RATE_PER_MINUTE" default:"60" help:"Requests a minute that a client may make in the long run; 0 = any number."`
-	RateBurst     int `env:"SVC_RATE_BURST" default:"20" help:"Requests that a client may make at once."`
-	TrustedHops   int `env:"SVC_TRUSTED_HOPS" default:"0" help:"Proxies in front of the service whose X-Forwarded-For is believed."`
+	RatePerMinute int `env:"SVC_RATE_PER_MINUTE" default:"60" help:"Requests per minute that a client may make in the long run. 0 means no limit."`
+	RateBurst     int `env:"SVC_RATE_BURST" default:"20" help:"Requests that a client may make in one burst."`
+	TrustedHops   int `env:"SVC_TRUSTED_HOPS" default:"0" help:"Number of proxies in front of the service whose X-Forwarded-For is trusted."`
 }
 
-// Limit sets the limits of the API, and with them that of the workers' API.
+// Limit sets the limits of the API and with them those of the workers' API, which are
+// not configurable; without a limit on the one there is none on the other. The upper
+// bound of 60 million a minute is one request per microsecond. Error: wrong usage.
 func (f RateFlags) Limit(cfg *app.Config) error {
 	if f.RatePerMinute < 0 || f.RatePerMinute > 60_000_000 || f.RateBurst < 1 || f.TrustedHops < 0 {
 		return terminal.WrongUsagef("--rate-per-minute must be 0 to 60000000, --rate-burst 1 or more, --trusted-hops 0 or more")
@@ -27,7 +29,7 @@ func (f RateFlags) Limit(cfg *app.Config) error {
 	return nil
 }
 
-// PublishedRate are the contract's figures.
+// PublishedRate returns the limits that the interface publishes, without a proxy.
 func PublishedRate() RateFlags {
 	return RateFlags{RatePerMinute: contract.RatePerMinute, RateBurst: contract.RateBurst}
 }

@@ -9,18 +9,20 @@ import (
 	"svc.example/internal/work/identity/openid"
 )
 
-// signInFlags say how people prove who they are. Secrets belong into the
-// environment or the configuration file: other users see a command line.
+// signInFlags configure how people prove who they are. Secrets belong in the
+// environment or the configuration file: other users of the machine can read a command
+// line.
 type signInFlags struct {
-	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, links stand in the log."`
+	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, links are printed in the log."`
 	MailFrom string `env:"SVC_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the links, such as 'Renders <renders@example.com>'."`
 
-	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer to sign in by. Its callback is the public URL and /v1/auth/oidc/callback."`
-	OIDCClientID     string `name:"oidc-client-id" env:"SVC_OIDC_CLIENT_ID" help:"This service's client id there."`
-	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"And its secret."`
+	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer for signing in. The callback is the public URL followed by /v1/auth/oidc/callback."`
+	OIDCClientID     string `name:"oidc-client-id" env:"SVC_OIDC_CLIENT_ID" help:"Client id of this service at the issuer."`
+	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"Client secret of this service at the issuer. A public client has none."`
 }
 
-// apply puts what the flags say into cfg.
+// apply sets the flags in cfg. Half of a pair is wrong usage and not a default: a
+// service that falls back to links in its log would surprise its operator.
 func (f signInFlags) apply(cfg *app.Config) (err error) {
 	if (f.SMTP == "") != (f.MailFrom == "") {
 		return terminal.WrongUsage(errors.New("--smtp and --mail-from go together"))

@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/app"
 )
 
-func TestSignInFlagsAreWholeOrAMistake(t *testing.T) {
+func TestSignInFlagsAreCompleteOrWrongUsage(t *testing.T) {
 	t.Parallel()
 	const issuer, server, from = "https://accounts.example.com", "smtp://mail.example.com", "renders@svc.example"
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestSignInFlagsAreWholeOrAMistake(t *testing.T) {
 	}
 }
 
-func TestServeTakesTheSignInFlags(t *testing.T) {
+func TestServeChecksTheSignInFlags(t *testing.T) {
 	t.Parallel()
 	err := (&Serve{signInFlags: signInFlags{SMTP: "smtp://mail.example.com"}}).Run(nil)
 	if e, ok := errors.AsType[*terminal.ExitError](err); !ok || e.ExitCode() != terminal.ExitUsage {

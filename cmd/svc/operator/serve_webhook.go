@@ -11,26 +11,27 @@ import (
 	"svc.example/internal/ground/outbound"
 )
 
-// webhookFlags say how long webhooks are remembered, and let them call where they
-// otherwise never do: receivers of tests.
+// webhookFlags set how long webhooks are kept, and allow receivers of tests: addresses
+// and certificates that the service otherwise never trusts.
 type webhookFlags struct {
-	Keep      time.Duration  `name:"webhook-keep" env:"SVC_WEBHOOK_KEEP" default:"720h" help:"How long webhook events and the log of their deliveries are kept, and can be sent again. At least 24h."`
-	AllowCIDR []netip.Prefix `name:"webhook-allow-cidr" env:"SVC_WEBHOOK_ALLOW_CIDR" placeholder:"CIDR" help:"Let webhooks call these addresses although they are not public, such as 127.0.0.0/8. For tests only."`
-	CA        string         `name:"webhook-ca" env:"SVC_WEBHOOK_CA" type:"existingfile" placeholder:"FILE" help:"Trust these certificates (PEM) too when webhooks are sent. For tests only."`
+	Keep      time.Duration  `name:"webhook-keep" env:"SVC_WEBHOOK_KEEP" default:"720h" help:"How long webhook events and their delivery log are kept and can be sent again. At least 24h."`
+	AllowCIDR []netip.Prefix `name:"webhook-allow-cidr" env:"SVC_WEBHOOK_ALLOW_CIDR" placeholder:"CIDR" help:"Allow webhooks to call these non-public addresses, such as 127.0.0.0/8. For tests only."`
+	CA        string         `name:"webhook-ca" env:"SVC_WEBHOOK_CA" type:"existingfile" placeholder:"FILE" help:"Also trust these certificates (PEM) when sending webhooks. For tests only."`
 }
 
-// leastKeep leaves an owner a day to see what failed.
-const leastKeep = 24 * time.Hour
+// minKeep leaves the owner of an endpoint a day to see what failed and send it again.
+const minKeep = 24 * time.Hour
 
-// let puts what the flags say into cfg.
-func (f webhookFlags) let(cfg *app.Config) error {
+// apply sets the flags in cfg. A range with bits beyond its length is wrong usage: it
+// would allow more addresses than the one that was typed.
+func (f webhookFlags) apply(cfg *app.Config) error {
 	for _, p := range f.AllowCIDR {
 		if p != p.Masked() {
-			return terminal.WrongUsagef("--webhook-allow-cidr %s is no range; %s is", p, p.Masked())
+			return terminal.WrongUsagef("--webhook-allow-cidr %s is not a network; did you mean %s?", p, p.Masked())
 		}
 	}
-	if f.Keep < leastKeep {
-		return terminal.WrongUsagef("--webhook-keep %s is less than %s", f.Keep, leastKeep)
+	if f.Keep < minKeep {
+		return terminal.WrongUsagef("--webhook-keep %s is less than %s", f.Keep, minKeep)
 	}
 	cfg.WebhookLife = f.Keep
 	cfg.Webhooks.Allow = f.AllowCIDR

@@ -11,12 +11,15 @@ import (
 	"svc.example/internal/work/identity"
 )
 
+// signInLink is svc admin sign-in-link.
 type signInLink struct {
 	adminFlags
-	Email     string `required:"" help:"Address of the person."`
-	PublicURL string `env:"SVC_PUBLIC_URL" default:"http://127.0.0.1:8080" help:"How people reach the service."`
+	Email     string `required:"" help:"E-mail address of the person."`
+	PublicURL string `env:"SVC_PUBLIC_URL" default:"http://127.0.0.1:8080" help:"URL under which people reach the service."`
 }
 
+// Run prints a link that works once, within contract.SignInLinkLife, for a person who
+// may be new. Whoever has the link is that person: it is a secret until it is used.
 func (c *signInLink) Run(k *kong.Context) error {
 	var token string
 	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {

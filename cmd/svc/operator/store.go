@@ -10,28 +10,32 @@ import (
 	"svc.example/internal/app"
 )
 
-// store is where a command finds the data of a service.
+// store is where a command finds the data of a service. serve and all admin commands
+// share these flags, so one configuration file leads them to the same place.
 type store struct {
-	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder of files, keys and, without --database, the SQLite database."`
+	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder with files, keys and, without --database, the SQLite database."`
 	Database string `env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
-	SealKeys string `env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that seal secrets in the database, 32 bytes in base64, apart by commas; the first seals, all open. Give them by the environment. Without them, keys/seal.keys in the data folder."`
+	SealKeys string `env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that encrypt secrets in the database: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Set them in the environment. Without them, keys/seal.keys in the data folder."`
 }
 
-// Validate refuses an address that would be taken for a SQLite file's path.
+// Validate refuses an address of another database. Without this check it would be
+// taken for the path of a SQLite file and a new, empty store would be created there.
+// The message does not repeat the address: it may contain a password.
 func (s store) Validate() error {
 	if s.Database != "" && !strings.HasPrefix(s.Database, "postgres://") && !strings.HasPrefix(s.Database, "postgresql://") {
-		return errors.New("--database takes an address that begins with postgres://; without it, SQLite in --data is used")
+		return errors.New("--database needs an address that begins with postgres://; without --database, SQLite in --data is used")
 	}
 	return nil
 }
 
-// config is that of a service with these data.
+// config is the configuration of a service over this store, with defaults otherwise.
 func (s store) config() app.Config {
 	return app.Config{Data: s.Data, Database: s.Database, SealKeys: s.SealKeys}
 }
 
-// flags are those that lead another command to the same place. A password stays
-// in the environment: what is printed here is kept with the output.
+// flags are the flags that lead another command to the same store, for printing. An
+// address with a password is replaced by the environment variable: what is printed
+// here ends up in logs. An address that cannot be parsed may have one.
 func (s store) flags() string {
 	where := "--data " + s.Data
 	if s.Database == "" {
@@ -44,14 +48,16 @@ func (s store) flags() string {
 	return where + " --database " + s.Database
 }
 
-// there is an error where no service has kept anything yet: who only looks makes
-// no store, and takes none that is empty for one that is well.
-func (s store) there() error {
+// exists returns an error of wrong usage where no service has stored anything yet. A
+// command that only reads must not create a store: an audit of an empty store would
+// find nothing wrong. A PostgreSQL database is not checked here; a mistyped address
+// fails to connect.
+func (s store) exists() error {
 	if s.Database != "" {
 		return nil
 	}
 	if _, err := os.Stat(s.config().DatabaseURL()); err != nil {
-		return terminal.WrongUsagef("there is no service's data in %s; say where it is with --data, or --database for PostgreSQL", s.Data)
+		return terminal.WrongUsagef("there is no service's data in %s; name its folder with --data, or its database with --database", s.Data)
 	}
 	return nil
 }

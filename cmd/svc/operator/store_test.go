@@ -10,9 +10,9 @@ import (
 	"svc.example/cmd/svc/terminal"
 )
 
-// TestLookingMakesNoStore names a folder that is none of a service's: an audit
-// of nothing would find nothing wrong.
-func TestLookingMakesNoStore(t *testing.T) {
+// TestReadingCreatesNoStore names a folder without a service's data: an audit of an
+// empty store would find nothing wrong.
+func TestReadingCreatesNoStore(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "mistyped")
 	in := adminFlags{store: store{Data: folder}}
@@ -29,7 +29,7 @@ func TestLookingMakesNoStore(t *testing.T) {
 	}
 }
 
-func TestFirstStepsTellNoPassword(t *testing.T) {
+func TestFirstStepsShowNoPassword(t *testing.T) {
 	t.Parallel()
 	for database, want := range map[string]string{
 		"":                                      "--data ./data",

@@ -13,12 +13,13 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// workers lists workers.
+// workers is svc admin workers.
 type workers struct {
 	adminFlags
-	Within time.Duration `default:"24h" help:"List workers that were heard within this time."`
+	Within time.Duration `default:"24h" help:"List workers that were seen within this time."`
 }
 
+// Run lists workers, suspended ones with the time until which they get no frames.
 func (c *workers) Run(k *kong.Context) error {
 	var workers []dispatch.WorkerView
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
@@ -32,7 +33,7 @@ func (c *workers) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers})
 	}
 	if len(workers) == 0 {
-		fmt.Fprintf(k.Stdout, "no worker was heard within %s\n", c.Within)
+		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
 		return nil
 	}
 	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)

@@ -11,13 +11,17 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
+// workspaceCreate is svc admin workspace create.
 type workspaceCreate struct {
 	adminFlags
-	Email       string `required:"" help:"Address of the person it is for."`
-	CreditCents int64  `help:"Money to begin with, in cents."`
+	Email       string `required:"" help:"E-mail address of the person that the workspace is for."`
+	CreditCents int64  `help:"Opening balance, in cents."`
 }
 
-// Run makes the workspace. For somebody who has one it makes keys to it.
+// Run makes person, workspace, wallet, two keys and the opening balance in one
+// transaction. For a known address it adds new keys, and the balance, to the workspace
+// that the person has; so repeating it after a failure is safe, and repeating it after
+// a success is not the same as doing nothing.
 func (c *workspaceCreate) Run(k *kong.Context) error {
 	var p identity.Person
 	var account, agent identity.NewKey
