@@ -20,11 +20,12 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Artifacts packs, serves and removes ZIPs.
+// Artifacts packs, serves and removes ZIPs. The fields are set once, before the first
+// call; all methods are safe for concurrent use.
 type Artifacts struct {
 	DB    *db.DB
-	Blobs blob.Store
-	Links links.Links
+	Blobs blob.Store  // frames under frames/JOB/, ZIPs under artifacts/
+	Links links.Links // checks the signature of download addresses
 	Jobs  Jobs
 }
 

@@ -10,7 +10,8 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Download describes a completed job's ZIP and where to fetch it.
+// Download describes a completed job's ZIP and where to fetch it. The URL needs no key:
+// whoever has it may fetch the file until ExpiresAt.
 type Download struct {
 	URL         string    `json:"url" doc:"Answers GET and HEAD with Range; authorises itself until expires_at."`
 	Filename    string    `json:"filename"`
@@ -21,7 +22,8 @@ type Download struct {
 }
 
 // Download reads a completed job with its download. Errors: render_not_found,
-// render_not_completed, artifact_expired.
+// render_not_completed, artifact_expired. It opens no file: a ZIP that is missing although
+// its row promises it shows when it is fetched.
 func (a *Artifacts) Download(ctx context.Context, workspaceID, jobID string) (o job.Object, d Download, err error) {
 	err = a.DB.Read(ctx, func(tx *db.Tx) error {
 		record, err := job.FindCompleted(ctx, tx, workspaceID, jobID)
@@ -44,11 +46,12 @@ func (a *Artifacts) Download(ctx context.Context, workspaceID, jobID string) (o 
 	return o, d, err
 }
 
-// ZIP contains what the download route needs of an artifact.
+// ZIP contains what the download route needs of an artifact. All of it comes from the
+// job's row, none from the link.
 type ZIP struct {
-	Key       string
+	Key       string // of the blob
 	Filename  string
-	SHA256    string
+	SHA256    string // of the ZIP, hex
 	Completed time.Time
 }
 

@@ -13,7 +13,9 @@ import (
 
 // ClearFrames removes the frame files of a job that has ended: the ZIP contains them, or
 // the job has none. It is the work of a lease of lease.ExpireQueue and kind
-// job.ExpireFrames. Repeating it is safe.
+// job.ExpireFrames. Repeating it is safe. A crash in between leaves files and an
+// unfinished lease: the next attempt removes the rest. Only the last step is a
+// transaction, since a store of files has none.
 func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string) error {
 	err := a.Blobs.List(ctx, "frames/"+jobID+"/", func(key string, _ time.Time) error {
 		return a.Blobs.Delete(ctx, key)
@@ -24,8 +26,9 @@ func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string
 	return a.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
-// Expire removes a ZIP after its retention. It is the work of a lease of
-// lease.ExpireQueue and kind job.ExpireArtifact.
+// Expire removes a ZIP after its retention. It is the work of a lease of lease.ExpireQueue
+// and kind job.ExpireArtifact. Error: render_not_found. When the file cannot be deleted
+// after the commit, Sweep does it later.
 func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) error {
 	var key string
 	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -47,7 +50,9 @@ func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) err
 const orphanAge = 24 * time.Hour
 
 // Sweep removes blobs that no row names, which a crash between storing bytes and writing
-// their row leaves. It returns their number.
+// their row leaves. It returns their number. The rows are read before the files are
+// listed: a blob that is stored in between is younger than orphanAge. Repeating it is
+// safe.
 func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 	wanted := map[string]bool{}
 	live := map[string]bool{}
@@ -78,6 +83,7 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 		return 0, err
 	}
 	err = a.Blobs.List(ctx, "", func(key string, modified time.Time) error {
+		// Frames are kept by their job, not by rows of their own.
 		parts := strings.Split(key, "/")
 		if wanted[key] || now.Sub(modified) < orphanAge || (parts[0] == "frames" && len(parts) > 1 && live[parts[1]]) {
 			return nil

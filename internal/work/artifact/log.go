@@ -13,16 +13,19 @@ import (
 )
 
 // LogBatch is the number of frames' logs, of at most 16 KiB each, in memory at once.
+// Together 1.6 MiB.
 const LogBatch = 100
 
 // maxLoggedAttempts bounds the failed attempts in a job's log: the first ones show why it
 // failed.
 const maxLoggedAttempts = 200
 
-// FrameLog is an accepted frame with Blender's output.
+// FrameLog is an accepted frame with Blender's output. The log is the end of the output,
+// at most 16 KiB, without paths of the worker's machine.
 type FrameLog = query.FrameLogsOfRow
 
 // WriteFrameLogs writes the logs of frames, each with a heading of its facts.
+// Errors are those of w. An empty log still gets its heading.
 func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 	for _, f := range frames {
 		by := contract.Application + " " + f.BlenderVersion
@@ -43,7 +46,8 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 }
 
 // WriteFailedAttempts writes the failed attempts of a job. It leaves out workers' names:
-// those are the operator's, and the log is the caller's.
+// those are the operator's, and the log is the caller's. An attempt has a log only when
+// the worker sent one.
 func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Writer) error {
 	var attempts []query.FailedTry
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
@@ -88,4 +92,5 @@ func (a *Artifacts) writeLog(ctx context.Context, jobID string, w io.Writer) err
 	}
 }
 
+// seconds converts stored microseconds.
 func seconds(us int64) float64 { return float64(us) / 1e6 }

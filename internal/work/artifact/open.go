@@ -15,7 +15,8 @@ import (
 
 // OpenFrame opens a frame's bytes: its own file while that exists, else the entry in the
 // ZIP. Trying the file first makes the change from one to the other invisible. Errors:
-// frame_not_found, artifact_expired.
+// frame_not_found, artifact_expired. The caller closes the result. It does not hash the
+// bytes: packing has compared those in the ZIP.
 func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
 	own, err := blobs.Open(ctx, f.BlobKey)
 	if err == nil || !errors.Is(err, blob.ErrNotFound) {
@@ -31,6 +32,7 @@ func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame
 	if err != nil {
 		return nil, fmt.Errorf("open artifact: %w", err)
 	}
+	// A blob is read at any offset, so only the directory of the ZIP and this entry are read.
 	z, err := zip.NewReader(artifact, artifact.Size())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
@@ -42,7 +44,8 @@ func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame
 	return zipEntry{entry, artifact}, nil
 }
 
-// zipEntry is an entry whose Close closes the whole ZIP.
+// zipEntry is an entry whose Close closes the whole ZIP. Entries are stored without
+// compression, so the entry itself holds nothing to close.
 type zipEntry struct {
 	io.Reader
 	artifact io.Closer

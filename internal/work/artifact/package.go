@@ -22,7 +22,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// maxPackings is the number of failed packings that fails the job.
+// maxPackings is the number of failed packings that fails the job. Their pauses outlast a
+// short outage; a frame whose bytes have changed never packs.
 const maxPackings = 5
 
 // Queue defines how the lease engine treats packing. Packing never becomes a dead letter:
@@ -33,6 +34,8 @@ func Queue() lease.Queue {
 
 // Package packs the frames of l's job and completes the job. It is the work of a lease of
 // job.PackageQueue. After maxPackings failures the job fails with packaging_failed.
+// It may run again at any point: after a crash, or when its lease lapses while a large ZIP
+// is written. Each attempt writes a key of its own, and only one can complete the job.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	if l.Failures >= maxPackings {
 		return a.Jobs.FailPackaging(ctx, l)
@@ -51,6 +54,8 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	if err != nil {
 		return err
 	}
+	// The attempt is part of the key: a packer whose lease has lapsed never writes the file
+	// of its successor.
 	key := fmt.Sprintf("artifacts/%s-%d.zip", record.JobID, l.Attempt)
 	file, err := a.pack(ctx, key, record, frames)
 	if err != nil {
@@ -65,8 +70,9 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	return err
 }
 
-// pack streams the frames into a ZIP blob. Entries are stored: deflating
-// pictures gains nothing.
+// pack streams the frames into a ZIP blob. Entries are stored: deflating pictures gains
+// nothing. Memory does not grow with the bytes of the job. Entries carry times of
+// acceptance, not of packing.
 func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []Frame) (file receipt.File, err error) {
 	// A process that died between Commit and Complete leaves a blob with this key.
 	if err := a.Blobs.Delete(ctx, key); err != nil {
@@ -110,7 +116,8 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 }
 
 // packFrame copies one frame into the ZIP and compares its hash on the way: a file that
-// changed on disk after its acceptance must not be delivered.
+// changed on disk after its acceptance must not be delivered. Errors: the missing file or
+// the other hash, which fail this packing; the fifth failure fails the job.
 func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error {
 	r, err := a.Blobs.Open(ctx, f.BlobKey)
 	if err != nil {
@@ -127,6 +134,7 @@ func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error
 	return nil
 }
 
+// store copies content into an entry.
 func store(z *zip.Writer, name string, modified time.Time, content io.Reader) error {
 	w, err := create(z, name, modified)
 	if err == nil {
@@ -138,6 +146,8 @@ func store(z *zip.Writer, name string, modified time.Time, content io.Reader) er
 	return nil
 }
 
+// create begins an entry. Every entry is stored, so that OpenFrame can read a frame from
+// the middle of the ZIP.
 func create(z *zip.Writer, name string, modified time.Time) (io.Writer, error) {
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: modified})
 }
@@ -150,6 +160,7 @@ type hashWriter struct {
 	size int64
 }
 
+// It hashes what w has taken, so that a short write is not counted.
 func (h *hashWriter) Write(p []byte) (int, error) {
 	n, err := h.w.Write(p)
 	h.sum.Write(p[:n]) // never fails

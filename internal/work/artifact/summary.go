@@ -10,6 +10,8 @@ import (
 )
 
 // summarize collects what Complete stores and signs about a ZIP of these frames.
+// It reads only the rows of accepted frames: what a receipt says was checked when each was
+// accepted.
 func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
@@ -26,7 +28,8 @@ func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 	return a
 }
 
-// manifestOf makes the manifest that lies in the ZIP beside the frames.
+// manifestOf makes the manifest that lies in the ZIP beside the frames. It repeats for
+// each frame the hash that packFrame has compared.
 func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 	m := receipt.Manifest{
 		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount),
@@ -62,6 +65,8 @@ func joinDistinct(frames []Frame, of func(Frame) string) string {
 	return strings.Join(distinct(frames, func(f Frame) []string { return []string{of(f)} }), ", ")
 }
 
+// distinct collects the values of all frames, sorted and without "". It is never nil: the
+// receipt's lists are [] and not null.
 func distinct(frames []Frame, of func(Frame) []string) []string {
 	out := []string{}
 	for _, f := range frames {

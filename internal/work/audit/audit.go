@@ -38,18 +38,20 @@ type Breach struct {
 
 // Audited counts what an audit checked and lists what it found.
 type Audited struct {
-	Jobs       int
-	Wallets    int
-	Receipts   int // of completed jobs
-	Benchmarks int // benchmark receipts that count on the leaderboard
-	Leaves     int // of the receipt log
-	Breaches   []Breach
+	Jobs       int      // in any state
+	Wallets    int      // with their balances and entries
+	Receipts   int      // of completed jobs
+	Benchmarks int      // benchmark receipts that count on the leaderboard
+	Leaves     int      // of the receipt log
+	Breaches   []Breach // in the order of the checks; empty for a sound store
 }
 
-// Audit checks money, frames, leases, receipts, the log, webhooks and files over
-// the whole store. It reads rows in one transaction and files after it, so a job that
-// ends in between does not count as a breach. An error means that the store cannot be
-// read; breaches are in the result.
+// Audit checks money, frames, leases, receipts, the log, webhooks and files over the whole
+// store. It reads rows in one transaction and files after it, so a job that ends in
+// between does not count as a breach. An error means that the store cannot be read;
+// breaches are in the result. The service may run meanwhile. The audit reads every kept
+// artifact once, so it takes as long as the disk needs for them, and holds one entry for
+// each leaf of the log in memory.
 func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, sealed *seal.Keys) (Audited, error) {
 	a := &auditor{ring: ring, sealed: sealed}
 	if err := d.Read(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
@@ -64,6 +66,7 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, 
 	if err := a.liveFiles(ctx, d, blobs); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
+	// Last, because only now every receipt has claimed its leaf.
 	a.ownerless()
 	return a.Audited, nil
 }
@@ -71,22 +74,24 @@ func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, 
 // auditor collects breaches, and what the later checks need of the earlier ones.
 type auditor struct {
 	Audited
-	ring   *signing.Ring
-	sealed *seal.Keys
+	ring   *signing.Ring // signs a checkpoint for the check of the log
+	sealed *seal.Keys    // opens the secrets of webhooks
 
-	keys      []receipt.PublicKey
-	leaves    []receipt.Entry // of the log, by index
-	owned     map[int64]bool  // leaves that belong to a receipt
-	completed []completed
+	keys      []receipt.PublicKey       // every key that ever signed: old receipts stay valid
+	leaves    []receipt.Entry           // of the log, by index
+	owned     map[int64]bool            // leaves that belong to a receipt
+	completed []completed               // jobs whose files are checked after the transaction
 	needed    []query.AuditLiveFilesRow // files of jobs that have not ended
 }
 
+// breach records one broken promise. The packages that check their own tables get it as a
+// function.
 func (a *auditor) breach(rule, subject, format string, args ...any) {
 	a.Breaches = append(a.Breaches, Breach{rule, subject, fmt.Sprintf(format, args...)})
 }
 
-// rows runs every check that needs only rows, and collects what the checks of files
-// need.
+// rows runs every check that needs only rows, and collects what the checks of files need.
+// The order matters: log collects the leaves that benchmarks claims.
 func (a *auditor) rows(ctx context.Context, tx *db.Tx) (err error) {
 	if a.keys, err = signing.PublicKeys(ctx, tx); err != nil {
 		return err
@@ -102,7 +107,8 @@ func (a *auditor) rows(ctx context.Context, tx *db.Tx) (err error) {
 	return err
 }
 
-// owners has each package check its own tables.
+// owners has each package check its own tables. A package knows best what its own rows
+// promise; a check here would have to know their states.
 func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 	if a.Wallets, err = wallet.Audit(ctx, tx, a.breach); err != nil {
 		return err
@@ -120,6 +126,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 	return nil
 }
 
+// webhook.Audit returns its breaches as a list, and needs the keys of sealed secrets.
 func (a *auditor) webhooks(ctx context.Context, tx *db.Tx) error {
 	found, err := webhook.Audit(ctx, tx, a.sealed)
 	for _, b := range found {

@@ -14,14 +14,15 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// completed is a completed job with its receipt.
+// completed is a completed job with its receipt. Both rows come from the one transaction.
 type completed struct {
 	job     job.Record
 	receipt query.Receipt
 }
 
-// collectCompleted reads completed jobs page by page. One without a receipt is left
-// out: job.Audit reports it.
+// collectCompleted reads completed jobs page by page. One without a receipt is left out:
+// job.Audit reports it. Pages bound the rows of one query; the result is kept whole,
+// because the receipts are opened after the transaction.
 func (a *auditor) collectCompleted(ctx context.Context, tx *db.Tx) error {
 	after := ""
 	for {
@@ -50,8 +51,9 @@ func (a *auditor) collectCompleted(ctx context.Context, tx *db.Tx) error {
 	}
 }
 
-// receipt checks that a receipt is signed by a published key, agrees with its job
-// and is the leaf of the log that it names.
+// receipt checks that a receipt is signed by a published key, agrees with its job and is
+// the leaf of the log that it names. Signatures need no row, so this runs outside the
+// transaction.
 func (a *auditor) receipt(c completed) {
 	a.Receipts++
 	r, err := receipt.Open([]byte(c.receipt.Envelope), a.keys)
@@ -66,7 +68,8 @@ func (a *auditor) receipt(c completed) {
 }
 
 // artifact checks that a completed job's ZIP is on disk with the hash of its receipt.
-// After its retention there is none to check.
+// After its retention there is none to check. A file that cannot be opened is a breach;
+// one that fails while it is read is an error.
 func (a *auditor) artifact(ctx context.Context, blobs blob.Store, record job.Record) error {
 	if record.ArtifactRemovedAt != 0 {
 		return nil
@@ -87,9 +90,10 @@ func (a *auditor) artifact(ctx context.Context, blobs blob.Store, record job.Rec
 	return nil
 }
 
-// liveFiles checks that a job which has not ended has its input and its accepted
-// frames on disk. Such as after a restore of a database without the files of its time,
-// they may be gone.
+// liveFiles checks that a job which has not ended has its input and its accepted frames on
+// disk. Such as after a restore of a database without the files of its time, they may be
+// gone. It opens files and does not hash them: the worker that fetches an input compares
+// its hash, and packing compares those of frames.
 func (a *auditor) liveFiles(ctx context.Context, d *db.DB, blobs blob.Store) error {
 	var missing []query.AuditLiveFilesRow
 	for _, n := range a.needed {

@@ -15,8 +15,9 @@ import (
 // logSubject is the subject of breaches of the log as a whole.
 const logSubject = "log"
 
-// log checks that the leaves are dense and hash to the root that is published, and
-// that a checkpoint of it verifies by a published key.
+// log checks that the leaves are dense and hash to the root that is published, and that a
+// checkpoint of it verifies by a published key. It runs before every check that claims a
+// leaf. Density and root are the log's own rules, so receiptlog checks them.
 func (a *auditor) log(ctx context.Context, tx *db.Tx) error {
 	breaches, err := receiptlog.Audit(ctx, tx, func(_ int64, entry receipt.Entry) { a.leaves = append(a.leaves, entry) })
 	if err != nil {
@@ -35,6 +36,8 @@ func (a *auditor) log(ctx context.Context, tx *db.Tx) error {
 	return a.checkpoint(ctx, tx, head)
 }
 
+// checkpoint signs the head as the service would, and opens the result with the published
+// keys: so the process's private key and the stored public one belong together.
 func (a *auditor) checkpoint(ctx context.Context, tx *db.Tx, head receipt.Checkpoint) error {
 	key, err := a.ring.Current(ctx, tx)
 	if errors.Is(err, signing.ErrNoKey) || head.Origin == "" {
@@ -65,7 +68,8 @@ func (a *auditor) leaf(row query.Receipt, r receipt.Receipt) {
 	}
 }
 
-// claim reports whether a leaf is the entry, and notes that a receipt owns it.
+// claim reports whether a leaf is the entry, and notes that a receipt owns it. An index
+// out of range is a claim that fails: it comes from a stored receipt.
 func (a *auditor) claim(index int64, entry receipt.Entry) bool {
 	if index < 0 || index >= int64(len(a.leaves)) || a.leaves[index] != entry {
 		return false
@@ -74,8 +78,8 @@ func (a *auditor) claim(index int64, entry receipt.Entry) bool {
 	return true
 }
 
-// ownerless reports leaves that no receipt claimed. It comes last, after every
-// receipt had its turn.
+// ownerless reports leaves that no receipt claimed. It comes last, after every receipt had
+// its turn. Such a leaf would be a signed statement that no caller was given.
 func (a *auditor) ownerless() {
 	for i := range a.leaves {
 		if !a.owned[int64(i)] {

@@ -27,20 +27,22 @@ type Picture struct {
 	Lease      lease.Ref
 	JobID      string
 	Frame      int
-	BlobKey    string
-	SHA256     string
+	BlobKey    string // where the caller has stored the bytes
+	SHA256     string // of the stored file, hex
 	SizeBytes  int64
-	RenderTime time.Duration
-	DeviceName string
-	Version    string // of Blender
+	RenderTime time.Duration // Blender's own, as the worker reports it; stored in microseconds
+	DeviceName string        // as the driver names it
+	Version    string        // of Blender
 	BuildHash  string
 	Switched   []string // settings that the worker changed to render at all
 }
 
-// Accept stores a frame of the worker that holds its lease, if the frame check passes
-// it. Repeating a report succeeds and changes nothing; kept is then false, and the caller
-// removes the bytes of the repetition. The last frame moves the job to packaging.
-// Errors: lease_lost; frame_rejected, after which the attempt has failed.
+// Accept stores a frame of the worker that holds its lease, if the frame check passes it.
+// Repeating a report succeeds and changes nothing; kept is then false, and the caller
+// removes the bytes of the repetition. The last frame moves the job to packaging. Errors:
+// lease_lost; frame_rejected, after which the attempt has failed. A crash after the commit
+// loses only the answer: the worker repeats its report and gets a success. The scene is
+// read before the transaction, because it never changes.
 func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 	scene, err := f.sceneOf(ctx, p.JobID)
 	if err != nil {
@@ -54,6 +56,9 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		kept, doubt = false, nil // the transaction may run again after a conflict
 		known, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
 		if err == nil {
+			// The same worker, attempt and bytes: an answer was lost on the way, and the
+			// worker asks again. Anything else is a second picture of a frame that has its
+			// winner.
 			if known.WorkerID == p.Lease.Holder && known.Attempt == p.Lease.Attempt && known.Sha256 == p.SHA256 {
 				return nil
 			}
@@ -75,6 +80,8 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		kept = true
 		return f.accept(ctx, tx, p, finding, earlier)
 	})
+	// The failed attempt is committed by now: an error inside the transaction would have
+	// undone it.
 	if err == nil && doubt != nil {
 		err = fault.New(fault.FrameRejected, "%s", doubt.Message)
 	}
@@ -91,6 +98,8 @@ func (f *Frames) Refuse(ctx context.Context, ref lease.Ref, failure framecheck.F
 }
 
 // accept counts the frame before it finishes the lease: the job's row is locked first.
+// The lease is finished by holder and attempt, which fences late reports: the transaction
+// of one rolls back with everything that it has counted.
 func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) error {
 	record, err := job.CountFrame(ctx, tx, p.JobID, job.RenderedFrame{
 		RenderTime: p.RenderTime, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version,
@@ -109,6 +118,8 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding strin
 	if err := insertFrame(ctx, tx, p, record, finding); err != nil {
 		return err
 	}
+	// A job of one frame takes the first case only: it is complete, and no estimate is
+	// needed.
 	switch record.FramesCompleted {
 	case record.FrameCount:
 		err = f.finishRendering(ctx, tx, record)
@@ -124,6 +135,7 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding strin
 // insertFrame writes the row of an accepted frame. record is the job after counting it:
 // its Seq orders the frame in the event stream.
 func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding string) error {
+	// Sorted, so that equal settings are equal text.
 	slices.Sort(p.Switched)
 	_, err := tx.FrameCreate(ctx, query.FrameCreateParams{
 		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
@@ -150,6 +162,7 @@ func (f *Frames) finishRendering(ctx context.Context, tx *db.Tx, record job.Reco
 
 // credit counts a good frame for its worker, and a fault for each worker that failed
 // the same frame before: now it is proven that the frame could be rendered.
+// Workers' rows are locked last, which is the order of every transaction here.
 func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, earlier []framecheck.Attempt) error {
 	if err := f.Workers.RecordGoodFrame(ctx, tx, p.Lease.Holder); err != nil {
 		return err

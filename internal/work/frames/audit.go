@@ -7,8 +7,10 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Audit reports jobs whose accepted frames differ from what they count, and jobs
-// whose missing frames are not all on the queue.
+// Audit reports jobs whose accepted frames differ from what they count, and jobs whose
+// missing frames are not all on the queue. It reads only, in the transaction of the whole
+// audit. rule is a promise in words, subject the job's id. An error means that the tables
+// cannot be read.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	counted, err := tx.AuditFrames(ctx)
 	if err != nil {

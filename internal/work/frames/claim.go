@@ -15,18 +15,20 @@ import (
 // a worker has one file open.
 type Work struct {
 	Job     job.Record
-	Leases  []lease.Lease
-	Waiting int // frames of the job that nobody holds
+	Leases  []lease.Lease // empty when nothing waits
+	Waiting int           // frames of the job that nobody holds; the worker plans its next claim by it
 }
 
 // claimAttempts bounds the retries of a claim whose frames another worker claimed between
-// the choice and the write.
+// the choice and the write. After them the worker simply polls again, so a busy queue
+// costs a pause and no error.
 const claimAttempts = 3
 
 // Claim leases up to limit frames of one job to holder, as dispatch.Next chooses. prefer
-// is the job whose file holder has open, or "". Holder gets one frame only of a job
-// whose file it has not open. No leases means that nothing waits for holder, or that it
-// is suspended.
+// is the job whose file holder has open, or "". Holder gets one frame only of a job whose
+// file it has not open. No leases means that nothing waits for holder, or that it is
+// suspended. A crash after the commit leaves leases that nobody works on; they lapse.
+// Errors are those of the database.
 func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w Work, err error) {
 	for range claimAttempts {
 		// Idle workers poll often: this read takes no write lock.
@@ -39,6 +41,7 @@ func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w
 			return Work{}, err
 		}
 		err = f.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			// The choice is made again: the first one may be stale by now.
 			w = Work{}
 			if found, err = dispatch.Next(ctx, tx, holder, prefer); err != nil || found.JobID == "" {
 				return err
@@ -71,6 +74,8 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 		return Work{}, err
 	}
 	if len(leases) == 0 {
+		// The move to rendering must not commit without a claimed frame: it would be a job
+		// that renders nowhere. The error rolls it back.
 		if first {
 			return Work{}, fmt.Errorf("job %s is queued and has no frame to claim", record.JobID)
 		}

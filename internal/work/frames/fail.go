@@ -15,11 +15,14 @@ import (
 
 // Fail ends an attempt that a worker could not finish. The frame goes to another worker,
 // or the job fails: see framecheck.Failure.EndsJob. Error: lease_lost.
+// Repeating it returns lease_lost, because the first call has ended the attempt; a worker
+// takes that for an answer.
 func (f *Frames) Fail(ctx context.Context, ref lease.Ref, failure framecheck.Failure) error {
 	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.failFrame(ctx, tx, ref, failure) })
 }
 
 // failFrame locks the job before the lease, in the order of the package comment.
+// A job that has ended answers as a lost lease does: its frames are nobody's any more.
 func (f *Frames) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, failure framecheck.Failure) error {
 	record, err := job.Lock(ctx, tx, jobOf(ref.ID))
 	if fault.Is(err, fault.RenderNotFound) || (err == nil && job.Status(record.Status) != job.Rendering) {
@@ -43,7 +46,8 @@ func (f *Frames) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, failur
 
 // recordFailure stores a failed attempt whose frame is on the queue again, and ends the
 // job if no further attempt can help. It updates record's status then, since callers
-// continue with it.
+// continue with it. The attempt is stored first, because the history that decides includes
+// it. The job fails before the worker's row is touched, by the order of locks.
 func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Record, ref lease.Ref, frame int64, failure framecheck.Failure) error {
 	if err := dispatch.RecordFailure(ctx, tx, ref, record.JobID, frame, failure); err != nil {
 		return err
@@ -61,6 +65,8 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 		}
 		record.Status = string(job.Failed)
 	}
+	// A lost GPU is the worker's own fault for certain. Other failures count against it only
+	// when somebody else renders the frame.
 	if failure.Code == fault.GPUUnavailable {
 		return f.Workers.RecordFault(ctx, tx, ref.Holder)
 	}
@@ -68,7 +74,8 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 }
 
 // Release returns frames of a worker that stops. It is no failure: it counts neither
-// against the worker nor as an attempt of the frame.
+// against the worker nor as an attempt of the frame. A lease that is not the worker's any
+// more is skipped: there is nothing to give back.
 func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	if len(refs) == 0 {
 		return nil
@@ -104,7 +111,8 @@ func (f *Frames) Queue() lease.Queue {
 	return lease.Queue{Name: dispatch.FrameQueue, Life: f.LeaseLife, LongestDelay: framecheck.LongestRetryDelay, OnLapse: f.lapse}
 }
 
-// lapse ends the attempt of a worker that stopped sending heartbeats.
+// lapse ends the attempt of a worker that stopped sending heartbeats. A report that came
+// first makes it ErrLost, and nothing happens.
 func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
 	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
 	if fault.Is(err, fault.LeaseLost) {

@@ -9,7 +9,7 @@
 //
 // The package owns the table frame. It leaves the choice of frames to dispatch, the
 // judgement of pictures to framecheck, states to job, bytes and HTTP to door/farm.
-// Start reading at Frames.Claim, then accept.go; doubt.go reopens accepted frames,
+// Start reading at Frames.Claim, then accept.go; reopen.go reopens accepted frames,
 // fail.go handles failed attempts.
 package frames
 
@@ -29,14 +29,15 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Frames carries out workers' reports.
+// Frames carries out workers' reports. The fields are set once, before the first call; all
+// methods are safe for concurrent use, also by several processes over one database.
 type Frames struct {
 	DB      *db.DB
-	Jobs    JobFailer
-	Workers *dispatch.Workers
+	Jobs    JobFailer         // ends a job whose frame cannot be rendered
+	Workers *dispatch.Workers // counts the good and bad frames of each worker
 	// LeaseLife is how long a worker keeps a frame without a heartbeat.
 	LeaseLife time.Duration
-	Log       *slog.Logger
+	Log       *slog.Logger // failed attempts; they are the operator's, not the caller's
 }
 
 // JobFailer ends a locked job that cannot complete and releases its money. It is an
@@ -47,10 +48,11 @@ type JobFailer interface {
 
 // Heartbeat extends a worker's leases and returns the ids of those that it no longer
 // holds: they lapsed, or their job ended. progress, 0 to 1, belongs to the lease at the
-// same index.
+// same index. holder replaces the one in each ref: a worker can extend only its own
+// leases. Repeating the call is harmless.
 func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref, progress []float64) (lost []string, err error) {
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
-		lost = []string{}
+		lost = []string{} // the transaction may run again after a conflict
 		for i, ref := range held {
 			ref.Holder = holder
 			err := lease.Beat(ctx, tx, ref, progress[i], f.LeaseLife)
@@ -62,6 +64,7 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 				return err
 			}
 			if jobID := jobOf(ref.ID); jobID != "" && progress[i] > 0 {
+				// Watchers see progress inside a frame by this; no row of the job changes.
 				tx.Announce(job.ProgressTopic(jobID))
 			}
 		}
@@ -70,8 +73,9 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 	return lost, err
 }
 
-// Upload is the id of a job's upload, for a worker that holds one of the job's frames:
-// a worker may read the files of no other job. Error: lease_lost.
+// Upload is the id of a job's upload, for a worker that holds one of the job's frames: a
+// worker may read the files of no other job. Error: lease_lost. The check and the read
+// share a transaction: a lease that lapses in between gives nothing away.
 func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID string, err error) {
 	err = f.DB.Read(ctx, func(tx *db.Tx) error {
 		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: workerID})
@@ -88,7 +92,8 @@ func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID s
 	return uploadID, err
 }
 
-// LeaseID is the id of the lease of a job's frame.
+// LeaseID is the id of the lease of a job's frame. It stays the same over all attempts of
+// the frame.
 func LeaseID(jobID string, frame int) string {
 	return lease.ID(dispatch.FrameQueue, jobID, int64(frame))
 }
@@ -103,6 +108,8 @@ func jobOf(leaseID string) string {
 	return parts[1]
 }
 
+// leaseLost is the one answer to a report that comes too late, for whatever reason. The
+// worker drops its result then.
 func leaseLost(leaseID string) error {
 	return fault.New(fault.LeaseLost, "The lease %s is no longer this worker's.", leaseID)
 }

@@ -17,9 +17,13 @@ func Paint(frame int, size image.Point) ([]byte, error) {
 	return Draw(size, weave, colours)
 }
 
+// weave makes stripes in both directions: no area is of one colour, which the frame check
+// would take for blank.
 func weave(x, y int) byte { return byte(x ^ y) }
 
 // Draw returns a PNG file of pixels that are given by their palette index.
+// size must be at least 1x1. A palette picture takes a byte for each pixel, so large
+// frames stay cheap to paint.
 func Draw(size image.Point, colour func(x, y int) byte, colours color.Palette) ([]byte, error) {
 	picture := image.NewPaletted(image.Rectangle{Max: size}, colours)
 	for y := range size.Y {

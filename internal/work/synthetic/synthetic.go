@@ -34,7 +34,8 @@ const DeviceName = contract.SyntheticApplication
 // version stands in the place of Blender's version.
 const version = "none"
 
-// Renderer starts synthetic sessions. The zero value paints at once.
+// Renderer starts synthetic sessions. The zero value paints at once. It is a value without
+// state, safe for concurrent use when Random is.
 type Renderer struct {
 	// FrameTime is the time of a frame. Jitter, 0 to 1, is the share by which it may
 	// be shorter or longer.
@@ -62,7 +63,8 @@ const (
 // make a seeded run differ.
 var faults = [...]Fault{Crash, Hang, Black, Half, Small}
 
-// Check reports invalid settings.
+// Check reports invalid settings. Start does not check: a share above 1 or below 0 would
+// only make draw choose oddly.
 func (r Renderer) Check() error {
 	if r.FrameTime < 0 || r.Jitter < 0 || r.Jitter > 1 {
 		return errors.New("a frame takes no negative time, and its jitter is 0 to 1")
@@ -91,7 +93,8 @@ func (r Renderer) random() float64 {
 	return rand.Float64()
 }
 
-// draw chooses the fault of the next frame; "" is none.
+// draw chooses the fault of the next frame; "" is none. One number chooses among all
+// faults, so a frame has at most one.
 func (r Renderer) draw() Fault {
 	at := r.random()
 	for _, f := range faults {
@@ -103,7 +106,8 @@ func (r Renderer) draw() Fault {
 	return ""
 }
 
-// Start implements worker.Renderer.
+// Start implements worker.Renderer. It never fails and starts no process. Pictures go to
+// options.Out, which the caller empties; the other options do not matter here.
 func (r Renderer) Start(_ context.Context, options blender.Options) (worker.Session, error) {
 	return &session{Renderer: r, out: options.Out}, nil
 }
@@ -115,6 +119,8 @@ type session struct {
 	size image.Point // picture size of the open file
 }
 
+// Info declares the session synthetic. A denoiser is there, so that scenes that ask for
+// one are painted too.
 func (s *session) Info() blender.Info {
 	return blender.Info{
 		Synthetic: true, Version: version, BuildHash: version, Denoiser: true,
@@ -122,9 +128,12 @@ func (s *session) Info() blender.Info {
 	}
 }
 
+// Close has nothing to end.
 func (s *session) Close() error { return nil }
 
-// Open reads the scene's picture size.
+// Open reads the scene's picture size. It reads the same file as Blender would, by the
+// service's own reader, so that a picture has the size that inspect promised. A file
+// without a scene fails for good.
 func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, error) {
 	main := slices.IndexFunc(in.Files, func(f blender.File) bool { return f.Name == in.Main })
 	if main < 0 {
@@ -149,7 +158,8 @@ func (s *session) RenderFresh(ctx context.Context, frame int, progress func(floa
 	return s.Render(ctx, frame, progress)
 }
 
-// Render paints a frame after its time has passed.
+// Render paints a frame after its time has passed. Crash and Hang end as the same failures
+// of a real Blender do, with its codes.
 func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	began := time.Now()
 	fault := s.draw()

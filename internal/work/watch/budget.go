@@ -10,11 +10,12 @@ import (
 const previewBytes = 8 << 20
 
 // budget bounds the bytes of previews of all feeds together. A bound per feed would grow
-// with the number of watched jobs. The zero value is empty.
+// with the number of watched jobs. The zero value is empty. It has a lock of its own,
+// which is never held together with a feed's.
 type budget struct {
 	mu    sync.Mutex
 	kept  []keptPreview // the oldest first
-	bytes int
+	bytes int           // of all kept previews, as they are sent
 }
 
 // keptPreview is a preview with the feed that keeps it.
@@ -33,6 +34,7 @@ func (b *budget) keep(f *feed, e *Event, most int) {
 		b.bytes -= len(b.kept[n].event.Data)
 	}
 	dropped := b.kept[:n]
+	// Cloned, so that the array does not keep the dropped events alive.
 	b.kept = slices.Clone(b.kept[n:])
 	b.mu.Unlock()
 	for _, d := range dropped {
@@ -40,7 +42,8 @@ func (b *budget) keep(f *feed, e *Event, most int) {
 	}
 }
 
-// release forgets the previews of a feed that has ended.
+// release forgets the previews of a feed that has ended. Without it the bytes of ended
+// feeds would count for ever, and crowd out those of live ones.
 func (b *budget) release(f *feed) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

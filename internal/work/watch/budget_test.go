@@ -63,10 +63,10 @@ func TestAWatcherOfADroppedPreviewIsBehind(t *testing.T) {
 	b.show(f, 1, 600, 1000)
 	f.publish(&Event{Kind: FrameEvent, Seq: 2})
 	b.show(f, 3, 600, 1000) // the first one goes
-	if _, _, behind, err := f.since(0); !behind || err != nil {
+	if _, _, behind, err := f.eventsFrom(0); !behind || err != nil {
 		t.Errorf("a watcher at the dropped preview is not behind: %v", err)
 	}
-	events, _, behind, err := f.since(1)
+	events, _, behind, err := f.eventsFrom(1)
 	if behind || err != nil || len(events) != 2 || events[1].Seq != 3 {
 		t.Errorf("a watcher behind the dropped preview receives %d events, behind %t, %v", len(events), behind, err)
 	}

@@ -21,8 +21,9 @@ type feed struct {
 	ended     chan struct{} // closed when run has returned
 
 	watchers int    // guarded by feeds.mu
-	stop     func() // ends it
+	stop     func() // ends run; called once, by the last watcher
 
+	// mu guards the fields down to closing.
 	mu              sync.Mutex
 	previewWatchers int           // watchers who want previews
 	events          []*Event      // the newest published ones, never changed in place: watchers share slices of it
@@ -35,14 +36,15 @@ type feed struct {
 
 	more chan struct{} // capacity 1: frames wait, or closing is set
 
-	making sync.Mutex
+	making sync.Mutex       // held while a preview is made, so that none is made twice
 	made   map[int64]*Event // the newest previews, by Seq; nil = none can be made
 }
 
-// feeds are the open feeds of this process, by job id.
+// feeds are the open feeds of this process, by job id. The zero value has none. Each
+// process has its own: a change reaches all of them through the database.
 type feeds struct {
 	mu   sync.Mutex
-	open map[string]*feed
+	open map[string]*feed // nil before the first
 
 	previews budget // of all of them
 }
@@ -61,7 +63,9 @@ const (
 
 // join adds a watcher to the feed of a job and starts the feed for the first one. It
 // returns when the feed receives every change; leave removes the watcher again, and the
-// last one stops the feed.
+// last one stops the feed. The feed outlives the request of its first watcher, so its
+// context is cut off from that of the request. leave must be called exactly once. Error:
+// ctx's.
 func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed, leave func(), err error) {
 	all := &r.feeds
 	all.mu.Lock()
@@ -88,11 +92,14 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 		f.watchers--
 		last := f.watchers == 0
 		if last {
+			// Under the same lock as the count: a watcher that comes now starts a new feed
+			// instead of joining one that ends.
 			delete(all.open, jobID)
 		}
 		all.mu.Unlock()
 		if last {
 			f.stop()
+			// Only then: a feed that still runs could add previews after the release.
 			<-f.ended
 			all.previews.release(f)
 		}
@@ -116,18 +123,22 @@ func (f *feed) countPreviewWatchers(previews bool, change int) {
 	f.previewWatchers += change
 }
 
-// mark is the index of the next event.
+// mark is the index of the next event. It counts all events that the feed ever had, so it
+// stays valid when old ones are dropped.
 func (f *feed) mark() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.first + len(f.events)
 }
 
-// since returns the events from mark on. grown is closed when more are added; behind
-// means that the feed no longer has some of them.
-func (f *feed) since(mark int) (events []*Event, grown <-chan struct{}, behind bool, err error) {
+// eventsFrom returns the events from mark on. grown is closed when more are added; behind
+// means that the feed no longer has some of them. The caller must not change the slice.
+// After the job's last event grown is never closed again; the caller has seen Last by
+// then. err comes only after all events before it.
+func (f *feed) eventsFrom(mark int) (events []*Event, grown <-chan struct{}, behind bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	// The events in between are gone; the database still has what they said.
 	if mark < f.first {
 		return nil, nil, true, nil
 	}
@@ -153,7 +164,8 @@ func (f *feed) drop(e *Event) {
 	}
 }
 
-// publish adds events and wakes all watchers.
+// publish adds events and wakes all watchers. All watchers see the same pointers, so an
+// event is encoded once.
 func (f *feed) publish(events ...*Event) {
 	if len(events) == 0 {
 		return
@@ -168,6 +180,7 @@ func (f *feed) publish(events ...*Event) {
 	f.wake()
 }
 
+// wake wakes every watcher that waits. The caller holds mu.
 func (f *feed) wake() {
 	close(f.grown)
 	f.grown = make(chan struct{})
@@ -182,10 +195,14 @@ func (f *feed) run(ctx context.Context) {
 	moved, stopMoved := f.reader.DB.Listen(job.ProgressTopic(f.jobID))
 	defer stopMoved()
 	var previews sync.WaitGroup
+	// Previews are made beside the reads: a large picture must not delay the events of
+	// frames.
 	previews.Go(func() { f.makePreviews(ctx) })
 	defer previews.Wait()
 	defer f.close()
 
+	// This first read publishes nothing. It is the state from which differences count; each
+	// watcher catches up from the database itself.
 	n, err := f.reader.readUpdate(ctx, "", f.jobID, afterEverySeq)
 	close(f.listening) // every change after this read is published
 	seq, shown := int64(0), job.Object{}
@@ -193,7 +210,7 @@ func (f *feed) run(ctx context.Context) {
 		seq, shown = n.job.Seq, n.object
 	}
 	for err == nil && !shown.Status.Terminal() {
-		if err = f.await(ctx, changed, moved); err != nil {
+		if err = f.waitForChange(ctx, changed, moved); err != nil {
 			break
 		}
 		if seq, shown, err = f.publishUpdates(ctx, seq, shown, &previews); err != nil {
@@ -211,7 +228,9 @@ func (f *feed) run(ctx context.Context) {
 const afterEverySeq = 1<<63 - 1
 
 // publishUpdates reads the job's changes after seq and publishes them. At the job's end it
-// waits for the previews, which come before the last event.
+// waits for the previews, which come before the last event. It returns the new seq and the
+// job as last shown. Frames come in batches, so it reads until the job itself is in the
+// answer.
 func (f *feed) publishUpdates(ctx context.Context, seq int64, shown job.Object, previews *sync.WaitGroup) (int64, job.Object, error) {
 	for {
 		n, err := f.reader.readUpdate(ctx, "", f.jobID, seq)
@@ -219,7 +238,7 @@ func (f *feed) publishUpdates(ctx context.Context, seq int64, shown job.Object, 
 			return seq, shown, err
 		}
 		f.publish(n.frames...)
-		f.show(n.rows)
+		f.queuePreviews(n.rows)
 		if n.job == nil {
 			seq = n.rows[len(n.rows)-1].Seq
 			continue
@@ -228,6 +247,7 @@ func (f *feed) publishUpdates(ctx context.Context, seq int64, shown job.Object, 
 			f.close()
 			previews.Wait() // they come before the end
 		}
+		// Heartbeats cause reads that change nothing a caller can see.
 		if n.job.Seq > seq || differs(shown, n.object) {
 			f.publish(n.job)
 		}
@@ -241,13 +261,16 @@ func differs(was, is job.Object) bool {
 	return was.ProgressPercent != is.ProgressPercent || !same(was.WaitingReason, is.WaitingReason) || !same(was.QueuePosition, is.QueuePosition)
 }
 
+// same compares what two pointers point to; nil equals only nil.
 func same[T comparable](a, b *T) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-// await returns when the job should be read again.
-func (f *feed) await(ctx context.Context, changed, moved <-chan struct{}) error {
-	if err := rest(ctx, feedPace); err != nil {
+// waitForChange returns when the job should be read again. It returns at the earliest
+// after feedPace, so that many changes at once cost one read; a progress waits longer than
+// a frame.
+func (f *feed) waitForChange(ctx context.Context, changed, moved <-chan struct{}) error {
+	if err := sleep(ctx, feedPace); err != nil {
 		return err
 	}
 	idle := time.NewTimer(feedReread)
@@ -272,13 +295,14 @@ func (f *feed) await(ctx context.Context, changed, moved <-chan struct{}) error 
 	return nil
 }
 
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. Error: ctx's, when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("rest: %w", ctx.Err())
+		return fmt.Errorf("sleep: %w", ctx.Err())
 	}
 }

@@ -20,7 +20,7 @@ import (
 // Bounds of previews.
 const (
 	previewSide    = 480      // pixels of the longer side
-	previewQuality = 80       // of the JPEG
+	previewQuality = 80       // of the JPEG, 1 to 100
 	previewPixels  = 64 << 20 // a larger picture is not decoded for a preview
 )
 
@@ -35,6 +35,8 @@ type Preview struct {
 }
 
 // Preview finds an accepted frame. Errors: render_not_found, frame_not_found.
+// It reads one row and no file, so it also answers when the file is gone; JPEG reports
+// that.
 func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame int) (Preview, error) {
 	p := Preview{reader: r}
 	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -54,13 +56,15 @@ func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame i
 
 // JPEG makes the preview, at most 480 pixels wide or high, from the frame's file or from
 // the artifact. Errors: frame_not_found (also for formats without previews),
-// artifact_expired.
+// artifact_expired. Each call reads and decodes the whole picture, which takes a processor
+// for a while. Other errors are those of the store, and of a picture that is damaged.
 func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
 
-// picture makes a JPEG of a frame whose longer side has at most side pixels.
-// Errors: those of Preview.JPEG.
+// picture makes a JPEG of a frame whose longer side has at most side pixels. Errors: those
+// of Preview.JPEG. The size comes from the row and is checked before a byte is read: a
+// decoded picture takes four to eight bytes for each pixel.
 func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
 	if f.Width*f.Height > previewPixels {
 		return nil, fault.New(fault.FrameNotFound, "Frame %d has %d x %d pixels, too many for a preview.", f.Frame, f.Width, f.Height)
@@ -71,6 +75,7 @@ func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int
 	}
 	defer func() { _ = file.Close() }()
 	picture, _, err := image.Decode(file)
+	// PNG and JPEG have decoders here; EXR and others have none.
 	if errors.Is(err, image.ErrFormat) {
 		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: of its kind none are made.", f.File)
 	}
@@ -85,7 +90,8 @@ func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int
 }
 
 // shrink scales a picture down to a longer side of at most side pixels, each the mean of
-// the area that it covers. A smaller picture keeps its size.
+// the area that it covers. A smaller picture keeps its size. The aspect stays, and no side
+// becomes 0.
 func shrink(from image.Image, side int) image.Image {
 	b := from.Bounds()
 	longer := max(b.Dx(), b.Dy())
@@ -107,8 +113,9 @@ func shrink(from image.Image, side int) image.Image {
 // difference in a small picture.
 const meanSide = 4
 
-// mean is the mean colour of an area, over black where it is transparent: a JPEG
-// has no alpha.
+// mean is the mean colour of an area, over black where it is transparent: a JPEG has no
+// alpha. RGBA returns values that are multiplied by alpha already, so a sum without alpha
+// lies over black.
 func mean(img image.Image, area image.Rectangle) color.Color {
 	var r, g, b, n uint64
 	for y := area.Min.Y; y < area.Max.Y; y += max(1, area.Dy()/meanSide) {

@@ -25,8 +25,10 @@ const (
 	recentPreviews = 24
 )
 
-// show queues frames for their previews, if any watcher wants previews.
-func (f *feed) show(frames []row) {
+// queuePreviews queues frames for their previews, if any watcher wants previews.
+// When frames come faster than previews, the oldest waiting ones are left out: a watcher
+// wants to see where the job is.
+func (f *feed) queuePreviews(frames []row) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.previewWatchers == 0 || len(frames) == 0 {
@@ -38,6 +40,7 @@ func (f *feed) show(frames []row) {
 }
 
 // close says that no more frames will come: makePreviews ends when none wait.
+// It may be called more than once.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,6 +48,7 @@ func (f *feed) close() {
 	f.wakePreviews()
 }
 
+// wakePreviews never blocks: one token in the channel is enough for any number of frames.
 func (f *feed) wakePreviews() {
 	select {
 	case f.more <- struct{}{}:
@@ -58,7 +62,7 @@ func (f *feed) makePreviews(ctx context.Context) {
 	var free time.Time // the end of a pause as long as the last preview took
 	for {
 		frame, ok := f.nextPreview(ctx)
-		if !ok || rest(ctx, time.Until(free)) != nil {
+		if !ok || sleep(ctx, time.Until(free)) != nil {
 			return
 		}
 		began := time.Now()
@@ -69,6 +73,8 @@ func (f *feed) makePreviews(ctx context.Context) {
 	}
 }
 
+// nextPreview waits for a frame; ok is false when the feed is closed and none waits, or
+// ctx has ended.
 func (f *feed) nextPreview(ctx context.Context) (frame row, ok bool) {
 	for {
 		f.mu.Lock()
@@ -92,6 +98,7 @@ func (f *feed) nextPreview(ctx context.Context) (frame row, ok bool) {
 
 // preview returns the preview of a frame, made once for all watchers; nil if none can be
 // made. Only the end of ctx is an error: a preview is never worth a broken stream.
+// The budget is charged outside of making, because dropping a preview takes that lock.
 func (f *feed) preview(ctx context.Context, frame row) (*Event, error) {
 	e, isNew, err := f.makePreview(ctx, frame)
 	if isNew && e != nil {
@@ -119,12 +126,14 @@ func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool
 			f.reader.Log.Warn("no preview can be made", "job_id", f.jobID, "frame", frame.Frame, "error", err)
 		}
 	}
+	// Also a nil: a picture that cannot be decoded is not decoded again for each watcher.
 	f.made[frame.Seq] = e
 	f.forget()
 	return e, true, nil
 }
 
-// forget drops all but the newest previews, which returning watchers get.
+// forget drops all but the newest previews, which returning watchers get. The caller holds
+// making.
 func (f *feed) forget() {
 	for len(f.made) > recentPreviews {
 		oldest := int64(afterEverySeq)
@@ -135,6 +144,8 @@ func (f *feed) forget() {
 	}
 }
 
+// previewEvent makes a preview from a file or the ZIP. Its Seq is the frame's, which
+// orders it for the cursor. Errors: those of Preview.JPEG.
 func (r *Reader) previewEvent(ctx context.Context, frame row) (*Event, error) {
 	var record job.Record
 	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {

@@ -23,12 +23,14 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Reader reads what callers see of a job's frames.
+// Reader reads what callers see of a job's frames. The exported fields are set once,
+// before the first call; all methods are safe for concurrent use. A Reader must not be
+// copied after that.
 type Reader struct {
 	DB    *db.DB
-	Blobs blob.Store
+	Blobs blob.Store // of frames and ZIPs, for previews
 	Jobs  Jobs
-	Log   *slog.Logger
+	Log   *slog.Logger // previews that cannot be made
 
 	feeds feeds // of the jobs with watchers in this process
 }
@@ -45,18 +47,19 @@ type row = artifact.Frame
 type FrameView struct {
 	Frame         int
 	File          string
-	SHA256        string
-	PixelSHA256   string
+	SHA256        string // of the file, hex
+	PixelSHA256   string // of the decoded pixels, hex
 	SizeBytes     int64
-	Width, Height int // pixels
-	RenderSeconds float64
-	Device        string
+	Width, Height int     // pixels
+	RenderSeconds float64 // Blender's time, to the microsecond
+	Device        string  // GPU or CPU
 	DeviceName    string
 	AcceptedAt    time.Time
 	Finding       string // what the frame check found and accepted; "" for nothing
 }
 
-// Frames lists a job's accepted frames by number. Errors: render_not_found.
+// Frames lists a job's accepted frames by number. Errors: render_not_found. A job without
+// accepted frames gives nil. A job of another workspace is render_not_found too.
 func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []FrameView, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		if _, err := job.Find(ctx, tx, workspaceID, jobID); err != nil {
@@ -80,7 +83,8 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 
 // WriteLog writes Blender's output, in the order in which frames were accepted, then the
 // failed attempts. It reads one batch at a time, so memory does not grow with the job.
-// Errors: render_not_found, and those of w.
+// Errors: render_not_found, and those of w. Each batch is a transaction of its own: frames
+// that are accepted meanwhile are included. What is written before an error stays written.
 func (r *Reader) WriteLog(ctx context.Context, workspaceID, jobID string, w io.Writer) error {
 	for seq := int64(0); ; {
 		var rows []artifact.FrameLog

@@ -34,6 +34,7 @@ type Event struct {
 	Last bool            // the job has ended: no event follows
 }
 
+// newEvent encodes the data once, for all watchers.
 func newEvent(kind Kind, seq int64, data any) (*Event, error) {
 	text, err := plainjson.Marshal(data)
 	if err != nil {
@@ -42,7 +43,8 @@ func newEvent(kind Kind, seq int64, data any) (*Event, error) {
 	return &Event{Kind: kind, Seq: seq, Data: text}, nil
 }
 
-// FrameAccepted is the data of a FrameEvent.
+// FrameAccepted is the data of a FrameEvent. The members are part of the published
+// interface.
 type FrameAccepted struct {
 	JobID         string  `json:"job_id"`
 	Frame         int     `json:"frame"`
@@ -57,14 +59,17 @@ type FrameAccepted struct {
 }
 
 // Cursor is a watcher's position: it has frames and changes of the job up to Seq, and
-// previews of frames up to Preview. The zero Cursor is the beginning.
+// previews of frames up to Preview. The zero Cursor is the beginning. A caller that
+// reconnects with the last cursor misses nothing and gets nothing twice, except the newest
+// state of the job.
 type Cursor struct{ Seq, Preview int64 }
 
 // Watcher receives the events of a job.
 type Watcher struct {
-	From     Cursor
-	Previews bool
-	// Send receives events in order, each with the cursor after it.
+	From     Cursor // where to begin; Watch works on a copy
+	Previews bool   // whether PreviewEvents are wanted
+	// Send receives events in order, each with the cursor after it. It is called by one
+	// goroutine at a time; an error of it ends Watch. While it blocks, other watchers go on.
 	Send func([]Delivery) error
 	// Idle is called after idleAfter without an event, to keep a connection alive.
 	Idle func() error
@@ -76,11 +81,14 @@ type Delivery struct {
 	After Cursor
 }
 
-// idleAfter is the time without an event before Idle.
+// idleAfter is the time without an event before Idle. Shorter than the idle timeouts of
+// common proxies.
 const idleAfter = 5 * time.Second
 
 // Watch sends w the changes of a job after its cursor, first the past ones, then new ones,
-// until the job or ctx ends. Errors: render_not_found, and those of w.
+// until the job or ctx ends. Errors: render_not_found, and those of w. It blocks until
+// then. A watcher that is slower than the feed's memory reads the database again, and
+// notices nothing but a delay.
 func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher) error {
 	f, leave, err := r.join(ctx, jobID, w.Previews)
 	if err != nil {
@@ -101,7 +109,9 @@ func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher
 	}
 }
 
-// catchUp sends what the database has after the watcher's cursor.
+// catchUp sends what the database has after the watcher's cursor. over means that the
+// job's last event was sent. The workspace is checked here, in the same transaction as the
+// read.
 func (r *Reader) catchUp(ctx context.Context, f *feed, workspaceID string, w *Watcher) (over bool, err error) {
 	for {
 		n, err := r.readUpdate(ctx, workspaceID, f.jobID, w.From.Seq)
@@ -131,7 +141,8 @@ func (r *Reader) catchUp(ctx context.Context, f *feed, workspaceID string, w *Wa
 }
 
 // missedPreviews sends the newest previews that the watcher has not received. Older ones
-// are available one by one.
+// are available one by one. The limit is the cursor after the frames that were just sent;
+// the feed brings later ones.
 func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error {
 	if !w.Previews || w.From.Preview >= w.From.Seq {
 		return nil
@@ -165,12 +176,13 @@ func (r *Reader) missedPreviews(ctx context.Context, f *feed, w *Watcher) error 
 }
 
 // live sends the events of the feed from mark on. It returns when the job has ended, or
-// when the watcher was so slow that the feed has dropped events.
+// when the watcher was so slow that the feed has dropped events. It reads no row: any
+// number of watchers costs the database nothing.
 func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err error) {
 	quiet := time.NewTimer(idleAfter)
 	defer quiet.Stop()
 	for {
-		events, grown, behind, err := f.since(mark)
+		events, grown, behind, err := f.eventsFrom(mark)
 		if err != nil || behind {
 			return false, err
 		}
@@ -196,6 +208,8 @@ func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err e
 }
 
 // send sends the events that the watcher does not have yet, and moves its cursor.
+// The cursor moves before Send is called: after an error Watch ends, and nobody uses it
+// again.
 func (w *Watcher) send(events []*Event) (over bool, err error) {
 	var sent []Delivery
 	for _, e := range events {
@@ -216,6 +230,8 @@ func (w *Watcher) send(events []*Event) (over bool, err error) {
 	return over, w.Send(sent)
 }
 
+// wants compares with the cursor. A job event with the cursor's own Seq is wanted, because
+// progress repeats a number.
 func (w *Watcher) wants(e *Event) bool {
 	switch e.Kind {
 	case PreviewEvent:
@@ -234,11 +250,13 @@ type update struct {
 	object job.Object
 }
 
-// updateBatch bounds the frames of one read.
+// updateBatch bounds the frames of one read. It bounds the memory of a watcher that begins
+// with a long job.
 const updateBatch = 500
 
 // readUpdate reads a job of a workspace, "" for any, and its frames after seq, in one
-// transaction, so that the job counts exactly the frames that were read.
+// transaction, so that the job counts exactly the frames that were read. The events are
+// encoded after the transaction, so that no lock or snapshot waits for it.
 func (r *Reader) readUpdate(ctx context.Context, workspaceID, jobID string, seq int64) (n update, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		n = update{}
