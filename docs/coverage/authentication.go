@@ -7,8 +7,8 @@ func authentication() []Rule {
 		shown("5", "A session manages keys and leads from inspect to start, on our own pages only",
 			matrix, "api.TestKeysAreManagedBySessionsOnOurOwnPagesOnly", "api.TestABrowserInspectsQuotesAndStartsByItsSession", "api.TestTheSessionCookieIsForTheBrowserAlone").
 			lines("browser session"),
-		shown("5", "An account key opens renders and workspace, and nothing else", matrix, "identity.TestKeyOpensItsOwnDoorOnly").lines("account key"),
-		shown("5", "An agent key opens the Job API, and nothing else", matrix, "identity.TestKeyOpensItsOwnDoorOnly").lines("agent key"),
+		shown("5", "An account key opens renders and workspace, and nothing else", matrix, "identity.TestKeyWorksOnlyForItsOwnKind").lines("account key"),
+		shown("5", "An agent key opens the Job API, and nothing else", matrix, "identity.TestKeyWorksOnlyForItsOwnKind").lines("agent key"),
 		shown("5 rule 1", "A key's secret is shown when it is made and never again; only its hash is kept",
 			"api.TestAKeysSecretIsShownOnceAndItsMetadataAlways", "identity.TestSecretsAreLongAndStoredOnlyAsHashes", "api.TestKeyNamesAreBounded"),
 		shown("5 rule 2", "A revoked key is refused on the next request, by every process",

@@ -41,6 +41,6 @@ func resources() []Rule {
 			"api.TestQuoteStandsAtBothPlaces", "api.TestTheDocumentHasThePublishedShapes").
 			lines("upload_id", "quote_id", "frame_start, frame_end, frame_count", "price_cents", "pricing_version", "quote"),
 		shown("2.11", "A scene beyond the envelope does not qualify, and its quote cannot be started",
-			"api.TestASceneBeyondTheEnvelopeIsNotStarted", "quote.TestWorkOfAHostileSceneIsNeverSmall").lines("qualified_1c"),
+			"api.TestASceneBeyondTheEnvelopeIsNotStarted", "quote.TestHostileSceneNeverLooksCheap").lines("qualified_1c"),
 	}
 }

@@ -87,7 +87,7 @@ func readFacts(path string) (*inspected, error) {
 	if s := facts.Scene; s != nil {
 		// A range without a price, because it is too long or has no frame of
 		// 1 or above, is no refusal: the caller can ask for another range.
-		if frames, _, err := (quote.Asked{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
+		if frames, _, err := (quote.RequestedFrames{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
 			found.FrameCount = frames.Count()
 			found.PriceCents = found.FrameCount * contract.CentsPerFrame
 		}

@@ -220,7 +220,7 @@ func (c *Command) frames(path string) (caller.FrameRange, error) {
 	}
 	scene := quote.Frames{Start: facts.Scene.FrameStart, End: facts.Scene.FrameEnd, Step: max(1, facts.Scene.FrameStep)}
 	scene.End = min(scene.End, max(scene.Start, 1)+(demoFrames-1)*scene.Step)
-	resolved, _, err := quote.Asked{}.Resolve(scene)
+	resolved, _, err := quote.RequestedFrames{}.Resolve(scene)
 	if err != nil {
 		return caller.FrameRange{}, nil
 	}

@@ -30,7 +30,7 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	}
 	var i intake.Inspection
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		i, err = s.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.Asked{Start: &start, End: &end, Step: &every})
+		i, err = s.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(in.UploadID), quote.RequestedFrames{Start: &start, End: &end, Step: &every})
 		return err
 	})
 	if err != nil {

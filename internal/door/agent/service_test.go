@@ -153,7 +153,7 @@ func (svc *service) upload(filename string, file []byte) intake.Inspection {
 	if err != nil {
 		svc.t.Fatal(err)
 	}
-	i, err := r.Quote(svc.t.Context(), quote.Asked{}, nil)
+	i, err := r.Quote(svc.t.Context(), quote.RequestedFrames{}, nil)
 	if err != nil {
 		svc.t.Fatal(err)
 	}

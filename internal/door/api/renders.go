@@ -176,7 +176,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err := group.matches(f.received, frames); err != nil {
 		return nil, err
 	}
-	asked := quote.Asked{Start: &frames.Start, End: &frames.End, Step: &frames.Step}
+	asked := quote.RequestedFrames{Start: &frames.Start, End: &frames.End, Step: &frames.Step}
 	_, err = f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error {
 		o, err := hold(tx, i.Quote)
 		if err != nil {

@@ -70,7 +70,7 @@ func (s *server) uploads(api huma.API) {
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
-		asked := quote.Asked{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
+		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
 			return quoted(i), err
@@ -112,7 +112,7 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sha256 != "" && f.received.SHA256() != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, f.received.SHA256())
 	}
-	asked := quote.Asked{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]}
+	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]}
 	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
 	return &quoteOutput{quoted(i)}, err
 }

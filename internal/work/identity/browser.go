@@ -12,7 +12,8 @@ import (
 
 // SameOrigin recognises requests from the service's own pages: those of the requested
 // host, and those of the public URL, which a proxy may hide. A request that another
-// site's page sends with a person's cookie is not that person's decision.
+// site's page sends with a person's cookie is not that person's decision. Without a
+// usable publicURL only the requested host counts.
 func SameOrigin(publicURL string) *http.CrossOriginProtection {
 	own := http.NewCrossOriginProtection()
 	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
@@ -22,7 +23,8 @@ func SameOrigin(publicURL string) *http.CrossOriginProtection {
 }
 
 // SessionCookie carries a session. Scripts cannot read it, and the browser sends it
-// only over TLS where the public URL has TLS.
+// only over TLS where the public URL has TLS. SameSite=Lax lets a link from a mail open
+// a page signed in, but no other site's form.
 func SessionCookie(publicURL, token string, expires time.Time) http.Cookie {
 	return http.Cookie{
 		Name: contract.SessionCookie, Value: token, Path: "/", Expires: expires,
@@ -30,13 +32,14 @@ func SessionCookie(publicURL, token string, expires time.Time) http.Cookie {
 	}
 }
 
-// ClearedCookie removes the session's cookie from the browser.
+// ClearedCookie removes the session's cookie from the browser: it has expired, under
+// the name and path of SessionCookie.
 func ClearedCookie(publicURL string) http.Cookie {
 	return SessionCookie(publicURL, "", time.Unix(1, 0))
 }
 
-// SessionToken returns the value of the request's session cookie. Error:
-// unauthenticated.
+// SessionToken returns the value of the request's session cookie. It does not check it;
+// see Session. Error: unauthenticated.
 func SessionToken(r *http.Request) (string, error) {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {

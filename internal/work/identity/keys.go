@@ -3,14 +3,163 @@ package identity
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
 )
 
-// Key is the public part of a key: everything but its secret (spec 2.5).
+// NewKey is a key that was just made. Nothing stores Secret: show it in this answer or
+// it is lost. MaskedPrefix is the part that lists show (decisions 2).
+type NewKey struct {
+	KeyID        string
+	Name         string
+	Secret       string
+	MaskedPrefix string
+	CreatedAt    time.Time
+}
+
+// newKey checks the name, 1 to contract.MaxKeyName characters after trimming, and draws
+// the secret. It stores nothing. Eight random characters are shown: enough to tell keys
+// apart, and 35 unknown ones, more than 200 bits, remain.
+func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
+		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
+	}
+	secret, err := newSecret(prefix)
+	if err != nil {
+		return NewKey{}, err
+	}
+	return NewKey{
+		KeyID: id.New(id.Key), Name: name, Secret: secret,
+		MaskedPrefix: secret[:len(prefix)+8] + "…", CreatedAt: tx.Time(),
+	}, nil
+}
+
+// limitKeys refuses a key above contract.MaxActiveKeys of a kind. It locks the
+// workspace, so that two calls at once cannot both be the tenth. Revoked keys do not
+// count.
+func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(context.Context, string) (int64, error)) error {
+	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	active, err := count(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("count keys: %w", err)
+	}
+	if active >= contract.MaxActiveKeys {
+		return fault.New(fault.KeyLimitReached, "The workspace already has %d active keys of this kind, the most it may have.", active)
+	}
+	return nil
+}
+
+// CreateAccountKey makes an account key of a workspace. A repeated call makes another
+// key: the answer holds a secret, so none is stored to be repeated. Errors:
+// invalid_key_name, key_limit_reached.
+func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
+	k, err := newKey(tx, contract.AccountKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	if err := limitKeys(ctx, tx, workspaceID, tx.AccountKeyActive); err != nil {
+		return NewKey{}, err
+	}
+	err = tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams{
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create account key: %w", err)
+	}
+	return k, nil
+}
+
+// CreateAgentKey makes an agent key of a workspace. limit is in cents a calendar month
+// (UTC); 0 forbids all spending, nil means no limit but the wallet. Errors:
+// invalid_key_name, key_limit_reached.
+func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, limit *int64) (NewKey, error) {
+	k, err := newKey(tx, contract.AgentKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	if err := limitKeys(ctx, tx, workspaceID, tx.AgentKeyActive); err != nil {
+		return NewKey{}, err
+	}
+	spend := int64(noLimit)
+	if limit != nil {
+		spend = *limit
+	}
+	err = tx.AgentKeyCreate(ctx, query.AgentKeyCreateParams{
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
+		SpendLimitCents: spend, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create agent key: %w", err)
+	}
+	return k, nil
+}
+
+// noLimit is the stored value of a key without a spend limit: 0 is a limit too.
+const noLimit = -1
+
+// CreateNodeKey makes a worker's key. It belongs to no workspace and its number is not
+// limited, because only the operator makes one. Errors: invalid_key_name.
+func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
+	k, err := newKey(tx, contract.NodeKeyPrefix, name)
+	if err != nil {
+		return NewKey{}, err
+	}
+	err = tx.NodeKeyCreate(ctx, query.NodeKeyCreateParams{
+		KeyID: k.KeyID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+	})
+	if err != nil {
+		return NewKey{}, fmt.Errorf("create node key: %w", err)
+	}
+	return k, nil
+}
+
+// ReplaceNodeKey revokes the node keys with that name and makes a new one. It serves
+// workers that receive a new key at every start, of which no other process may use the
+// name: it would be cut off. Errors: invalid_key_name.
+func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
+	if _, err := tx.NodeKeyRevokeNamed(ctx, query.NodeKeyRevokeNamedParams{Now: tx.Now, Name: name}); err != nil {
+		return NewKey{}, fmt.Errorf("revoke node keys named %s: %w", name, err)
+	}
+	return CreateNodeKey(ctx, tx, name)
+}
+
+// Revoke ends a key of any kind and workspace, for the operator. Requests that have
+// passed authentication finish. Error: key_not_found when there is no active one.
+func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
+	for _, revoke := range []func() (int64, error){
+		func() (int64, error) {
+			return tx.AccountKeyRevoke(ctx, query.AccountKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+		func() (int64, error) {
+			return tx.AgentKeyRevoke(ctx, query.AgentKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+		func() (int64, error) {
+			return tx.NodeKeyRevoke(ctx, query.NodeKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+		},
+	} {
+		n, err := revoke()
+		if err != nil {
+			return fmt.Errorf("revoke key %s: %w", keyID, err)
+		}
+		if n == 1 {
+			return nil
+		}
+	}
+	return fault.New(fault.KeyNotFound, "There is no active key %s.", keyID)
+}
+
+// Key is the public part of a key: everything but its secret (spec 2.5). The door
+// writes it as JSON.
 type Key struct {
 	KeyID        string
 	Name         string
@@ -51,7 +200,8 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	return keys, nil
 }
 
-// NodeKeys lists the workers' keys, newest first, revoked ones included.
+// NodeKeys lists the workers' keys, newest first, revoked ones included. Node keys have
+// no spending limit.
 func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
 	rows, err := tx.NodeKeys(ctx)
 	if err != nil {
@@ -86,6 +236,8 @@ func RevokeAgentKey(ctx context.Context, tx *db.Tx, workspaceID, keyID string) e
 	return revoked(n, err, keyID)
 }
 
+// revoked turns a statement's count into the answer. A key of another workspace and one
+// that is revoked already look like one that does not exist.
 func revoked(rows int64, err error, keyID string) error {
 	if err != nil {
 		return fmt.Errorf("revoke key %s: %w", keyID, err)

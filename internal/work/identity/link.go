@@ -24,8 +24,9 @@ const (
 )
 
 // RequestLink queues a one-time link for an address. The answer never reveals whether
-// the address is known, or has reached its limit. Error: invalid_request when the
-// address is malformed.
+// the address is known, or has reached its limit: in that case nothing is queued and no
+// error returned. Repeating the request while a link waits to be sent sends one. Error:
+// invalid_request when the address is malformed.
 func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 	email, err := address(email)
 	if err != nil {
@@ -42,7 +43,8 @@ func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 }
 
 // CreateSignInLink makes the one-time token of a link. It is valid for
-// contract.SignInLinkLife. Error: invalid_request when the address is malformed:
+// contract.SignInLinkLife and signs anybody in who has it, so pass it only to the
+// address or to the operator. Error: invalid_request when the address is malformed:
 // using such a link could not create a person.
 func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {
 	if email, err = address(email); err != nil {
@@ -61,7 +63,7 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 	return token, nil
 }
 
-// Links makes the requested links and delivers them.
+// Links makes the requested links and delivers them. Every field is required.
 type Links struct {
 	DB      *db.DB
 	Address links.Links // builds the URL that opens a link
@@ -74,7 +76,9 @@ type Links struct {
 const MaxDeliveries = 6
 
 // Send handles a lease of LinkQueue. Every try makes a new link, because no token is
-// stored. A failed try deletes its link.
+// stored. A failed try deletes its link, so that it does not count against the
+// address's limit. A crash after the delivery leaves the lease to be tried again: the
+// person then gets two links, and both work.
 func (l Links) Send(ctx context.Context, work lease.Lease) error {
 	var token string
 	err := l.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -99,10 +103,12 @@ func (l Links) Send(ctx context.Context, work lease.Lease) error {
 }
 
 // unsentKept is how long an operator finds an undeliverable link among the dead
-// letters. It is bounded because anyone can request links to any address.
+// letters. It is bounded because anyone can request links to any address, and each
+// leaves an address in the database.
 const unsentKept = 30 * 24 * time.Hour
 
-// ForgetUnsent deletes dead letters of LinkQueue that are older than unsentKept.
+// ForgetUnsent deletes dead letters of LinkQueue that are older than unsentKept, and
+// returns how many.
 func ForgetUnsent(ctx context.Context, d *db.DB) (int64, error) {
 	return lease.ForgetDead(ctx, d, LinkQueue, unsentKept)
 }

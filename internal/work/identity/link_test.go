@@ -87,7 +87,7 @@ func TestRequestedLinkIsSentAndSignsIn(t *testing.T) {
 	})
 }
 
-func TestAddressGetsOnlySoManyLinks(t *testing.T) {
+func TestAddressGetsABoundedNumberOfLinks(t *testing.T) {
 	t.Parallel()
 	each(t, func(h service) {
 		d := &deliveries{}
@@ -133,7 +133,7 @@ func TestConcurrentRequestsSendOneLink(t *testing.T) {
 	})
 }
 
-func TestLinkThatCannotBeDeliveredIsTakenBackTriedAgainAndGivenUp(t *testing.T) {
+func TestUndeliverableLinkIsDeletedRetriedAndDeadLettered(t *testing.T) {
 	t.Parallel()
 	each(t, func(h service) {
 		if err := h.ask("a@example.com"); err != nil {

@@ -9,8 +9,9 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Login is what an OpenID Connect issuer asserts about a person. Subject identifies
-// the person at Issuer for ever; the address may change.
+// Login is what an OpenID Connect issuer asserts about a person. Subject identifies the
+// person at Issuer for ever; the address may change and may pass to somebody else,
+// which is why it counts at the first sign-in only.
 type Login struct {
 	Issuer        string
 	Subject       string

@@ -17,8 +17,9 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// Mail sends messages through an SMTP server. Without TLS it talks only to a server
-// on this machine, because a message carries a link that signs in.
+// Mail sends messages through an SMTP server. Without TLS it talks only to a server on
+// this machine, because a message carries a link that signs in. It opens a connection
+// for each message and is safe for concurrent use.
 type Mail struct {
 	host, port string
 	implicit   bool // TLS from the first byte instead of STARTTLS
@@ -31,11 +32,14 @@ type Mail struct {
 	Now func() time.Time
 }
 
-// mailTimeout bounds one message, from dialling to the server's acceptance.
+// mailTimeout bounds one message, from dialling to the server's acceptance. A silent
+// server then costs one of the few senders half a minute, and the person who waits gets
+// a new try.
 const mailTimeout = 30 * time.Second
 
 // NewMail reads the server from smtp://[user:password@]host[:587], which must offer
 // STARTTLS, or smtps://…[:465]. from is the sender's address, with or without a name.
+// It connects to nobody: a mail server that is down does not stop the service.
 func NewMail(server, from string) (*Mail, error) {
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" {
@@ -58,8 +62,8 @@ func NewMail(server, from string) (*Mail, error) {
 	return m, nil
 }
 
-// Deliver sends a one-time link. It returns after the server has accepted the
-// message.
+// Deliver sends a one-time link. It returns after the server has accepted the message.
+// An error means that the server probably has not got it; it may have.
 func (m *Mail) Deliver(ctx context.Context, email, link string) error {
 	return m.Send(ctx, email, "Sign in to "+contract.Service, fmt.Sprintf(
 		"Open this link to sign in. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this message: nobody gets in without the link.\n",
@@ -67,7 +71,9 @@ func (m *Mail) Deliver(ctx context.Context, email, link string) error {
 }
 
 // Send sends a plain text. It returns after the server has accepted it. Lines of text
-// must be short, because mail readers differ in wrapping.
+// must be short, because mail readers differ in wrapping. Errors name the server, never
+// its password. to must be an address that address has accepted, and subject constant
+// text: both become headers as they are.
 func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
@@ -82,8 +88,8 @@ func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 	return nil
 }
 
-// connect opens an SMTP session under TLS. The end of ctx breaks it, whatever it
-// waits for.
+// connect opens an SMTP session under TLS. The end of ctx breaks it, whatever it waits
+// for. A local server without STARTTLS is accepted: its traffic stays on this machine.
 func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
 	if err != nil {
@@ -141,7 +147,8 @@ func (m *Mail) transmit(c *smtp.Client, to string, message []byte) error {
 	return nil
 }
 
-// message adds the headers to a text.
+// message adds the headers to a text. It never fails, because nothing in a header comes
+// from a stranger unchecked.
 func (m *Mail) message(to, subject, text string) []byte {
 	var b bytes.Buffer
 	for _, header := range [][2]string{

@@ -53,7 +53,7 @@ func TestMessageTravelsUnderTLSAndHoldsTheLink(t *testing.T) {
 	}
 }
 
-func TestServerThatCannotProveItselfGetsNoMessage(t *testing.T) {
+func TestMailServerWithoutValidCertificateGetsNoMessage(t *testing.T) {
 	t.Parallel()
 	for scheme, offers := range map[string]mailtest.Security{"smtp": mailtest.StartTLS, "smtps": mailtest.ImplicitTLS} {
 		o := mailtest.Open(t, offers)
@@ -91,7 +91,7 @@ func TestRefusedMessageIsAnError(t *testing.T) {
 	}
 }
 
-func TestSilentMailServerIsGivenUp(t *testing.T) {
+func TestSilentMailServerTimesOut(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

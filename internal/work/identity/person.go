@@ -13,7 +13,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Person is somebody who signs in.
+// Person is somebody who signs in. A person has one workspace; Email is in the spelling
+// of address.
 type Person struct {
 	PersonID    string
 	Email       string
@@ -21,7 +22,9 @@ type Person struct {
 }
 
 // address returns the canonical spelling of an e-mail address, so that one address is
-// one person. Error: invalid_request.
+// one person: without spaces around it, in lower case. The part before the @ may differ
+// by case in theory; servers that use that are rarer than people who type capitals.
+// Error: invalid_request.
 func address(email string) (string, error) {
 	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
 	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
@@ -37,8 +40,10 @@ func address(email string) (string, error) {
 	return spelling, nil
 }
 
-// CreateWorkspace makes a person with that address, a workspace and an empty wallet.
-// A known address returns its person.
+// CreateWorkspace makes a person with that address, a workspace and an empty wallet. If
+// the address is known, it returns that person and changes nothing. Errors:
+// invalid_request; unavailable when a concurrent transaction creates the same person,
+// after which a retry finds it.
 func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, error) {
 	email, err := address(email)
 	if err != nil {

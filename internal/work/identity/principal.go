@@ -1,3 +1,17 @@
+// Package identity holds workspaces, people and their credentials.
+//
+// Three kinds of key live in three tables: account keys, agent keys and node keys.
+// None can stand in for another (spec 5). A person's browser session is the fourth
+// credential. The caller with an account key, an agent key or a session is a
+// Principal; a worker is identified by its NodeKey.
+//
+// What always holds: a secret has at least 256 random bits and is stored only as its
+// SHA-256. The call that makes it returns it, and no other call does. A revoked or
+// unknown secret is unauthenticated from the next call on, in every process, because
+// nothing is cached.
+//
+// The package leaves to others what a principal may do. Start reading at Principal,
+// then at Agent.
 package identity
 
 import (
@@ -7,7 +21,8 @@ import (
 )
 
 // Principal is the caller of a request. A door makes one of a credential, once. The
-// packages behind it check the Principal and never read the credential again.
+// packages behind it check the Principal and never read the credential again. The zero
+// Principal has no workspace and no scopes, and may do nothing.
 type Principal struct {
 	WorkspaceID string
 	Credential  Credential
@@ -39,6 +54,8 @@ const (
 // Scope is one thing that a principal may do.
 type Scope string
 
+// Scopes. Every credential of a workspace has both. The type allows for credentials
+// that have fewer.
 // Scopes. Today every credential of a workspace has both. Tokens that agents get by
 // OAuth may have fewer.
 const (
@@ -52,10 +69,13 @@ type Scopes []Scope
 // AllScopes is what a workspace's own keys and sessions may do.
 func AllScopes() Scopes { return Scopes{ScopeRead, ScopeSpend} }
 
-// Has reports whether s allows what scope names.
+// Has reports whether s allows what scope names. No scope includes another: a
+// credential that may spend but not read must name only the one.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
-// Require refuses a principal that lacks a scope. Errors: insufficient_scope.
+// Require refuses a principal that lacks a scope. The check belongs to the work that
+// the scope protects, not to the door, so that no second door can forget it. Errors:
+// insufficient_scope.
 func (p Principal) Require(scope Scope) error {
 	if p.Scopes.Has(scope) {
 		return nil

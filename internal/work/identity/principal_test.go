@@ -7,7 +7,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-func TestAPrincipalDoesWhatItsScopesNameAndNoMore(t *testing.T) {
+func TestPrincipalMayDoOnlyWhatItsScopesAllow(t *testing.T) {
 	t.Parallel()
 	reader := identity.Principal{WorkspaceID: "WSP-1", Scopes: identity.Scopes{identity.ScopeRead}}
 	if err := reader.Require(identity.ScopeRead); err != nil {

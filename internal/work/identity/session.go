@@ -11,16 +11,19 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Opened is a session that was just opened. Nothing stores Token.
+// Opened is a session that was just opened. Nothing stores Token: it goes into the
+// browser's cookie, and the database keeps its hash. Expires is contract.SessionLife
+// from now.
 type Opened struct {
 	Person  Person
 	Token   string
 	Expires time.Time
 }
 
-// SignIn uses the token of a link, once, and opens a session. The first sign-in
-// creates a person and a workspace. The browser's previous session, "" when none,
-// ends. Errors: link_invalid.
+// SignIn uses the token of a link, once, and opens a session. The first sign-in creates
+// a person and a workspace. The browser's previous session, "" when none, ends. The
+// token counts as used only if the transaction commits. Errors: link_invalid,
+// unavailable when another sign-in is creating the same person.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
 	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
 	if db.IsNotFound(err) {
@@ -66,7 +69,9 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 // SignInAgain is the suggested action for a caller without a session.
 const SignInAgain = "Sign in on the service's own pages, then call again."
 
-// Session authenticates a session cookie's value. Error: unauthenticated.
+// Session authenticates a session cookie's value. The person acts for the workspace
+// with every scope and without a spending limit. The session does not get longer by its
+// use. Error: unauthenticated.
 func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
@@ -82,7 +87,8 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 	return p, err
 }
 
-// SignOut ends a session.
+// SignOut ends a session. An unknown token changes nothing and is no error: the person
+// wanted to be signed out.
 func SignOut(ctx context.Context, tx *db.Tx, token string) error {
 	if err := tx.SessionDelete(ctx, hash(token)); err != nil {
 		return fmt.Errorf("end session: %w", err)

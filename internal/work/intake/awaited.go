@@ -17,7 +17,8 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Awaited is an upload whose id exists before its file arrives.
+// Awaited is an upload whose id exists before its file arrives: an agent gets the id at
+// once and passes on a link, or names an address to fetch.
 type Awaited struct {
 	UploadID string
 	// Source is the address to fetch the file from; "" when its owner uploads it by a
@@ -29,12 +30,14 @@ type Awaited struct {
 	Refused *fault.Error
 }
 
-// maxFetches bounds a workspace's simultaneous fetches, so that one workspace cannot
-// use all of the service's bandwidth.
+// maxFetches bounds a workspace's simultaneous fetches, those that wait included, so
+// that one workspace cannot use all of the service's bandwidth.
 const maxFetches = 4
 
-// Await creates an awaited upload: by link, or with a source, which FetchQueue
-// fetches. Errors: rate_limited when too many fetches run.
+// Await creates an awaited upload: by link, or with a source, which FetchQueue fetches.
+// The caller has checked the source (CheckSource). A repeated call makes another id.
+// The count of fetches takes no lock, so calls at the same moment may exceed it by a
+// few. Errors: rate_limited when too many fetches run.
 func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awaited, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
 		a = Awaited{UploadID: id.New(id.Upload), Source: source, ExpiresAt: tx.Time().Add(contract.UploadLinkLife)}
@@ -61,8 +64,8 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 	return a, err
 }
 
-// Awaited reads an awaited upload of a workspace. Once its file has arrived,
-// Inspected describes it. Error: upload_not_found.
+// Awaited reads an awaited upload of a workspace. Once its file has arrived, Inspected
+// describes it. Afterwards it stays readable for keepAwaited. Error: upload_not_found.
 func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a Awaited, err error) {
 	err = in.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := awaited(ctx, tx, uploadID)
@@ -90,6 +93,8 @@ func noAwaited(uploadID string) error {
 	return fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
 }
 
+// refusedAs rebuilds the error of the file that was refused last, as the sender got it.
+// A detail is stored as JSON text, "null" for none.
 func refusedAs(row query.AwaitedUpload) *fault.Error {
 	if row.FaultCode == "" {
 		return nil
@@ -102,7 +107,8 @@ func refusedAs(row query.AwaitedUpload) *fault.Error {
 }
 
 // ReceiveAwaited receives the file of an upload link. A refused file leaves the link
-// open for a better one; an accepted file ends it. Errors: upload_not_found,
+// open for a better one; an accepted file ends it. Of several files at once the first
+// to be stored wins, and the others get link_invalid. Errors: upload_not_found,
 // link_invalid, and those of Receive and Quote.
 func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string, body io.Reader) (Inspection, error) {
 	var row query.AwaitedUpload
@@ -125,23 +131,26 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 		return Inspection{}, err
 	}
 	i, err := in.accept(ctx, row, filename, body, nil)
+	// Only the file's own faults are stored. A failure of the service says nothing
+	// about the file, and a used link says it to the one who used it.
 	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
 		err = errors.Join(err, in.recordRefusal(ctx, uploadID, err, nil))
 	}
 	return i, err
 }
 
+// linkUsed refuses a second file: the upload's id stands for the first one for ever.
 func linkUsed() error {
 	return fault.New(fault.LinkInvalid, "The upload link has taken its file already.")
 }
 
 // accept receives the file of an awaited upload and quotes the scene's own range.
-func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, and func(*db.Tx, Inspection) error) (Inspection, error) {
+func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, inTx func(*db.Tx, Inspection) error) (Inspection, error) {
 	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, filename, body)
 	if err != nil {
 		return Inspection{}, err
 	}
-	i, err := r.Quote(ctx, quote.Asked{}, and)
+	i, err := r.Quote(ctx, quote.RequestedFrames{}, inTx)
 	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
 		// An upload link has no parameters, so the caller cannot choose another
 		// range.
@@ -175,7 +184,7 @@ func (in *Intake) recordRefusal(ctx context.Context, uploadID string, refused er
 	})
 }
 
-// topic is notified when the file of an upload arrives or is refused.
+// topic is announced when the file of an upload arrives or is refused.
 func topic(uploadID string) string { return "upload:" + uploadID }
 
 // ListenArrival signals when the file of an awaited upload arrives or is refused.
@@ -184,11 +193,13 @@ func (in *Intake) ListenArrival(uploadID string) (wake <-chan struct{}, stop fun
 	return in.DB.Listen(topic(uploadID))
 }
 
-// keepAwaited is how long an awaited upload stays readable after its end.
+// keepAwaited is how long an awaited upload stays readable after its end, so that an
+// agent that comes back the next day still learns why a file was refused.
 const keepAwaited = 24 * time.Hour
 
 // Forget deletes awaited uploads that are older than keepAwaited after their end, and
-// returns how many.
+// returns how many. Uploads that have arrived stay: only the record of the waiting
+// goes. One that is still being fetched is left for the next call.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.AwaitedForget(ctx, tx.Now-keepAwaited.Microseconds())

@@ -20,7 +20,12 @@ const (
 )
 
 // Expire removes an upload that no job uses any more. It handles a lease of
-// lease.ExpireQueue with the subject ExpireUpload, a slash and the upload id.
+// lease.ExpireQueue with the subject ExpireUpload, a slash and the upload id. The row
+// stays, marked as removed, for the jobs and quotes that name it.
+//
+// The upload's lock orders this and a start, which takes the same lock (quote.Upload):
+// either the start comes first and the job is seen here, or the removal does and the
+// start is refused.
 func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) error {
 	var unused []string
 	err := in.DB.Write(ctx, func(tx *db.Tx) error {
@@ -54,8 +59,9 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 	return err
 }
 
-// RemoveBlob removes bytes that no upload uses. It handles a lease of
-// lease.ExpireQueue with the subject ExpireBlob, a slash and the blob's key.
+// RemoveBlob removes bytes that no upload uses. It handles a lease of lease.ExpireQueue
+// with the subject ExpireBlob, a slash and the blob's key. A crash between the two
+// steps repeats the first, which finds nothing to do.
 func (in *Intake) RemoveBlob(ctx context.Context, l lease.Lease, key string) error {
 	if err := in.Blobs.Delete(ctx, key); err != nil {
 		return fmt.Errorf("remove the blob %s: %w", key, err)

@@ -65,7 +65,7 @@ func (h service) receive() (intake.Inspection, error) {
 		return intake.Inspection{}, err
 	}
 	frame := 1
-	return received.Quote(h.t.Context(), quote.Asked{Start: &frame, End: &frame}, nil)
+	return received.Quote(h.t.Context(), quote.RequestedFrames{Start: &frame, End: &frame}, nil)
 }
 
 // upload is receive where nothing can fail.
@@ -219,7 +219,7 @@ func TestEqualBytesAreStoredOnceUntilTheirLastUploadGoes(t *testing.T) {
 }
 
 // The last upload of some bytes goes while others of the same bytes come.
-func TestUploadHasItsFileWhileEqualOnesGo(t *testing.T) {
+func TestUploadKeepsItsFileWhileEqualUploadsExpire(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64

@@ -21,14 +21,15 @@ import (
 // FetchQueue is the lease queue of files to fetch. The subject is the upload's id.
 const FetchQueue = "fetch"
 
-// FetchLimits bound a fetch. The body may have one byte more than an upload, so that
-// an oversized file gets the same error as an oversized upload.
+// FetchLimits bound a fetch: 10 minutes and the size of an upload. The body may have
+// one byte more, so that an oversized file gets the same error as an oversized upload.
 func FetchLimits() outbound.Limits {
 	return outbound.Limits{Timeout: 10 * time.Minute, Body: contract.MaxUploadBytes + 1}
 }
 
-// CheckSource refuses an address that the service does not fetch. Error:
-// invalid_file_url.
+// CheckSource refuses an address that the service does not fetch. It resolves the host
+// name, so call it outside of any transaction. The connection checks again, because the
+// name may resolve to another address by then. Error: invalid_file_url.
 func (in *Intake) CheckSource(ctx context.Context, source string) error {
 	err := in.Guard.Check(ctx, source)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
@@ -44,8 +45,12 @@ func badSource(refused *outbound.Refused) error {
 // fetchTries bounds how often a fetch is started again after its process died.
 const fetchTries = 3
 
-// Fetch handles a lease of FetchQueue. After a crash it starts over. Its result is
-// stored in the transaction that ends the lease.
+// Fetch handles a lease of FetchQueue. After a crash it starts over. Its result, a
+// quote or a refusal, is stored in the transaction that ends the lease, so it is stored
+// once.
+//
+// It returns nil for a file that was refused: that is a result, and a retry would get
+// the same file. Other errors are the service's own, and the runner tries again.
 func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 	var row query.AwaitedUpload
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -56,20 +61,26 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 		return err
 	}
 	ref := l.Ref()
+	// The process died, or stopped, in the middle of each try. A file that has this
+	// effect must not come back for ever.
 	if l.Failures >= fetchTries {
 		return in.recordRefusal(ctx, row.UploadID, notFetched("The file could not be fetched in %d tries.", fetchTries), &ref)
 	}
 	err = in.fetch(ctx, row, ref)
+	// A fetch that this process's stop has broken off is no refusal: another process
+	// repeats it.
 	if _, refused := errors.AsType[*fault.Error](err); refused && ctx.Err() == nil {
 		return in.recordRefusal(ctx, row.UploadID, err, &ref)
 	}
 	return err
 }
 
+// fetch makes one request and receives its body. A fault.Error is final; any other
+// error may pass.
 func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.Ref) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, row.Source, nil)
 	if err != nil {
-		return fault.New(fault.InvalidFileURL, "The address cannot be asked.").Wrap(err)
+		return fault.New(fault.InvalidFileURL, "The address is not a valid URL.").Wrap(err)
 	}
 	r.Header.Set("User-Agent", contract.Service)
 	res, err := in.Fetcher.Do(r)
@@ -89,6 +100,9 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	return err
 }
 
+// notFetched is the error of an address that gave no file. It never contains the text
+// of a network error, which could describe this side's network; Wrap keeps that for the
+// log.
 func notFetched(format string, args ...any) *fault.Error {
 	return fault.New(fault.FileNotFetched, format, args...)
 }
@@ -106,7 +120,8 @@ func (c bodyErrors) Read(p []byte) (int, error) {
 }
 
 // sourceName chooses the name of a fetched file: from the answer's headers, else from
-// the address, else a default.
+// the address, else a default. A name that CleanName refuses is passed over, so the
+// name of a download page never makes a good file fail.
 func sourceName(from *url.URL, h http.Header) string {
 	_, params, _ := mime.ParseMediaType(h.Get("Content-Disposition")) // a malformed header counts as absent
 	for _, name := range []string{params["filename"], path.Base(from.Path)} {

@@ -12,10 +12,12 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// rendererVersion is the contract's Blender as files encode versions: 4.1 is 401.
+// rendererVersion is the contract's Blender as files encode versions: 4.1 is 401. It
+// changes with contract.BlenderVersion.
 const rendererVersion = 401
 
-// refusal translates an error of blendfile into the API's error code.
+// refusal translates an error of blendfile into the API's error code. An error that is
+// none of blendfile's own is the service's failure, and its text stays in the log.
 func refusal(err error) error {
 	if errors.Is(err, blendfile.ErrNotBlend) {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
@@ -35,14 +37,17 @@ func refusal(err error) error {
 	return fmt.Errorf("inspect upload: %w", err)
 }
 
-// sentence writes an error as a sentence, as API messages are.
+// sentence writes an error as a sentence, as API messages are. blendfile's errors are
+// made to be read by the file's owner.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// Renderable refuses what this renderer cannot render (decisions on inspect). Errors:
-// file_too_new, no_scene, engine_not_supported, no_camera.
+// Renderable refuses what this renderer cannot render (decisions 6). A newer minor
+// version is only a warning: Blender reads it. svc inspect calls it too, so that a file
+// can be checked before it is sent. Errors: file_too_new, no_scene,
+// engine_not_supported, no_camera.
 func Renderable(f *blendfile.Facts) error {
 	if f.FileVersion/100 > rendererVersion/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
@@ -54,6 +59,7 @@ func Renderable(f *blendfile.Facts) error {
 	}
 	if s.Engine != contract.Engine {
 		engine := s.Engine
+		// An empty engine stands for the old internal renderer.
 		if engine == "" {
 			engine = "Blender Internal"
 		}
@@ -66,8 +72,12 @@ func Renderable(f *blendfile.Facts) error {
 	return nil
 }
 
+// version writes a file's version as people know it: 401 is 4.1.
 func version(file int) string { return fmt.Sprintf("%d.%d", file/100, file%100) }
 
+// sceneOf selects what callers and the price need of a file's facts. Lists are never
+// nil, so that the JSON holds arrays. Packed libraries and muted nodes change nothing
+// and are left out.
 func sceneOf(f *blendfile.Facts) quote.Scene {
 	s := f.Scene
 	out := quote.Scene{
@@ -100,8 +110,9 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 	return out
 }
 
-// fileWarnings lists where the render will differ from what the file expects,
-// whatever the frame range.
+// fileWarnings lists where the render will differ from what the file expects, whatever
+// the frame range. It works from the stored scene, so a later quote of the same upload
+// gives the same warnings.
 func fileWarnings(s quote.Scene) []quote.Warning {
 	out := []quote.Warning{}
 	warn := func(condition bool, code, text string, detail any) {
@@ -120,6 +131,7 @@ func fileWarnings(s quote.Scene) []quote.Warning {
 	warn(len(s.FileOutputNodes) > 0, quote.WarnFileOutput, "Compositor File Output nodes are muted; only the render result is delivered.", nil)
 	warn(s.MovieOutput, quote.WarnMovieAsPNG, fmt.Sprintf("The scene's output is a film (%s); frames are delivered as PNG.", s.OutputFormat), nil)
 	var major, minor int
+	// The version is read back from its text: the scene may come from the store.
 	if _, err := fmt.Sscanf(s.FileVersion, "%d.%d", &major, &minor); err == nil {
 		warn(major*100+minor > rendererVersion, quote.WarnNewerFile,
 			fmt.Sprintf("The file was saved by Blender %s, newer than the renderer's %s; what is new there is not rendered.", s.FileVersion, contract.BlenderVersion), nil)
@@ -127,6 +139,7 @@ func fileWarnings(s quote.Scene) []quote.Warning {
 	return out
 }
 
+// readScene reads what Received.Quote has stored.
 func readScene(text string) (s quote.Scene, err error) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return s, fmt.Errorf("read kept scene: %w", err)

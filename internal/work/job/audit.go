@@ -10,7 +10,8 @@ import (
 
 // Audit reports jobs whose money is not settled as their state says, completed jobs
 // without their one receipt, and jobs that no lease will ever move on. It returns the
-// number of jobs.
+// number of jobs. It reads every job in one transaction. An error means that the audit
+// did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
 	rows, err := tx.AuditJobMoney(ctx)
 	if err != nil {

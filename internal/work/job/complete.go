@@ -17,7 +17,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Artifact describes a packed ZIP and its contents.
+// Artifact describes a packed ZIP and its contents. Its blob is durable before Complete
+// is called: the receipt signs its hash.
 type Artifact struct {
 	Key  string // of the blob
 	File receipt.File
@@ -29,13 +30,19 @@ type Artifact struct {
 	Switched   []string // settings that workers changed to be able to render
 }
 
-// errPackedTwice means that another process has completed the job.
+// errPackedTwice means that another process has completed the job. Only the state
+// tells: the wallet takes a second capture for a repeat of the first.
 var errPackedTwice = errors.New("the job is no longer in packaging")
 
-// Complete is the one transaction in which a job becomes completed: capture, receipt, its
-// leaf in the log, event and state, all or nothing. It finishes l, the lease of
+// Complete is the one transaction in which a job becomes completed: capture, receipt,
+// its leaf in the log, event and state, all or nothing. It finishes l, the lease of
 // PackageQueue. The leaf comes last because it locks the log for every completion until
 // the commit.
+//
+// A crash before the commit leaves the job in packaging, and the lease is tried again.
+// A process whose lease has lapsed fails here, before it has written anything. Errors:
+// errPackedTwice and lease.ErrLost, wrapped, when another process was faster; the
+// caller then deletes its own ZIP.
 func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, l.Subject)
@@ -61,6 +68,8 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := wallet.Capture(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 			return err
 		}
+		// The files go by leases, in their own time: deleting ten thousand of them
+		// would hold this transaction's locks for too long.
 		if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
 			return err
 		}
@@ -84,7 +93,8 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 }
 
 // FailPackaging fails a job whose frames cannot be packed, and finishes l, its lease of
-// PackageQueue, in the same transaction.
+// PackageQueue, in the same transaction. The caller decides when packing has failed too
+// often.
 func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, l.Subject)
@@ -98,8 +108,10 @@ func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 	})
 }
 
-// RemoveArtifact records that the retention of a job's ZIP is over and returns the key of
-// its blob, which the caller deletes after the commit. Error: render_not_found.
+// RemoveArtifact records that the retention of a job's ZIP is over and returns the key
+// of its blob, which the caller deletes after the commit: a crash in between leaves a
+// blob that the sweep removes, never a link to a missing file. Receipt and proof stay.
+// Repeating it returns the same key. Error: render_not_found.
 func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, err error) {
 	job, err := Lock(ctx, tx, jobID)
 	if err != nil {
@@ -111,7 +123,9 @@ func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, e
 	return job.ArtifactKey, nil
 }
 
-// receiptOf makes the receipt of a job that completes now.
+// receiptOf makes the receipt of a job that completes now, without its place in the
+// log. job is the row before the change to completed, so its ChargedCents is not set
+// yet; the price is what the transaction captures.
 func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 	return receipt.Receipt{
 		ReceiptID: id.New(id.Receipt), JobID: job.JobID, WorkspaceID: job.WorkspaceID,
@@ -126,7 +140,8 @@ func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 }
 
 // keepReceipt signs and stores the receipt and returns its entry for the log. The
-// envelope is stored as signed: a verifier needs the same bytes.
+// envelope is stored as signed: a verifier needs the same bytes, and signing it again
+// later would take a key that may have ended.
 func keepReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, key receipt.Key) (receipt.Entry, error) {
 	envelope, err := receipt.Sign(r, key)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 )
 
 // Cancel ends a job that no worker has claimed and gives its money back, in the
-// caller's transaction. Cancelling a cancelled job again returns it as it is.
-// Errors: render_not_found, render_not_cancellable.
+// caller's transaction. Cancelling a cancelled job again returns it as it is. The job's
+// lock orders it and a first claim: one of them succeeds, and the other sees its
+// result. Errors: render_not_found, render_not_cancellable.
 func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
 	job, err := lockOf(ctx, tx, workspaceID, jobID)
 	if err != nil {
@@ -37,6 +38,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 // cancelRequested is the cancel_reason of a job that its owner cancelled.
 const cancelRequested = "requested"
 
+// cancel ends a locked job for a reason that callers read in cancel_reason.
 func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job Record, reason string) error {
 	if err := change(ctx, tx, job.JobID, Status(job.Status), Cancelled); err != nil {
 		return err
@@ -48,7 +50,9 @@ func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job Record, reason string)
 }
 
 // Fail ends a locked job that cannot complete and releases its money. Callers see code
-// and message as the job's failure.
+// and message as the job's failure, so the message contains nothing of the service's
+// inside. The job must be in a state from which the table allows Failed. Workers that
+// still render a frame of it find their lease gone at the next report.
 func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code, message string) error {
 	if err := change(ctx, tx, job.JobID, Status(job.Status), Failed); err != nil {
 		return err
@@ -61,7 +65,8 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 }
 
 // endWithoutResult releases the reservation of a job that has failed or was cancelled,
-// drops its remaining work and publishes its end.
+// drops its remaining work and publishes its end. The event comes last, because it
+// shows the job with its final money and times.
 func (j *Jobs) endWithoutResult(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 		return err
@@ -87,7 +92,8 @@ func scheduleFrameRemoval(ctx context.Context, tx *db.Tx, jobID string) error {
 	return lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireFrames, jobID), 0, tx.Time())
 }
 
-// eventOf is the webhook event of a terminal state (spec 6).
+// eventOf is the webhook event of a terminal state (spec 6). ok is false for any other
+// state.
 func eventOf(s Status) (event string, ok bool) {
 	switch s {
 	case Completed:

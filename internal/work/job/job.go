@@ -32,14 +32,20 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Jobs starts jobs, ends them, and shows them to callers.
+// Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory,
+// so any number of processes may have one. Safe for concurrent use. Every field is
+// required unless it says otherwise.
 type Jobs struct {
 	DB    *db.DB
 	Links links.Links
-	Keys  *signing.Ring
+	// Keys signs receipts and checkpoints.
+	Keys *signing.Ring
 	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
-	// ArtifactLife is how long an artifact is kept after completion.
+	// ArtifactLife is how long an artifact is kept after completion:
+	// contract.ArtifactRetention unless the operator sets another time. A change counts
+	// for jobs that complete later; the expiry that callers see of earlier ones is
+	// computed with the new value.
 	ArtifactLife time.Duration
 	Log          *slog.Logger
 }
@@ -48,7 +54,7 @@ type Jobs struct {
 type Record = query.Job
 
 // PackageQueue is the queue of jobs with all frames, to be packed. The subject is the
-// job id.
+// job id. Complete and FailPackaging finish its leases.
 const PackageQueue = "package"
 
 // Kinds of scheduled work for a job. A subject of lease.ExpireQueue is a kind, a slash
@@ -59,6 +65,7 @@ const (
 	ExpireArtifact = "artifact" // remove the ZIP at the end of its retention
 )
 
+// expiry is the subject of lease.ExpireQueue for a kind of work on a job.
 func expiry(kind, jobID string) string { return kind + "/" + jobID }
 
 // Topic is announced when a change of a job is visible to watchers.
@@ -68,7 +75,9 @@ func Topic(jobID string) string { return "job:" + jobID }
 // topic of its own because watchers may read such changes less often.
 func ProgressTopic(jobID string) string { return "progress:" + jobID }
 
-// Find reads a job of a workspace; another workspace's is render_not_found.
+// Find reads a job of a workspace; another workspace's is render_not_found. It takes no
+// lock, so the state may be another one by the time it is used: what changes a job
+// locks it first.
 func Find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
 	job, err := Read(ctx, tx, jobID)
 	if err == nil && job.WorkspaceID != workspaceID {
@@ -89,7 +98,8 @@ func Read(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	return job, nil
 }
 
-// Lock reads a job's row and keeps it locked until the transaction ends. Error:
+// Lock reads a job's row and keeps it locked until the transaction ends. Take it before
+// any lease of the job, as the package's order of locks demands. Error:
 // render_not_found.
 func Lock(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	job, err := tx.JobLock(ctx, jobID)
@@ -111,8 +121,9 @@ func lockOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, 
 	return job, err
 }
 
-// FindCompleted reads a completed job of a workspace. Errors: render_not_found,
-// render_not_completed.
+// FindCompleted reads a completed job of a workspace. render_not_completed is retryable
+// while the job can still complete, and final once it has failed or was cancelled.
+// Errors: render_not_found, render_not_completed.
 func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
 	job, err := Find(ctx, tx, workspaceID, jobID)
 	if err == nil && Status(job.Status) != Completed {
@@ -125,13 +136,16 @@ func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (R
 	return job, err
 }
 
-// ForDispatch is the part of a job that dispatch needs.
+// ForDispatch is the part of a job that dispatch needs: dispatch is below this package
+// and does not know Record.
 func ForDispatch(r Record) dispatch.Job {
 	return dispatch.Job{
 		JobID: r.JobID, WorkspaceID: r.WorkspaceID, FrameCount: r.FrameCount, FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs,
 	}
 }
 
+// notFound is the answer for a job that does not exist and for another workspace's,
+// which must look alike (decisions 10).
 func notFound(jobID string) error {
 	return fault.New(fault.RenderNotFound, "There is no render %s in this workspace.", jobID)
 }

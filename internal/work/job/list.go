@@ -12,7 +12,8 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// ListRequest selects a page of a workspace's jobs.
+// ListRequest selects a page of a workspace's jobs. Limit is 1 to 200 (decisions 5);
+// the door checks it.
 type ListRequest struct {
 	WorkspaceID string
 	Status      Status // "" means any
@@ -36,6 +37,8 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
+		// One row more than the page was read, only to learn whether another page
+		// follows.
 		if more = len(rows) > r.Limit; more {
 			rows = rows[:r.Limit]
 		}

@@ -12,7 +12,7 @@ import (
 // transaction.
 const mostStatements = 6
 
-func TestAPageOfJobsTakesTheSameStatementsWhateverItsLength(t *testing.T) {
+func TestListTakesAConstantNumberOfStatements(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspaceID, worker := w.Workspace(t), w.Worker(t)
 		for range 12 {

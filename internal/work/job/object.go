@@ -13,61 +13,76 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// Object is a job as callers see it (spec 2.6 RenderObject).
+// Object is a job as callers see it (spec 2.6 RenderObject, decisions 5). It is also
+// the data of the job's event, so what it shows when the job ends is what receivers
+// get.
+//
+// Pointers are null in JSON where the value is unknown or does not apply. Money is in
+// cents, times are UTC, durations are seconds.
 type Object struct {
 	_ struct{} `additionalProperties:"true"` // it may gain members (spec 2.6)
 
-	OK                bool               `json:"ok" const:"true"`
-	JobID             string             `json:"job_id" doc:"Begins with JOB-."`
-	WorkspaceID       string             `json:"workspace_id"`
-	Flow              Flow               `json:"flow" enum:"job_api,public_v1"`
-	Status            Status             `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
-	State             Status             `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
-	WaitingReason     *WaitingReason     `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
-	QueuePosition     *int               `json:"queue_position" doc:"1 = next; 1000 stands for 1000 or more; null unless queued."`
-	Renderer          string             `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
-	Application       string             `json:"application"`
-	Version           string             `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
-	Engine            string             `json:"engine"`
-	RenderDevice      *string            `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
-	DeviceName        *string            `json:"device_name"`
-	Filename          string             `json:"filename"`
-	InputSHA256       string             `json:"input_sha256"`
-	InputSizeBytes    int64              `json:"input_size_bytes"`
-	FrameStart        int                `json:"frame_start"`
-	FrameEnd          int                `json:"frame_end"`
-	FrameStep         int                `json:"frame_step"`
-	FrameCount        int                `json:"frame_count"`
-	FramesCompleted   int                `json:"frames_completed"`
-	ProgressPercent   float64            `json:"progress_percent" minimum:"0" maximum:"100"`
-	ETASeconds        *float64           `json:"eta_seconds" doc:"Seconds until the last frame, from the frames so far; null when unknown."`
-	ETARange          *dispatch.ETARange `json:"eta_range" doc:"Where eta_seconds lies in eight cases of ten; null when unknown."`
-	RenderSeconds     float64            `json:"render_seconds" doc:"Sum over the frames rendered so far."`
-	QuoteID           string             `json:"quote_id"`
-	UploadID          string             `json:"upload_id"`
-	PriceCents        int64              `json:"price_cents"`
-	ReservedCents     int64              `json:"reserved_cents" doc:"Set aside in the wallet right now."`
-	ChargedCents      int64              `json:"charged_cents"`
-	Currency          string             `json:"currency"`
-	Cancellable       bool               `json:"cancellable"`
-	WebhookConfigured bool               `json:"webhook_configured" doc:"Whether the job's end is told to anybody."`
-	WebhookSecret     string             `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
-	CreatedAt         time.Time          `json:"created_at"`
-	SubmittedAt       *time.Time         `json:"submitted_at"`
-	ClaimedAt         *time.Time         `json:"claimed_at"`
-	CompletedAt       *time.Time         `json:"completed_at"`
-	FailedAt          *time.Time         `json:"failed_at"`
-	CancelledAt       *time.Time         `json:"cancelled_at"`
-	CancelReason      *string            `json:"cancel_reason"`
-	UpdatedAt         time.Time          `json:"updated_at"`
-	Failure           *JobFailure        `json:"failure"`
-	ArtifactExpiresAt *time.Time         `json:"artifact_expires_at" doc:"When the artifact is removed; in the past, it is gone."`
-	DownloadURL       *string            `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
-	ReceiptURL        *string            `json:"receipt_url"`
-	ProofURL          *string            `json:"proof_url"`
+	OK          bool   `json:"ok" const:"true"`
+	JobID       string `json:"job_id" doc:"Begins with JOB-."`
+	WorkspaceID string `json:"workspace_id"`
+	Flow        Flow   `json:"flow" enum:"job_api,public_v1"`
+	Status      Status `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
+	State       Status `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
+	// Set only while the job is queued, or rendering with no frame in a worker's hands.
+	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
+	QueuePosition *int           `json:"queue_position" doc:"1 = next; 1000 stands for 1000 or more; null unless queued."`
+	// The contract's renderer until a frame has come in, then what really rendered.
+	Renderer       string  `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
+	Application    string  `json:"application"`
+	Version        string  `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
+	Engine         string  `json:"engine"`
+	RenderDevice   *string `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
+	DeviceName     *string `json:"device_name"`
+	Filename       string  `json:"filename"`
+	InputSHA256    string  `json:"input_sha256"`
+	InputSizeBytes int64   `json:"input_size_bytes"`
+	FrameStart     int     `json:"frame_start"`
+	FrameEnd       int     `json:"frame_end"`
+	FrameStep      int     `json:"frame_step"`
+	FrameCount     int     `json:"frame_count"`
+	// Accepted frames. The number falls by one when an accepted frame is rendered
+	// again.
+	FramesCompleted int                `json:"frames_completed"`
+	ProgressPercent float64            `json:"progress_percent" minimum:"0" maximum:"100"`
+	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame, from the frames so far; null when unknown."`
+	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where eta_seconds lies in eight cases of ten; null when unknown."`
+	RenderSeconds   float64            `json:"render_seconds" doc:"Sum over the frames rendered so far."`
+	QuoteID         string             `json:"quote_id"`
+	UploadID        string             `json:"upload_id"`
+	PriceCents      int64              `json:"price_cents"`
+	// The price while the job lives and 0 after its end, when ChargedCents has the
+	// price of a completed job and 0 for any other.
+	ReservedCents     int64  `json:"reserved_cents" doc:"Set aside in the wallet right now."`
+	ChargedCents      int64  `json:"charged_cents"`
+	Currency          string `json:"currency"`
+	Cancellable       bool   `json:"cancellable"`
+	WebhookConfigured bool   `json:"webhook_configured" doc:"Whether the job's end is told to anybody."`
+	// Filled by the caller of the transaction that makes the job; never read back.
+	WebhookSecret string    `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
+	CreatedAt     time.Time `json:"created_at"`
+	// Each of these is set once, when the job reaches the state.
+	SubmittedAt  *time.Time  `json:"submitted_at"`
+	ClaimedAt    *time.Time  `json:"claimed_at"`
+	CompletedAt  *time.Time  `json:"completed_at"`
+	FailedAt     *time.Time  `json:"failed_at"`
+	CancelledAt  *time.Time  `json:"cancelled_at"`
+	CancelReason *string     `json:"cancel_reason"`
+	UpdatedAt    time.Time   `json:"updated_at"`
+	Failure      *JobFailure `json:"failure"`
+	// The links of a completed job. Receipt and proof stay when the artifact is
+	// removed.
+	ArtifactExpiresAt *time.Time `json:"artifact_expires_at" doc:"When the artifact is removed; in the past, it is gone."`
+	DownloadURL       *string    `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
+	ReceiptURL        *string    `json:"receipt_url"`
+	ProofURL          *string    `json:"proof_url"`
 }
 
-// WaitingReason says why a job waits.
+// WaitingReason explains why no frame of a queued or rendering job is being rendered.
 type WaitingReason string
 
 // Reasons to wait.
@@ -76,7 +91,8 @@ const (
 	WorkersBusy    WaitingReason = "workers_busy"
 )
 
-// JobFailure says why a job failed.
+// JobFailure explains why a job failed. Retryable and SuggestedAction come from the
+// table of codes at each read, so they improve for old jobs too.
 type JobFailure struct {
 	Code            fault.Code `json:"code"`
 	Message         string     `json:"message"`
@@ -88,7 +104,8 @@ type JobFailure struct {
 // often as the next one, and must not cost more.
 const farthestPosition = 1000
 
-// Get reads a job of a workspace; render_not_found when it has none.
+// Get reads a job of a workspace; render_not_found when it has none. It is the most
+// frequent read, so it runs without a transaction.
 func (j *Jobs) Get(ctx context.Context, workspaceID, jobID string) (out Object, err error) {
 	err = j.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		out, err = j.objectOf(ctx, tx, workspaceID, jobID)
@@ -136,12 +153,14 @@ func readView(ctx context.Context, tx *db.Tx, jobID string, farthest int64) (que
 }
 
 // foreseeable reports whether an estimate makes sense: only while a frame is rendered.
+// A job whose frames all wait may wait for any time.
 func foreseeable(view query.JobViewRow) bool {
 	return Status(view.Job.Status) == Rendering && view.Held > 0
 }
 
 // show makes the view of a job from what was read. accepted are the times of its last
-// frames, newest first, if the job is foreseeable.
+// frames, newest first, if the job is foreseeable. It reads nothing itself, so that a
+// list shows a job exactly as a single read does.
 func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) Object {
 	job := view.Job
 	status := Status(job.Status)
@@ -180,7 +199,9 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 	return o
 }
 
-// link fills the URLs of a completed job.
+// link fills the URLs of a completed job. The download link carries its own signature
+// and lives contract.DownloadLifetime from now; without an artifact there is none.
+// Receipt and proof stay for ever.
 func (j *Jobs) link(o *Object, job Record, now time.Time) {
 	expires := db.Time(job.CompletedAt).Add(j.ArtifactLife)
 	if job.ArtifactRemovedAt != 0 {
@@ -195,6 +216,8 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 }
 
 // live fills what changes while a job waits or renders, without a change of its row.
+// Progress counts the parts of frames that are being rendered, in thousandths of a
+// frame.
 func live(view query.JobViewRow, accepted []time.Time, now time.Time, o *Object) {
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
@@ -216,8 +239,10 @@ func live(view query.JobViewRow, accepted []time.Time, now time.Time, o *Object)
 	o.WaitingReason = &reason
 }
 
+// percent rounds to one decimal and never exceeds 100.
 func percent(part float64, whole int64) float64 {
 	return min(100, math.Round(part/float64(whole)*1000)/10)
 }
 
+// seconds converts the rows' microseconds to what the interface uses.
 func seconds(us int64) float64 { return float64(us) / 1e6 }

@@ -9,7 +9,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-func TestQueuePositionCountsWhoIsAhead(t *testing.T) {
+func TestQueuePositionCountsTheJobsAhead(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		ctx, workspaceID := t.Context(), w.Workspace(t)
 		first, second, third := w.Job(t, workspaceID, 1), w.Job(t, workspaceID, 1), w.Job(t, workspaceID, 1)

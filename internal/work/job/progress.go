@@ -13,11 +13,12 @@ import (
 )
 
 // ErrNotRendering means that a job has ended, or has all its frames, since it was read.
+// It is no failure of the worker that reports.
 var ErrNotRendering = errors.New("the job is not rendering")
 
-// BeginRendering moves a queued job to rendering, at its first claim; a rendering job
-// stays as it is, and is not locked: claims of many workers must not wait for each other.
-// Error: ErrNotRendering.
+// BeginRendering moves a queued job to rendering, at its first claim, and reports
+// whether this was it. A rendering job stays as it is, and is not locked: claims of
+// many workers must not wait for each other. Error: ErrNotRendering.
 func BeginRendering(ctx context.Context, tx *db.Tx, jobID string) (job Record, first bool, err error) {
 	if job, err = Read(ctx, tx, jobID); err != nil {
 		return job, false, err
@@ -44,7 +45,9 @@ func BeginRendering(ctx context.Context, tx *db.Tx, jobID string) (job Record, f
 	return job, true, nil
 }
 
-// RenderedFrame is the part of an accepted frame that the job's record contains.
+// RenderedFrame is the part of an accepted frame that the job's record contains. Each
+// frame overwrites device and version, so while the job renders, its row names those of
+// the newest frame. Complete writes those of the whole job.
 type RenderedFrame struct {
 	RenderTime     time.Duration
 	Renderer       string // contract.RendererID or contract.SyntheticRenderer
@@ -53,7 +56,9 @@ type RenderedFrame struct {
 	BlenderVersion string
 }
 
-// CountFrame counts an accepted frame and returns the job with it. Error:
+// CountFrame counts an accepted frame and returns the job with it. It must run in the
+// transaction that accepts the frame, so that each is counted once. The statement locks
+// the job's row and does nothing for a job that no longer renders. Error:
 // ErrNotRendering.
 func CountFrame(ctx context.Context, tx *db.Tx, jobID string, f RenderedFrame) (Record, error) {
 	job, err := tx.JobFrameDone(ctx, query.JobFrameDoneParams{
@@ -70,8 +75,9 @@ func CountFrame(ctx context.Context, tx *db.Tx, jobID string, f RenderedFrame) (
 	return job, nil
 }
 
-// UncountFrame removes an accepted frame of renderUs microseconds from the counts, because
-// it is rendered once more, and returns the job without it.
+// UncountFrame removes an accepted frame of renderUs microseconds from the counts,
+// because it is rendered once more, and returns the job without it. The job must be
+// rendering; in any other state the result is an error.
 func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) (Record, error) {
 	job, err := tx.JobFrameUndone(ctx, query.JobFrameUndoneParams{RenderUs: renderUs, Now: tx.Now, JobID: jobID})
 	if err != nil {
@@ -81,6 +87,7 @@ func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) 
 }
 
 // BeginPackaging moves a job with all frames to packaging and enqueues the packing.
+// From here on the job can no longer lose a frame.
 func BeginPackaging(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := dispatch.Dequeue(ctx, tx, ForDispatch(job)); err != nil {
 		return err

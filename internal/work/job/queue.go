@@ -18,10 +18,11 @@ const (
 	QueueNoWorkers QueueState = "no_workers" // no worker is online
 )
 
-// Accepts reports whether the service accepts new jobs.
+// Accepts reports whether the service accepts new jobs. Running jobs are not affected.
 func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
 
-// QueueState reads the state of the queue.
+// QueueState reads the state of the queue, over all workspaces, for discovery
+// (decisions 12). It says nothing about a particular job.
 func (j *Jobs) QueueState(ctx context.Context) (state QueueState, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		online, err := dispatch.AnyOnline(ctx, tx)

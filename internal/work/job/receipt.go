@@ -11,14 +11,15 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Signed is a receipt with its signed envelope.
+// Signed is a receipt with its signed envelope. Envelope is JSON, byte for byte as it
+// was signed and stored.
 type Signed struct {
 	receipt.Receipt
 	Envelope []byte
 }
 
-// Receipt reads a completed job with its receipt. Errors: render_not_found,
-// render_not_completed.
+// Receipt reads a completed job with its receipt, which stays after the artifact was
+// removed. Errors: render_not_found, render_not_completed.
 func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		o, s, err = j.receipt(ctx, tx, workspaceID, jobID)
@@ -27,8 +28,10 @@ func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object
 	return o, s, err
 }
 
-// Proof reads a completed job with its receipt and the proof that the log holds
-// it. Errors: render_not_found, render_not_completed.
+// Proof reads a completed job with its receipt and the proof that the log holds it. The
+// proof is made anew for the log as it is now, and its checkpoint is signed by the key
+// that is current. Errors: render_not_found, render_not_completed; signing.ErrNoKey
+// when this process cannot sign.
 func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, p receipt.Inclusion, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		if o, s, err = j.receipt(ctx, tx, workspaceID, jobID); err != nil {
@@ -70,6 +73,7 @@ func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err erro
 	return p, err
 }
 
+// receipt reads receipt and view in one transaction, so that both are of one moment.
 func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (o Object, s Signed, err error) {
 	if _, err := FindCompleted(ctx, tx, workspaceID, jobID); err != nil {
 		return o, s, err
@@ -86,7 +90,7 @@ func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 }
 
 // openReceipt decodes a receipt and verifies it: an altered row is an error, never an
-// answer.
+// answer. A caller would find the same defect later, and could not tell whose it is.
 func openReceipt(ctx context.Context, tx *db.Tx, receiptID, envelope string) (s Signed, err error) {
 	keys, err := signing.PublicKeys(ctx, tx)
 	if err != nil {
@@ -99,6 +103,8 @@ func openReceipt(ctx context.Context, tx *db.Tx, receiptID, envelope string) (s 
 	return s, nil
 }
 
+// prove makes the proof for a receipt that names its leaf. Complete gives every receipt
+// one.
 func (j *Jobs) prove(ctx context.Context, tx *db.Tx, s Signed) (receipt.Inclusion, error) {
 	if s.LogIndex == nil {
 		return receipt.Inclusion{}, fmt.Errorf("receipt %s names no leaf of the log", s.ReceiptID)

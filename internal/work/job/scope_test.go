@@ -9,9 +9,9 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// TestAPrincipalWithoutTheScopeToSpendStartsNothing: it is refused before
+// TestStartNeedsTheSpendScope: it is refused before
 // anything is read.
-func TestAPrincipalWithoutTheScopeToSpendStartsNothing(t *testing.T) {
+func TestStartNeedsTheSpendScope(t *testing.T) {
 	t.Parallel()
 	jobs := &job.Jobs{} // has no database that it could ask
 	r := job.StartRequest{Principal: identity.Principal{WorkspaceID: "WSP-1", Scopes: identity.Scopes{identity.ScopeRead}}}

@@ -19,7 +19,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Flow is the API that created a job.
+// Flow is the API that created a job (decisions 5). It decides which routes the job's
+// links name, and whether the job may wait for its submit.
 type Flow string
 
 // Flows.
@@ -28,7 +29,8 @@ const (
 	FlowPublicV1 Flow = "public_v1"
 )
 
-// JobsPath is where a flow's jobs are read, below the public address.
+// JobsPath is where a flow's jobs are read, below the public address. An unknown flow
+// counts as the Job API.
 func (f Flow) JobsPath() string {
 	if f == FlowPublicV1 {
 		return links.RendersPath
@@ -39,11 +41,13 @@ func (f Flow) JobsPath() string {
 // StartRequest contains what the spend boundary needs.
 type StartRequest struct {
 	Principal identity.Principal // who spends, and for which workspace
-	UploadID  string
-	QuoteID   string
-	Flow      Flow
-	// MaxPriceCents is the most that the job may cost; nil means that the quote
-	// is enough.
+	// UploadID and QuoteID name the locked quote; the quote must be the upload's.
+	UploadID string
+	QuoteID  string
+	Flow     Flow
+	// MaxPriceCents is the most that the job may cost, in cents; nil means that the
+	// quote is enough. Starting a quote again ignores it: the money is reserved
+	// already.
 	MaxPriceCents *int64
 	// Webhook receives the job's end, from webhook.Hooks.Target; the zero value means no
 	// webhook. Starting a quote again ignores it: the job keeps its first one.
@@ -64,6 +68,8 @@ func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, er
 	if err != nil {
 		return Object{}, err
 	}
+	// A quote that a job has accepted leads to that job, whatever has become of it. A
+	// new job's secret is in this answer and nowhere else.
 	jobID, secret := q.JobID, ""
 	if jobID == "" {
 		if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
@@ -91,9 +97,12 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 	return o, err
 }
 
-// begin creates a job, reserves its price and arms its webhook. It returns the webhook's
-// secret if the service made it. It enqueues the frames of a queued job; for one that
-// awaits its submit it schedules the cancellation instead.
+// begin creates a job, reserves its price and arms its webhook. It returns the
+// webhook's secret if the service made it. It enqueues the frames of a queued job; for
+// one that awaits its submit it schedules the cancellation instead.
+//
+// The checks that need no write come first. When the wallet refuses, the job's row is
+// written already: the caller gives its transaction up on any error.
 func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
 	if !j.Accepts() {
 		return "", "", notAccepting()
@@ -105,10 +114,13 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		return "", "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
 			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
 	}
+	// The key's row is locked from here on, so that two starts by one key cannot both
+	// use up what is left of its limit.
 	if err := withinLimit(ctx, tx, r.Principal, q.PriceCents); err != nil {
 		return "", "", err
 	}
 	jobID = id.New(id.Job)
+	// A job that awaits its submit has no time of submission yet; 0 stands for none.
 	submitted := tx.Now
 	if status == AwaitingSubmit {
 		submitted = 0
@@ -140,7 +152,10 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		dispatch.Span{First: int64(q.FrameStart), Step: int64(q.FrameStep), Count: int64(q.FrameCount)})
 }
 
-// withinLimit refuses a job that would take a key above its monthly limit.
+// withinLimit refuses a job that would take a key above its monthly limit. The month is
+// the calendar month in UTC by the database's clock. Jobs count at their price from
+// their creation; failed and cancelled ones do not count, because their money came
+// back.
 func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents int64) error {
 	limit, limited, err := spendLimit(ctx, tx, who)
 	if err != nil || !limited {
@@ -171,6 +186,7 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 	if err != nil && !db.IsNotFound(err) {
 		return 0, false, fmt.Errorf("read spend limit: %w", err)
 	}
+	// The row's limit is -1 for none. A key without a row here is an account key.
 	limited = err == nil && limit >= 0 // else not an agent key, or one without limit
 	if own := who.SpendLimitCents; own != nil && (!limited || *own < limit) {
 		limit, limited = *own, true
@@ -178,6 +194,8 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 	return limit, limited, nil
 }
 
+// notAccepting asks the caller to come back in a minute: an operator has switched
+// starts off, and nothing was spent (decisions 11).
 func notAccepting() error {
 	return fault.New(fault.NotAcceptingJobs, "The service does not accept new jobs right now.").After(time.Minute)
 }

@@ -47,16 +47,19 @@ var moves = []move{
 	{Packaging, Failed, "packing fails too often"},
 }
 
-// Terminal reports whether a state never changes again.
+// Terminal reports whether a state never changes again. An unknown state is not
+// terminal.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 
 // Cancellable reports whether a job may be cancelled: no worker has claimed it.
 func (s Status) Cancellable() bool { return s == AwaitingSubmit || s == Queued }
 
-// CancellableStates lists the states in which cancel succeeds.
+// CancellableStates lists the states in which cancel succeeds, for discovery (decisions
+// 12). It must agree with Cancellable.
 func CancellableStates() []string { return []string{string(AwaitingSubmit), string(Queued)} }
 
-// errRaced means that another transaction changed the job first.
+// errRaced means that another transaction changed the job first. Callers that hold the
+// job's lock never see it.
 var errRaced = errors.New("the job has moved on")
 
 // change moves a job from the state that was read to another one. It fails if the table
@@ -66,6 +69,7 @@ func change(ctx context.Context, tx *db.Tx, jobID string, from, to Status) error
 	if !slices.ContainsFunc(moves, func(m move) bool { return m.from == from && m.to == to }) {
 		return fmt.Errorf("job %s: no move from %s to %s", jobID, from, to)
 	}
+	// The statement also raises the job's seq, by which watchers find changes.
 	n, err := tx.JobMove(ctx, query.JobMoveParams{ToStatus: string(to), Now: tx.Now, JobID: jobID, FromStatus: string(from)})
 	if err != nil {
 		return fmt.Errorf("job %s: move from %s to %s: %w", jobID, from, to, err)
@@ -77,7 +81,8 @@ func change(ctx context.Context, tx *db.Tx, jobID string, from, to Status) error
 	return nil
 }
 
-// StatesMarkdown prints the table as docs/states.md.
+// StatesMarkdown prints the table as docs/states.md, so that the document cannot differ
+// from what the code allows.
 func StatesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Job states\n\nPrinted from `internal/work/job` by `make generate`; do not edit.\n\n" +

@@ -28,6 +28,8 @@ func (j *Jobs) Submit(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 	return j.Object(ctx, tx, jobID)
 }
 
+// submit changes the state and enqueues the frames of a locked job. It does nothing for
+// a job that was submitted before, so that a repeated request does not render twice.
 func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
 	switch status := Status(job.Status); {
 	case status == AwaitingSubmit:
@@ -45,14 +47,17 @@ func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := tx.JobSubmitted(ctx, query.JobSubmittedParams{Now: tx.Now, JobID: job.JobID}); err != nil {
 		return fmt.Errorf("submit job: %w", err)
 	}
+	// The scheduled cancellation goes with the wait. If it holds its lease at this
+	// moment, its Finish fails and the job stays submitted.
 	if err := lease.Drop(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, job.JobID)); err != nil {
 		return err
 	}
 	return dispatch.Enqueue(ctx, tx, ForDispatch(job), dispatch.Span{First: job.FrameStart, Step: job.FrameStep, Count: job.FrameCount})
 }
 
-// CancelUnsubmitted cancels a job that was not submitted in time. It is the work of a
-// lease of lease.ExpireQueue and kind ExpireSubmit.
+// CancelUnsubmitted cancels a job that was not submitted in time (decisions 4) and
+// releases its money. It is the work of a lease of lease.ExpireQueue and kind
+// ExpireSubmit. A job that was submitted a moment ago stays as it is.
 func (j *Jobs) CancelUnsubmitted(ctx context.Context, l lease.Lease, jobID string) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, jobID)

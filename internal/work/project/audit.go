@@ -8,7 +8,8 @@ import (
 )
 
 // Audit reports uploads without a project, removed uploads that still have one, and
-// content that no project uses.
+// content that no project uses. It compares rows only; whether each blob is in the
+// store is for the audit package. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format string, args ...any)) error {
 	uploads, err := tx.AuditProjectless(ctx)
 	if err != nil {

@@ -13,19 +13,22 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Bounds of a manifest (decisions 16).
+// Bounds of a manifest, which is one row and is sent to every worker of a job as a
+// whole.
 const (
 	MaxFiles     = 10_000
 	MaxPathBytes = 1024
 )
 
-// Manifest lists the files of a project.
+// Manifest lists the files of a project. Its JSON is stored, so members keep their
+// names.
 type Manifest struct {
 	Main  string `json:"main"` // path of the .blend to render, one of Files
 	Files []File `json:"files"`
 }
 
-// File is one file of a project. Its bytes are its parts, in order.
+// File is one file of a project. Its bytes are its parts, one after the other; SHA256
+// is the hash of all of them, in lower-case hex.
 type File struct {
 	Path      string   `json:"path"` // relative, with "/" between folders
 	SHA256    string   `json:"sha256"`
@@ -50,7 +53,8 @@ func (m Manifest) parts() []string {
 	return slices.Compact(all)
 }
 
-// Check refuses a manifest that breaks a rule; the error names the first one.
+// Check refuses a manifest that breaks a rule; the error names the first one. It looks
+// at the text only: whether the parts are stored is for Create's statements to find.
 func (m Manifest) Check() error {
 	if len(m.Files) == 0 || len(m.Files) > MaxFiles {
 		return fmt.Errorf("a project has 1 to %d files, not %d", MaxFiles, len(m.Files))
@@ -70,6 +74,8 @@ func (m Manifest) Check() error {
 	return nil
 }
 
+// check looks at one file alone. A file of 0 bytes is allowed, but has a part all the
+// same.
 func (f File) check() error {
 	if err := CheckPath(f.Path); err != nil {
 		return err
@@ -86,7 +92,9 @@ func (f File) check() error {
 }
 
 // CheckPath refuses a path that some system would treat specially. Paths become names
-// on a worker's disk, so none may leave the project's folder.
+// on a worker's disk, so none may leave the project's folder: no absolute path, no "."
+// or "..", no empty name, no backslash, which Windows reads as a separator, no control
+// characters. At most MaxPathBytes bytes of UTF-8.
 func CheckPath(path string) error {
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
@@ -104,8 +112,9 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// claim registers a path. Two paths that differ only by case are one file on some
-// systems, and a file cannot also be a folder.
+// claim registers a path and its folders. Two paths that differ only by case are one
+// file on some systems, and a file cannot also be a folder. A folder is registered with
+// a slash behind it, which tells it from a file.
 func claim(taken map[string]string, path string) error {
 	if other, ok := taken[fold(path)]; ok {
 		return fmt.Errorf("the paths %q and %q are the same where case does not count", other, path)
@@ -149,6 +158,8 @@ func (m Manifest) encode() (string, error) {
 	return string(text), nil
 }
 
+// decode reads what encode has written. An empty manifest is an error: it would render
+// nothing, and no project was ever stored like that.
 func decode(text string) (m Manifest, err error) {
 	if err = json.Unmarshal([]byte(text), &m); err == nil && len(m.Files) == 0 {
 		err = errors.New("it has no files")

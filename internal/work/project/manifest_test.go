@@ -17,7 +17,7 @@ func files(paths ...string) Manifest {
 	return m
 }
 
-func TestManifestKeepsItsRules(t *testing.T) {
+func TestManifestThatBreaksARuleIsRefused(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a/", MaxPathBytes/2-1)
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func many(n int) Manifest {
 	return files(paths...)
 }
 
-func TestManifestHasOneForm(t *testing.T) {
+func TestManifestHasOneCanonicalForm(t *testing.T) {
 	t.Parallel()
 	one, err := files("b/<&>.png", "a.blend").encode()
 	if err != nil {

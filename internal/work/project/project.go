@@ -20,7 +20,8 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Content is bytes in the blob store under BlobKey.
+// Content is bytes in the blob store under BlobKey. The blob is committed before its
+// row is written, so a row never names a file that a crash has lost.
 type Content struct {
 	SHA256    string // lower-case hex
 	SizeBytes int64
@@ -29,7 +30,9 @@ type Content struct {
 
 // Keep registers content of a workspace. It returns false when the workspace has the
 // same bytes already; the caller then deletes its own blob after tx commits. The
-// content stays locked until tx ends, so that Create can use it.
+// content stays locked until tx ends, so that Create can use it and no Remove deletes
+// it in between. Workspaces never share content, so none can find out what others have
+// stored.
 func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept bool, err error) {
 	key, err := tx.ContentKeep(ctx, query.ContentKeepParams{
 		WorkspaceID: workspaceID, Sha256: c.SHA256, SizeBytes: c.SizeBytes, BlobKey: c.BlobKey, CreatedAt: tx.Now,
@@ -40,7 +43,9 @@ func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept b
 	return key == c.BlobKey, nil
 }
 
-// Create makes the project of an upload. Keep has registered all its parts.
+// Create makes the project of an upload. Keep has registered all its parts in the same
+// transaction. The manifest is stored in its canonical form. An upload has one project;
+// a second Create for it is an error.
 func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Manifest) error {
 	if err := m.Check(); err != nil {
 		return fmt.Errorf("make a project: %w", err)
@@ -63,7 +68,8 @@ func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Mani
 
 // Remove deletes the project of an upload. It returns the keys of blobs that are no
 // longer used; the caller deletes them after tx commits. If a crash comes in between,
-// the sweep finds the blobs.
+// the sweep finds the blobs. Without a project it removes nothing and returns no error,
+// so a repeat is harmless.
 func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string, err error) {
 	// The lock comes first. A concurrent Keep of the same content has either
 	// finished, and the statements below see it, or it waits until the content is
@@ -91,13 +97,15 @@ func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string,
 	return blobKeys, nil
 }
 
-// Store reads projects and their content.
+// Store reads projects and their content, for workers. It does not check workspaces:
+// the caller has a lease of a job of the upload. Safe for concurrent use.
 type Store struct {
 	DB    *db.DB
 	Blobs blob.Store
 }
 
-// Manifest returns the files of an upload.
+// Manifest returns the files of an upload, in the order of their paths. An upload
+// without a project, because it was removed, is an error that db.IsNotFound recognises.
 func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err error) {
 	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		row, err := tx.ProjectGet(ctx, uploadID)
@@ -115,8 +123,9 @@ func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err e
 // ErrNoContent reports that a project has no content with that hash.
 var ErrNoContent = errors.New("the project has no such content")
 
-// Open opens content of an upload's project. Errors: ErrNoContent; blob.ErrNotFound
-// when the content is lost.
+// Open opens content of an upload's project. The caller closes the reader. Content of
+// other projects cannot be reached, whoever knows its hash. Errors: ErrNoContent;
+// blob.ErrNotFound when the content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
 	var c query.Content
 	err := s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {

@@ -5,14 +5,15 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Frames is a range of frames: Start, Start+Step, ... up to End.
+// Frames is a range of frames: Start, Start+Step, ... up to End. Step is 1 or more. End
+// may lie between two frames; Resolve moves it back to the last one.
 type Frames struct {
 	Start int `json:"frame_start"`
 	End   int `json:"frame_end"`
 	Step  int `json:"frame_step"`
 }
 
-// Count returns the number of frames; 0 for an empty range.
+// Count returns the number of frames; 0 for an empty range or a step below 1.
 func (f Frames) Count() int {
 	if f.Step < 1 || f.End < f.Start {
 		return 0
@@ -20,18 +21,22 @@ func (f Frames) Count() int {
 	return (f.End-f.Start)/f.Step + 1
 }
 
-// Asked is the part of a range that the caller chose; nil members come from the
-// scene.
-type Asked struct {
+// RequestedFrames is the part of a range that the caller chose; nil members come from
+// the scene. The zero value requests the scene's own range.
+type RequestedFrames struct {
 	Start *int
 	End   *int
 	Step  *int
 }
 
 // Resolve completes the caller's choice from the scene's range and checks it. Frames
-// begin at 1 (spec 2.4), so a scene's frames 0 and below are skipped; skipped is
-// their number. Errors: invalid_frame_range, frame_range_too_large.
-func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
+// begin at 1 (spec 2.4), so a scene's frames 0 and below are skipped; skipped is their
+// number. A caller who asks for such a frame is refused instead: the caller can choose
+// another one. Errors: invalid_frame_range, frame_range_too_large.
+//
+// Steps and numbers are bounded before anything is computed from them, so that the
+// numbers of a hostile file cannot overflow.
+func (a RequestedFrames) Resolve(scene Frames) (f Frames, skipped int, err error) {
 	f = scene
 	if a.Step != nil {
 		f.Step = *a.Step
@@ -52,6 +57,7 @@ func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
 	if a.Start != nil && f.Start < contract.MinFrames {
 		return f, 0, fault.New(fault.InvalidFrameRange, "frame_start is %d; frames begin at 1.", f.Start)
 	}
+	// Whole steps are skipped, so that the frames that remain are those of the scene.
 	if f.Start < contract.MinFrames && f.End >= contract.MinFrames {
 		skipped = (contract.MinFrames - f.Start + f.Step - 1) / f.Step
 		f.Start += skipped * f.Step
@@ -69,14 +75,16 @@ func (a Asked) Resolve(scene Frames) (f Frames, skipped int, err error) {
 	return f, skipped, nil
 }
 
-// rangeDetail helps a caller to choose a range.
+// rangeDetail is the detail of both errors. It shows the scene's range beside the
+// requested one, so that a caller can choose a range that fits.
 type rangeDetail struct {
 	Scene Frames `json:"scene"`
 	Asked Frames `json:"asked"`
 }
 
-// Span is the range of the older flow: from start (1 when absent) to end, or count
-// frames. If both are present they must agree; without both it is one frame. Errors:
+// Span is the range of the older flow (decisions 6): from start (1 when absent) to end,
+// or count frames. If both are present they must agree; without both it is one frame.
+// The scene takes no part, because this range is known before the file is read. Errors:
 // invalid_frame_range, frame_range_too_large.
 func Span(start, end, count *int) (Frames, error) {
 	f := Frames{Start: contract.MinFrames, Step: 1}
@@ -93,6 +101,6 @@ func Span(start, end, count *int) (Frames, error) {
 	if count != nil && f.End-f.Start+1 != *count {
 		return f, fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames %d to %d are %d.", *count, f.Start, f.End, f.End-f.Start+1)
 	}
-	f, _, err := Asked{Start: &f.Start, End: &f.End}.Resolve(Frames{Step: 1})
+	f, _, err := RequestedFrames{Start: &f.Start, End: &f.End}.Resolve(Frames{Step: 1})
 	return f, err
 }

@@ -19,7 +19,7 @@ func walk(f quote.Frames) (frames []int) {
 	return frames
 }
 
-func TestResolvedRangeIsTheScenesFramesFromOneOn(t *testing.T) {
+func TestResolvedRangeStartsAtFrameOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		scene := quote.Frames{
@@ -28,7 +28,7 @@ func TestResolvedRangeIsTheScenesFramesFromOneOn(t *testing.T) {
 			Step:  rapid.IntRange(1, 9).Draw(rt, "step"),
 		}
 		want := walk(scene)
-		got, skipped, err := quote.Asked{}.Resolve(scene)
+		got, skipped, err := quote.RequestedFrames{}.Resolve(scene)
 		if len(want) == 0 {
 			if !fault.Is(err, fault.InvalidFrameRange) {
 				rt.Fatalf("empty range: got %+v, %v", got, err)
@@ -47,38 +47,38 @@ func TestResolvedRangeIsTheScenesFramesFromOneOn(t *testing.T) {
 	})
 }
 
-func TestAskedRangeIsChecked(t *testing.T) {
+func TestRequestedRangeIsChecked(t *testing.T) {
 	t.Parallel()
 	n := func(i int) *int { return &i }
 	scene := quote.Frames{Start: 0, End: 250, Step: 1}
 	for name, c := range map[string]struct {
-		asked quote.Asked
-		want  quote.Frames
-		code  fault.Code
+		requested quote.RequestedFrames
+		want      quote.Frames
+		code      fault.Code
 	}{
-		"end alone":      {quote.Asked{End: n(3)}, quote.Frames{Start: 1, End: 3, Step: 1}, ""},
-		"start alone":    {quote.Asked{Start: n(249)}, quote.Frames{Start: 249, End: 250, Step: 1}, ""},
-		"one frame":      {quote.Asked{Start: n(7), End: n(7)}, quote.Frames{Start: 7, End: 7, Step: 1}, ""},
-		"step":           {quote.Asked{Start: n(1), End: n(10), Step: n(4)}, quote.Frames{Start: 1, End: 9, Step: 4}, ""},
-		"beyond scene":   {quote.Asked{Start: n(1), End: n(400)}, quote.Frames{Start: 1, End: 400, Step: 1}, ""},
-		"start 0":        {quote.Asked{Start: n(0), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
-		"backwards":      {quote.Asked{Start: n(9), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
-		"step 0":         {quote.Asked{Step: n(0)}, quote.Frames{}, fault.InvalidFrameRange},
-		"exactly 10000":  {quote.Asked{Start: n(1), End: n(10000)}, quote.Frames{Start: 1, End: 10000, Step: 1}, ""},
-		"one too many":   {quote.Asked{Start: n(1), End: n(10001)}, quote.Frames{}, fault.FrameRangeTooLarge},
-		"beyond Blender": {quote.Asked{Start: n(1048570), End: n(1048575)}, quote.Frames{}, fault.InvalidFrameRange},
-		"huge step":      {quote.Asked{Step: n(1 << 62)}, quote.Frames{}, fault.InvalidFrameRange},
-		"huge end":       {quote.Asked{End: n(1<<63 - 1)}, quote.Frames{}, fault.InvalidFrameRange},
-		"many but steps": {quote.Asked{Start: n(1), End: n(100000), Step: n(10)}, quote.Frames{Start: 1, End: 99991, Step: 10}, ""},
+		"end alone":      {quote.RequestedFrames{End: n(3)}, quote.Frames{Start: 1, End: 3, Step: 1}, ""},
+		"start alone":    {quote.RequestedFrames{Start: n(249)}, quote.Frames{Start: 249, End: 250, Step: 1}, ""},
+		"one frame":      {quote.RequestedFrames{Start: n(7), End: n(7)}, quote.Frames{Start: 7, End: 7, Step: 1}, ""},
+		"step":           {quote.RequestedFrames{Start: n(1), End: n(10), Step: n(4)}, quote.Frames{Start: 1, End: 9, Step: 4}, ""},
+		"beyond scene":   {quote.RequestedFrames{Start: n(1), End: n(400)}, quote.Frames{Start: 1, End: 400, Step: 1}, ""},
+		"start 0":        {quote.RequestedFrames{Start: n(0), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
+		"backwards":      {quote.RequestedFrames{Start: n(9), End: n(5)}, quote.Frames{}, fault.InvalidFrameRange},
+		"step 0":         {quote.RequestedFrames{Step: n(0)}, quote.Frames{}, fault.InvalidFrameRange},
+		"exactly 10000":  {quote.RequestedFrames{Start: n(1), End: n(10000)}, quote.Frames{Start: 1, End: 10000, Step: 1}, ""},
+		"one too many":   {quote.RequestedFrames{Start: n(1), End: n(10001)}, quote.Frames{}, fault.FrameRangeTooLarge},
+		"beyond Blender": {quote.RequestedFrames{Start: n(1048570), End: n(1048575)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge step":      {quote.RequestedFrames{Step: n(1 << 62)}, quote.Frames{}, fault.InvalidFrameRange},
+		"huge end":       {quote.RequestedFrames{End: n(1<<63 - 1)}, quote.Frames{}, fault.InvalidFrameRange},
+		"many but steps": {quote.RequestedFrames{Start: n(1), End: n(100000), Step: n(10)}, quote.Frames{Start: 1, End: 99991, Step: 10}, ""},
 	} {
-		got, _, err := c.asked.Resolve(scene)
+		got, _, err := c.requested.Resolve(scene)
 		if fault.Of(err) != c.code || (c.code == "" && got != c.want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 }
 
-func TestWorkOfAHostileSceneIsNeverSmall(t *testing.T) {
+func TestHostileSceneNeverLooksCheap(t *testing.T) {
 	t.Parallel()
 	scene := quote.Scene{ResolutionX: 1 << 31, ResolutionY: 1 << 31, ResolutionPercentage: 32767, Samples: 1 << 24}
 	if got := scene.PixelSamples(); got != 1<<63-1 {

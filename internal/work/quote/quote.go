@@ -21,7 +21,8 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Status of a quote.
+// Status of a quote. It is computed when the quote is read, never stored: a quote
+// expires without a write.
 type Status string
 
 // Statuses of a quote.
@@ -55,20 +56,27 @@ type Quote struct {
 	JobID string `json:"-"`
 }
 
-// Envelope is the operator's bound on the work of one frame, in pixels × samples.
+// Envelope is the operator's bound on the work of one frame, in pixels × samples;
+// contract.QualifiedPixelSamples unless the operator sets another. Every frame has the
+// same price, so the bound keeps a single one from costing far more than it pays.
 type Envelope int64
 
 // heavyPart is the share of the envelope, 1/heavyPart, above which a scene is called
-// heavy.
+// heavy. The warning is advice before paying; it changes neither price nor rights.
 const heavyPart = 4
 
 // Lock prices frames of an upload and holds the price for 24 hours. warnings are the
-// file's; Lock adds those of the range. Errors: those of Asked.Resolve.
-func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, warnings []Warning, asked Asked) (Quote, error) {
-	frames, skipped, err := asked.Resolve(scene.Frames())
+// file's; Lock adds those of the range. Each call locks a new quote and leaves the
+// older ones as they are. A scene beyond the envelope gets a quote too, so that the
+// caller sees the price and the reason; Startable refuses it later. Errors: those of
+// RequestedFrames.Resolve.
+func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, warnings []Warning, requested RequestedFrames) (Quote, error) {
+	frames, skipped, err := requested.Resolve(scene.Frames())
 	if err != nil {
 		return Quote{}, err
 	}
+	// A copy: the caller's slice may serve another quote, and an empty one must be []
+	// in JSON.
 	warnings = append([]Warning{}, warnings...)
 	if skipped > 0 {
 		warnings = append(warnings, Warning{WarnFrameZeroSkipped,
@@ -102,8 +110,10 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	return of(row, upload, tx.Now)
 }
 
-// Take locks a quote's row for the job that is being started. An accepted quote has
-// its JobID. Startable decides whether it may be started. Errors: upload_not_found,
+// Take locks a quote's row for the job that is being started: of two starts at once,
+// the second waits and then finds the first one's JobID. An accepted quote has its
+// JobID, also after its upload was removed, so that a repeated start returns the job.
+// Startable decides whether it may be started. Errors: upload_not_found,
 // quote_not_found.
 func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string) (Quote, error) {
 	upload, err := Upload(ctx, tx, workspaceID, uploadID)
@@ -124,8 +134,9 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	return q, err
 }
 
-// Startable refuses an expired quote and one outside the envelope. Errors:
-// quote_expired, quote_not_qualified.
+// Startable refuses an expired quote and one outside the envelope. It does not look at
+// the JobID: ask it only for a quote that no job has accepted. Errors: quote_expired,
+// quote_not_qualified.
 func (q Quote) Startable() error {
 	if q.Status == Expired {
 		return fault.New(fault.QuoteExpired, "The quote expired at %s.", q.ExpiresAt.Format(time.RFC3339))
@@ -136,7 +147,8 @@ func (q Quote) Startable() error {
 	return nil
 }
 
-// Accept marks a quote as accepted by jobID.
+// Accept marks a quote as accepted by jobID. Take has locked the row in the same
+// transaction, so a quote that is taken already is a defect and no answer for a caller.
 func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 	n, err := tx.QuoteAccept(ctx, query.QuoteAcceptParams{Now: tx.Now, JobID: jobID, QuoteID: quoteID})
 	if err != nil {
@@ -148,8 +160,8 @@ func Accept(ctx context.Context, tx *db.Tx, quoteID, jobID string) error {
 	return nil
 }
 
-// Upload locks an upload of a workspace, so that it cannot be removed until tx ends.
-// Error: upload_not_found.
+// Upload locks an upload of a workspace, so that it cannot be removed until tx ends. A
+// removed upload is returned too; its RemovedAt is set. Error: upload_not_found.
 func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query.Upload, error) {
 	upload, err := tx.UploadLock(ctx, uploadID)
 	if db.IsNotFound(err) || (err == nil && upload.WorkspaceID != workspaceID) {
@@ -161,6 +173,7 @@ func Upload(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (query
 	return upload, nil
 }
 
+// of joins a quote's row and its upload's. The status depends on now, in microseconds.
 func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 	q := Quote{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, Status: Open,
@@ -182,6 +195,7 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 	return q, nil
 }
 
+// bit is how both databases store a boolean.
 func bit(b bool) int64 {
 	if b {
 		return 1

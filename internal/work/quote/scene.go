@@ -2,7 +2,7 @@ package quote
 
 import "math"
 
-// Scene is what inspect found in the active scene (decisions on inspect): the basis
+// Scene is what inspect found in the active scene (decisions 6): the basis
 // of the price and of the caller's answer. It is stored with the upload.
 type Scene struct {
 	Name                 string        `json:"name"`
@@ -29,20 +29,24 @@ type Scene struct {
 	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
 }
 
-// MissingFile is a file that the .blend refers to and does not contain.
+// MissingFile is a file that the .blend refers to and does not contain. Path is the
+// text in the file, of the machine that saved it; nothing here ever opens it.
 type MissingFile struct {
 	Kind  string `json:"kind"`
 	Path  string `json:"path" doc:"As written in the file."`
 	Owner string `json:"owner" doc:"The data-block that wants it."`
 }
 
-// Frames returns the scene's own range.
+// Frames returns the scene's own range. A step below 1, which a damaged file may hold,
+// counts as 1.
 func (s Scene) Frames() Frames {
 	return Frames{Start: s.FrameStart, End: s.FrameEnd, Step: max(1, s.FrameStep)}
 }
 
-// PixelSamples is the work of one frame: pixels × samples. It computes in floating
-// point and saturates, because a hostile file's numbers may overflow an int64.
+// PixelSamples is the work of one frame: pixels × samples, of the whole picture even
+// where the scene crops it. It computes in floating point and saturates, because a
+// hostile file's numbers may overflow an int64. Percentage and samples count as 1 at
+// least and signs are dropped, so that no strange number makes a scene look cheap.
 func (s Scene) PixelSamples() int64 {
 	scale := math.Max(1, float64(s.ResolutionPercentage)) / 100
 	work := math.Abs(float64(s.ResolutionX)) * scale * math.Abs(float64(s.ResolutionY)) * scale * math.Max(1, float64(s.Samples))

@@ -8,7 +8,9 @@ import (
 )
 
 // unwrap finds the envelope in a document: the document is an envelope itself, or the
-// body of a receipt's answer. From an answer it also returns the plain members.
+// body of a receipt's answer. From an answer it also returns the plain members. It
+// trusts nothing yet; the envelope's signature is checked next. Every error is an
+// [ErrBadSignature].
 func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 	var answer struct {
 		Envelope json.RawMessage `json:"envelope"`
@@ -20,6 +22,8 @@ func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 	if answer.Envelope == nil {
 		return document, nil, nil
 	}
+	// encoding/json takes the last of two members of one name. Another reader may take
+	// the first, and would then show an envelope that was never checked.
 	if err := refuseRepeats(json.NewDecoder(bytes.NewReader(document))); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrBadSignature, err)
 	}
@@ -30,7 +34,8 @@ func unwrap(document []byte) (envelope, members json.RawMessage, err error) {
 }
 
 // sameMembers compares the plain members with the signed ones, so that a reader may
-// trust the readable half of an answer too.
+// trust the readable half of an answer too. It decodes strictly, because a member that
+// Go ignores could mean something to another reader.
 func sameMembers(members json.RawMessage, signed Receipt) error {
 	var plain Receipt
 	if err := decodeStrict(members, &plain); err != nil {

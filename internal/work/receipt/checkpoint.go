@@ -20,13 +20,16 @@ type Checkpoint struct {
 	Root   tlog.Hash
 }
 
-// String is the signed text. It ends with a line break.
+// String is the signed text: origin, size and root, a line each (C2SP tlog-checkpoint).
+// It ends with a line break. Changing a byte of this form would break every stored
+// checkpoint.
 func (c Checkpoint) String() string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
 }
 
-// CheckOrigin refuses text that cannot name a log. A name has no spaces, so a
-// checkpoint can never equal a text that DSSE signs with the same key.
+// CheckOrigin refuses text that cannot name a log: 1 to 200 visible ASCII characters
+// without "+", which signed notes reserve. A name has no spaces, so a checkpoint can
+// never equal a text that DSSE signs with the same key.
 func CheckOrigin(origin string) error {
 	if origin == "" || len(origin) > 200 || strings.ContainsFunc(origin, func(r rune) bool { return r <= ' ' || r > '~' || r == '+' }) {
 		return fmt.Errorf("%q cannot name a log: wanted 1 to 200 visible ASCII characters without +", origin)
@@ -55,6 +58,8 @@ func SignCheckpoint(c Checkpoint, key Key) ([]byte, error) {
 // name in its first line. Signatures of others, such as witnesses, are allowed and
 // ignored. Every error is an [ErrNotInLog].
 func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
+	// The name is read from the text itself; the signature then proves that a known key
+	// signed under that name. Whether it is the expected log is for the caller.
 	origin, _, _ := strings.Cut(string(text), "\n")
 	if err := CheckOrigin(origin); err != nil {
 		return Checkpoint{}, fmt.Errorf("%w: not a checkpoint: %w", ErrNotInLog, err)
@@ -71,7 +76,8 @@ func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("%w: the checkpoint is not signed by a known key: %w", ErrNotInLog, err)
 	}
-	for _, s := range opened.Sigs { // unused bits of base64 could hold changes
+	// Package note ignores unused bits of base64, in which a changed text could hide.
+	for _, s := range opened.Sigs {
 		if raw, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil || len(raw) == 0 {
 			return Checkpoint{}, fmt.Errorf("%w: the checkpoint's signature is not standard base64", ErrNotInLog)
 		}
@@ -84,11 +90,12 @@ func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 }
 
 // parseCheckpoint reads the signed text. Lines after the root are extensions; they
-// state nothing about the leaves.
+// state nothing about the leaves. Size and root must be written as String writes them,
+// so that a checkpoint has one form.
 func parseCheckpoint(text string) (Checkpoint, error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 {
-		return Checkpoint{}, errors.New("the checkpoint is cut")
+		return Checkpoint{}, errors.New("the checkpoint is truncated")
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
 	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
@@ -101,6 +108,8 @@ func parseCheckpoint(text string) (Checkpoint, error) {
 	return Checkpoint{Origin: lines[0], Size: size, Root: root}, nil
 }
 
+// noteVerifier makes the verifier of a key under the log's name. Package note knows
+// keys by name and a hash of both, so the same key under another name does not verify.
 func noteVerifier(origin string, key PublicKey) (note.Verifier, error) {
 	text, err := note.NewEd25519VerifierKey(origin, key.raw)
 	if err != nil {

@@ -21,14 +21,17 @@ const (
 	maxNamed    = 5        // frames that a failed check names
 )
 
-// checkContents inspects the ZIP even when its hash is wrong, so that the report
-// shows what was changed.
+// checkContents inspects the ZIP even when its hash is wrong, so that the report shows
+// what was changed. It adds "contents", and only if that passes "frames", "pixels" and
+// "manifest": with other entries than the receipt's there is nothing to compare.
 func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 	archive, err := zip.NewReader(artifact, artifact.Size())
 	if err != nil {
 		r.add("contents", Failed, "it cannot be read as a ZIP: %v", err)
 		return
 	}
+	// zip.NewReader reads the directory at the end only. Data between the entries is
+	// covered by the artifact's hash alone.
 	entries, err := listEntries(receipt, archive.File)
 	if err != nil {
 		r.add("contents", Failed, "%v", err)
@@ -45,8 +48,9 @@ func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 	r.add("manifest", OK, "%s agrees with the receipt", ManifestEntry)
 }
 
-// listEntries returns the ZIP's entries by name. It refuses a ZIP whose entries are
-// not exactly those of the receipt.
+// listEntries returns the ZIP's entries by name. It refuses a ZIP whose entries are not
+// exactly those of the receipt. Entries must be stored, so that no small file unpacks
+// to a large one and that the bytes read are the bytes hashed.
 func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, error) {
 	entries := map[string]*zip.File{ManifestEntry: nil, RenderLogEntry: nil}
 	for _, frame := range receipt.Frames {
@@ -60,7 +64,7 @@ func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, erro
 		case known != nil:
 			return nil, fmt.Errorf("it holds %q twice", file.Name)
 		case file.Method != zip.Store:
-			return nil, fmt.Errorf("%q is not stored, but packed by method %d", file.Name, file.Method)
+			return nil, fmt.Errorf("%q is compressed by method %d instead of stored", file.Name, file.Method)
 		}
 		entries[file.Name] = file
 	}
@@ -96,6 +100,9 @@ func readPictures(frames []Frame, entries map[string]*zip.File) []picture {
 	return pictures
 }
 
+// readPicture reads a frame once: the hash and the decoder see the same bytes. The
+// bytes behind the picture's end are hashed too, so nothing hides there. The size in
+// the directory is compared first, so that a false one costs no reading.
 func readPicture(frame Frame, entry *zip.File) picture {
 	p := picture{name: entry.Name}
 	if size := int64(entry.UncompressedSize64); size != frame.SizeBytes {
@@ -118,6 +125,8 @@ func readPicture(frame Frame, entry *zip.File) picture {
 	return p
 }
 
+// checkFrames reports the frames whose bytes differ from the receipt. It names at most
+// maxNamed of them, so that the report stays readable.
 func (r *Report) checkFrames(pictures []picture) {
 	var wrong []string
 	for _, p := range pictures {
@@ -133,7 +142,8 @@ func (r *Report) checkFrames(pictures []picture) {
 }
 
 // checkPixels compares the pictures whose pixel hash does not depend on Blender. It
-// counts the others as not checked instead of passing them.
+// counts the others as not checked instead of passing them. EXR is among those: its
+// receipt may hold the hash that Blender made, which has another form (package pixels).
 func (r *Report) checkPixels(frames []Frame, pictures []picture) {
 	var wrong []string
 	same, foreign := 0, 0
@@ -163,6 +173,7 @@ func (r *Report) checkPixels(frames []Frame, pictures []picture) {
 	}
 }
 
+// someOf joins the first maxNamed findings; "…" marks that there are more.
 func someOf(names []string) string {
 	if len(names) > maxNamed {
 		return strings.Join(names[:maxNamed], "; ") + "; …"
@@ -171,7 +182,8 @@ func someOf(names []string) string {
 }
 
 // compareManifest compares the manifest with the receipt, and its picture sizes with
-// the decoded pictures.
+// the decoded pictures. The manifest is unsigned: agreement only means that a reader
+// who has nothing but the ZIP reads the same facts.
 func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error {
 	raw, err := entry.OpenRaw()
 	if err != nil {
@@ -183,28 +195,31 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 	}
 	var found Manifest
 	if err := decodeStrict(text, &found); err != nil {
-		return fmt.Errorf("%s is not of the known form: %w", ManifestEntry, err)
+		return fmt.Errorf("%s does not have the expected form: %w", ManifestEntry, err)
 	}
 	want := manifestOf(receipt)
 	if len(found.Frames) != len(want.Frames) {
 		return fmt.Errorf("%s lists %d frames, the receipt %d", ManifestEntry, len(found.Frames), len(want.Frames))
 	}
 	for i, p := range pictures {
+		// The receipt has no sizes. For a picture that Go cannot decode the manifest's
+		// is taken.
 		want.Frames[i].Width, want.Frames[i].Height = found.Frames[i].Width, found.Frames[i].Height
 		if p.found.Width > 0 { // else only the manifest knows the size
 			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
 		}
 		if found.Frames[i] != want.Frames[i] {
-			return fmt.Errorf("%s says something else of frame %d than the receipt and its picture", ManifestEntry, want.Frames[i].Frame)
+			return fmt.Errorf("%s disagrees with the receipt or the picture about frame %d", ManifestEntry, want.Frames[i].Frame)
 		}
 	}
 	if !reflect.DeepEqual(found, want) {
-		return fmt.Errorf("%s says something else of the job than the receipt", ManifestEntry)
+		return fmt.Errorf("%s disagrees with the receipt about the job", ManifestEntry)
 	}
 	return nil
 }
 
-// manifestOf returns the manifest that fits a receipt, without the sizes in pixels.
+// manifestOf returns the manifest that fits a receipt, without the sizes in pixels: the
+// receipt does not contain them.
 func manifestOf(r Receipt) Manifest {
 	m := Manifest{JobID: r.JobID, FrameStart: r.FrameStart, FrameEnd: r.FrameEnd, FrameStep: r.FrameStep,
 		FrameCount: r.FrameCount, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input}

@@ -28,7 +28,8 @@ const (
 // else.
 var ErrBadSignature = errors.New("bad signature")
 
-// statement is the in-toto form of a receipt.
+// statement is the in-toto form of a receipt. The order of its fields is the order of
+// the signed bytes and must not change.
 type statement struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`
@@ -45,6 +46,8 @@ type subjectDigest struct {
 	SHA256 string `json:"sha256"`
 }
 
+// newStatement names the artifact and the input as subjects, so that tools that know
+// in-toto but not this predicate can still match files by their digests.
 func newStatement(r Receipt) statement {
 	name := func(f File) subject { return subject{f.Filename, subjectDigest{f.SHA256}} }
 	return statement{
@@ -74,7 +77,9 @@ func Sign(r Receipt, key Key) (json.RawMessage, error) {
 	return envelope, nil
 }
 
-// Seal writes an in-toto statement as a DSSE envelope in JSON, without line breaks.
+// Seal writes an in-toto statement as a DSSE envelope in JSON, without line breaks. It
+// checks nothing about the statement. Ed25519 is deterministic, so equal statements and
+// keys give equal bytes.
 func Seal(statement []byte, key Key) (json.RawMessage, error) {
 	envelopes, err := dsse.NewEnvelopeSigner(signer{key})
 	if err != nil {
@@ -110,6 +115,8 @@ type signed struct {
 	keyID   string
 }
 
+// openSigned checks form and signature. It picks the key by the envelope's key id; the
+// id is only a hint, since the signature is checked against the key that was given.
 func openSigned(document []byte, keys []PublicKey) (signed, error) {
 	var envelope dsse.Envelope
 	if err := decodeStrict(document, &envelope); err != nil {
@@ -155,7 +162,9 @@ func plainEnvelope(envelope dsse.Envelope) error {
 	return nil
 }
 
-// statement decodes the receipt of a payload whose signature is valid.
+// statement decodes the receipt of a payload whose signature is valid. It writes the
+// receipt again and compares bytes: so a member that this version does not know is
+// refused instead of ignored.
 func (s signed) statement() (Receipt, error) {
 	var held statement
 	if err := json.Unmarshal(s.payload, &held); err != nil {
@@ -171,8 +180,10 @@ func (s signed) statement() (Receipt, error) {
 	return held.Predicate, nil
 }
 
-// normal returns the receipt in the form that Sign writes.
+// normal returns the receipt in the form that Sign writes. It copies the slices: empty
+// ones become [] instead of null, and the caller's are not sorted.
 func (r Receipt) normal() Receipt {
+	// Microseconds are what both databases store.
 	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
 	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
 	r.Frames = append([]Frame{}, r.Frames...)
@@ -181,7 +192,8 @@ func (r Receipt) normal() Receipt {
 	return r
 }
 
-// consistent checks that the members agree with each other.
+// consistent checks that the members agree with each other. Sign and Open both call it,
+// so no signed receipt contradicts itself, and a verifier may compute with its figures.
 func (r Receipt) consistent() error {
 	for _, f := range []File{r.Input, r.Artifact} {
 		if !digest.Is(f.SHA256) || f.SizeBytes < 0 {
@@ -193,6 +205,8 @@ func (r Receipt) consistent() error {
 	}
 	files := make(map[string]bool, len(r.Frames))
 	for i, f := range r.Frames {
+		// Every frame of the range is there, once and in order: a receipt cannot leave
+		// one out.
 		if f.Frame != r.FrameStart+i*r.FrameStep {
 			return fmt.Errorf("frame %d stands where frame %d belongs", f.Frame, r.FrameStart+i*r.FrameStep)
 		}
@@ -204,6 +218,8 @@ func (r Receipt) consistent() error {
 		}
 		files[f.File] = true
 	}
+	// The range's end may lie between two frames, but no further frame may fit before
+	// it.
 	last := r.Frames[len(r.Frames)-1].Frame
 	if last > r.FrameEnd || r.FrameEnd >= last+r.FrameStep {
 		return fmt.Errorf("frame end is %d after frame %d with step %d", r.FrameEnd, last, r.FrameStep)

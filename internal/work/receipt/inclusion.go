@@ -20,7 +20,9 @@ var ErrNotInLog = errors.New("not in the log")
 // not depend on the JSON around the payload, and it reveals nothing of the receipt.
 type Entry [sha256.Size]byte
 
-// EntryOf returns the log entry of an envelope. It does not check the signature.
+// EntryOf returns the log entry of an envelope. It does not check the signature: the
+// log stores entries of envelopes that the service has signed a moment before, and a
+// verifier has checked the signature already.
 func EntryOf(envelope []byte) (Entry, error) {
 	var outer struct {
 		Payload string `json:"payload"`
@@ -38,14 +40,15 @@ func EntryOf(envelope []byte) (Entry, error) {
 // LeafHash is the entry's hash in the tree (RFC 6962 2.1).
 func (e Entry) LeafHash() tlog.Hash { return tlog.RecordHash(e[:]) }
 
-// Inclusion proves that a receipt is leaf LogIndex of the checkpoint's log.
+// Inclusion proves that a receipt is leaf LogIndex, from 0, of the checkpoint's log.
+// The path is shorter than 64 hashes for any log.
 type Inclusion struct {
 	LogIndex       int64    `json:"log_index"`
 	InclusionProof []string `json:"inclusion_proof" doc:"The path from the leaf to the root (RFC 6962 2.1.1), base64, the leaf's neighbour first."`
 	Checkpoint     string   `json:"checkpoint" doc:"C2SP tlog-checkpoint: a signed note."`
 }
 
-// NewInclusion encodes a proof.
+// NewInclusion encodes a proof for the wire. It checks nothing; see [Inclusion.Check].
 func NewInclusion(index int64, path tlog.RecordProof, checkpoint []byte) Inclusion {
 	p := Inclusion{LogIndex: index, InclusionProof: make([]string, len(path)), Checkpoint: string(checkpoint)}
 	for i, hash := range path {
@@ -54,8 +57,9 @@ func NewInclusion(index int64, path tlog.RecordProof, checkpoint []byte) Inclusi
 	return p
 }
 
-// Check verifies that the proof leads from the entry to the checkpoint's root, and
-// that one of the keys has signed the checkpoint. Every error is an [ErrNotInLog].
+// Check verifies that the proof leads from the entry to the checkpoint's root, and that
+// one of the keys has signed the checkpoint. It returns that checkpoint. Every error is
+// an [ErrNotInLog].
 func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 	c, err := OpenCheckpoint([]byte(p.Checkpoint), keys)
 	if err != nil {
@@ -63,6 +67,8 @@ func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 	}
 	path := make(tlog.RecordProof, len(p.InclusionProof))
 	for i, text := range p.InclusionProof {
+		// ParseHash accepts other encodings of the same bytes. Comparing the text
+		// leaves one form of every proof, so that a changed character never passes.
 		if path[i], err = tlog.ParseHash(text); err != nil || path[i].String() != text {
 			return c, fmt.Errorf("%w: hash %d of the path is not 32 bytes in base64", ErrNotInLog, i)
 		}
@@ -76,10 +82,11 @@ func (p Inclusion) Check(entry Entry, keys []PublicKey) (Checkpoint, error) {
 	return c, nil
 }
 
-// InLog adds the check "log" to the report of a valid receipt: the receipt is the
-// leaf that it names, in the log that a key has signed. With a nil proof the check is
-// Skipped. pinned, which may be nil, is a checkpoint from another source: the proof
-// must have the same root.
+// InLog adds the check "log" to the report of a valid receipt: the receipt is the leaf
+// that it names, in the log that a key has signed. With a nil proof the check is
+// Skipped; on the report of an invalid receipt it does nothing. pinned, which may be
+// nil, is a checkpoint from another source: the proof must have the same root. Only a
+// pinned checkpoint can uncover a log that shows different readers different histories.
 func (r *Report) InLog(p *Inclusion, keys []PublicKey, pinned []byte) {
 	switch {
 	case r.Receipt == nil:
@@ -97,6 +104,10 @@ func (r *Report) InLog(p *Inclusion, keys []PublicKey, pinned []byte) {
 	r.add("log", OK, "leaf %d of the %d in %s, root %s", p.LogIndex, c.Size, c.Origin, c.Root)
 }
 
+// checkLog compares cheap facts before it computes: that the proof is of the leaf that
+// the signed receipt names, then the path, then the pinned checkpoint. Roots can be
+// compared only at one size, so a pinned checkpoint of another size proves nothing
+// here.
 func (r *Report) checkLog(p Inclusion, keys []PublicKey, pinned []byte) (Checkpoint, error) {
 	if named := r.Receipt.LogIndex; named == nil || *named != p.LogIndex {
 		return Checkpoint{}, fmt.Errorf("%w: the proof is of leaf %d, the receipt names %s", ErrNotInLog, p.LogIndex, leafName(named))

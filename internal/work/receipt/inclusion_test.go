@@ -113,7 +113,7 @@ func TestAnyLeafDroppedSwappedOrAlteredIsNotInTheLog(t *testing.T) {
 	})
 }
 
-func TestRewrittenLogIsCalledByItsName(t *testing.T) {
+func TestRewrittenLogIsReportedAsTwoHistories(t *testing.T) {
 	t.Parallel()
 	l := inLog(t, 2, 7)
 	known := l.proof.Checkpoint
@@ -166,7 +166,7 @@ func TestEveryChangedCharacterOfAPathIsRefused(t *testing.T) {
 	}
 }
 
-func TestProofOfAnotherLeafOrByAnotherKeyIsRefusedAndSaysSo(t *testing.T) {
+func TestProofOfAnotherLeafOrByAnotherKeyIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for text, change := range map[string]func(*logged){
 		"of leaf 3, the receipt names leaf 2": func(l *logged) { l.proof.LogIndex = 3 },

@@ -24,10 +24,12 @@ const (
 	publicBlock  = "PUBLIC KEY"  // SubjectPublicKeyInfo
 )
 
-// PublicKey verifies receipts.
+// PublicKey verifies receipts and checkpoints. The zero PublicKey is not usable; get
+// one from ParsePublicPEM or Key.Public.
 type PublicKey struct{ raw ed25519.PublicKey }
 
-// ID is the lower-case hex SHA-256 of the raw 32-byte public key.
+// ID is the lower-case hex SHA-256 of the raw 32-byte public key (decisions 8). It
+// depends on the key alone, not on how a PEM file encodes it.
 func (k PublicKey) ID() string {
 	sum := sha256.Sum256(k.raw)
 	return hex.EncodeToString(sum[:])
@@ -55,7 +57,8 @@ func ParsePublicPEM(text []byte) (PublicKey, error) {
 	return PublicKey{raw: public}, nil
 }
 
-// ParsePublicPEMs reads one or more Ed25519 public keys in a row.
+// ParsePublicPEMs reads one or more Ed25519 public keys in a row. No key at all is an
+// error: an empty file would otherwise make every receipt fail for the wrong reason.
 func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
 	var keys []PublicKey
 	for {
@@ -74,10 +77,10 @@ func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
 	}
 }
 
-// Key signs receipts.
+// Key signs receipts. It holds the private half; never print or log it.
 type Key struct{ private ed25519.PrivateKey }
 
-// NewKey makes a key from 32 bytes of entropy.
+// NewKey makes a key from 32 bytes of entropy. The same bytes give the same key.
 func NewKey(entropy io.Reader) (Key, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(entropy, seed); err != nil {
@@ -137,7 +140,8 @@ func LoadKey(path string) (Key, error) {
 }
 
 // CreateKey writes the key to path as PKCS#8 PEM with mode 0600, and returns after it
-// is on disk. An existing file stays unchanged.
+// is on disk. An existing file stays unchanged and is no error: a key that has signed
+// must never be overwritten.
 func CreateKey(path string, key Key) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key.private)
 	if err == nil {
@@ -149,6 +153,8 @@ func CreateKey(path string, key Key) error {
 	return nil
 }
 
+// parsePEM reads the one block of a key file. It refuses data after the block, which
+// might be a second key that the operator believes to be in use.
 func parsePEM(text []byte, kind string, parse func([]byte) (any, error)) (any, error) {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != kind {

@@ -25,7 +25,8 @@ type Manifest struct {
 	Input      File            `json:"input"`
 }
 
-// ManifestFrame is a receipt's frame with its size in pixels.
+// ManifestFrame is a receipt's frame with its size in pixels. It has no finding: the
+// manifest says what is in the ZIP, not what the service thought of it.
 type ManifestFrame struct {
 	Frame         int     `json:"frame"`
 	File          string  `json:"file"`

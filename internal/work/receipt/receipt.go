@@ -13,9 +13,9 @@
 //   - A checkpoint of the log is a C2SP signed note by the same kind of key; its
 //     text is never one that DSSE signs.
 //
-// It leaves to others: when a receipt is made and where it is kept (render),
-// keeping the log (receiptlog), which key signs when (signing), writing the ZIP
-// (render), and how a pixel hash is formed (pixels).
+// It leaves to others: when a receipt is made and where it is stored (job), keeping
+// the log (receiptlog), which key signs when (signing), writing the ZIP (artifact),
+// and how a pixel hash is formed (pixels).
 //
 // Start reading at [Receipt], then [Sign] and [Verify], then [Inclusion].
 package receipt
@@ -25,39 +25,56 @@ import "time"
 // Receipt is the signed statement about one completed job. Every member but a frame's
 // Finding is always present in the JSON; LogIndex may be null.
 type Receipt struct {
-	ReceiptID      string    `json:"receipt_id"`
-	JobID          string    `json:"job_id"`
-	WorkspaceID    string    `json:"workspace_id"`
-	Input          File      `json:"input"`
-	Artifact       File      `json:"artifact"`
-	Frames         []Frame   `json:"frames"` // by rising frame number
-	FrameStart     int       `json:"frame_start"`
-	FrameEnd       int       `json:"frame_end"`
-	FrameStep      int       `json:"frame_step"`
-	FrameCount     int       `json:"frame_count"`
-	Renderer       Renderer  `json:"renderer"`
-	RenderDevice   string    `json:"render_device"` // the device that rendered: "GPU" or "CPU"
-	DeviceName     string    `json:"device_name"`
-	Switched       []string  `json:"switched"`       // settings that differ from the file's, such as "denoise_off"; sorted
-	RenderSeconds  float64   `json:"render_seconds"` // sum over the frames
-	QuoteID        string    `json:"quote_id"`
-	PricingVersion string    `json:"pricing_version"`
-	ChargedCents   int64     `json:"charged_cents"`
-	Currency       string    `json:"currency"`
-	StartedAt      time.Time `json:"started_at"`
-	CompletedAt    time.Time `json:"completed_at"`
-	LogIndex       *int64    `json:"log_index"` // leaf in the append-only log; null without one
+	// ReceiptID begins with "RCT-", JobID with "JOB-", WorkspaceID with "WSP-".
+	ReceiptID   string `json:"receipt_id"`
+	JobID       string `json:"job_id"`
+	WorkspaceID string `json:"workspace_id"`
+	// Input is the uploaded .blend, Artifact the ZIP that the caller downloads.
+	Input    File `json:"input"`
+	Artifact File `json:"artifact"`
+	// Frames are in rising order: FrameStart, then each FrameStep further, up to
+	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames.
+	Frames     []Frame  `json:"frames"`
+	FrameStart int      `json:"frame_start"`
+	FrameEnd   int      `json:"frame_end"`
+	FrameStep  int      `json:"frame_step"`
+	FrameCount int      `json:"frame_count"`
+	Renderer   Renderer `json:"renderer"`
+	// RenderDevice is what really rendered: "GPU" or "CPU". One CPU frame makes it
+	// "CPU". DeviceName is the device's own name, or
+	// the names of all devices.
+	RenderDevice string `json:"render_device"`
+	DeviceName   string `json:"device_name"`
+	// Switched lists the settings that differ from the file's, such as
+	// "denoise_off"; sorted, empty when nothing was changed (decisions 8).
+	Switched []string `json:"switched"`
+	// RenderSeconds is the sum over the frames, not the time that the job took.
+	RenderSeconds  float64 `json:"render_seconds"`
+	QuoteID        string  `json:"quote_id"`
+	PricingVersion string  `json:"pricing_version"`
+	// ChargedCents is what was captured from the wallet, in Currency's hundredths.
+	ChargedCents int64  `json:"charged_cents"`
+	Currency     string `json:"currency"`
+	// StartedAt is the first claim of a frame, CompletedAt the time of the
+	// transaction that completed the job; both in UTC, to the microsecond.
+	StartedAt   time.Time `json:"started_at"`
+	CompletedAt time.Time `json:"completed_at"`
+	// LogIndex is the receipt's leaf in the append-only log, from 0; null where the
+	// service has no log.
+	LogIndex *int64 `json:"log_index"`
 }
 
-// File identifies bytes by their SHA-256 in lower-case hex.
+// File identifies bytes by their SHA-256 in lower-case hex. Filename is what the caller
+// or the service calls them; it takes no part in any check of the bytes.
 type File struct {
 	Filename  string `json:"filename"`
 	SHA256    string `json:"sha256"`
 	SizeBytes int64  `json:"size_bytes"`
 }
 
-// Frame is one delivered picture. File is its bare name, "frame_0001.png"; its path
-// in the ZIP is [FrameEntry](File).
+// Frame is one delivered picture. File is its bare name, "frame_0001.png"; its path in
+// the ZIP is [FrameEntry](File). RenderSeconds is the time of the accepted attempt
+// only.
 type Frame struct {
 	Frame         int     `json:"frame"`
 	File          string  `json:"file"`
@@ -70,7 +87,9 @@ type Frame struct {
 	Finding string `json:"finding,omitempty"`
 }
 
-// Renderer is the software that rendered, as it reported itself.
+// Renderer is the software that rendered, as it reported itself. ID is
+// contract.RendererID, or contract.SyntheticRenderer when a test's renderer painted the
+// frames. Version and BuildHash are Blender's own texts.
 type Renderer struct {
 	ID          string `json:"id"`
 	Application string `json:"application"`

@@ -32,7 +32,7 @@ func decodeStrict(document []byte, target any) error {
 }
 
 // sameJSON reports whether two documents hold equal values. It compares numbers as
-// written.
+// written: 1.0 and 1 differ, because the service writes only one of them.
 func sameJSON(a, b []byte) (bool, error) {
 	left, err := generic(a)
 	if err != nil {
@@ -45,6 +45,8 @@ func sameJSON(a, b []byte) (bool, error) {
 	return reflect.DeepEqual(left, right), nil
 }
 
+// generic decodes a document without types. Numbers stay texts, since a float64 would
+// make two different large integers equal.
 func generic(document []byte) (value any, err error) {
 	reader := json.NewDecoder(bytes.NewReader(document))
 	reader.UseNumber()
@@ -76,7 +78,7 @@ func refuseRepeats(tokens *json.Decoder) error {
 		if top >= 0 && open[top].seen != nil {
 			if key, _ := token.(string); open[top].wantKey {
 				if open[top].seen[key] {
-					return fmt.Errorf("member %q stands twice", key)
+					return fmt.Errorf("member %q appears twice", key)
 				}
 				open[top].seen[key] = true
 				open[top].wantKey = false

@@ -15,7 +15,8 @@ import (
 var ErrBadArtifact = errors.New("bad artifact")
 
 // Artifact is a ZIP with random access. *io.SectionReader and *bytes.Reader implement
-// it.
+// it. Verify reads it from several goroutines at once, as io.ReaderAt allows, and never
+// closes it.
 type Artifact interface {
 	io.ReaderAt
 	Size() int64
@@ -31,7 +32,8 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Check is the result of one check.
+// Check is the result of one check. Text is for people and may change; Name and Status
+// are for programs.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
@@ -48,8 +50,9 @@ type Report struct {
 	entry   Entry // of the receipt, for the log
 }
 
-// Err returns nil when nothing failed, else the first failure: an [ErrBadSignature],
-// an [ErrBadArtifact] or an [ErrNotInLog].
+// Err returns nil when nothing failed, else the first failure: an [ErrBadSignature], an
+// [ErrBadArtifact] or an [ErrNotInLog]. A Skipped check is no failure: callers that
+// need it look at Checks.
 func (r Report) Err() error {
 	for _, c := range r.Checks {
 		if c.Status == Failed {
@@ -59,11 +62,14 @@ func (r Report) Err() error {
 	return nil
 }
 
+// add records a check of the artifact, or one that has not failed; kind matters only
+// for failures.
 func (r *Report) add(name string, status Status, text string, args ...any) {
 	r.Checks = append(r.Checks, Check{Name: name, Status: status, Text: fmt.Sprintf(text, args...), kind: ErrBadArtifact})
 }
 
-// distrust records a failure of the receipt itself.
+// distrust records a failure of the receipt itself, and returns err so that a caller
+// can stop with it.
 func (r *Report) distrust(name string, err error) error {
 	text := strings.TrimPrefix(err.Error(), ErrBadSignature.Error()+": ")
 	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrBadSignature})
@@ -104,7 +110,7 @@ func Verify(document []byte, keys []PublicKey, artifact Artifact) Report {
 }
 
 // checkReceipt runs the checks that need no artifact. Its error is in the report
-// already.
+// already. It stops at the first failure, because each check relies on the one before.
 func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error) {
 	envelope, members, err := unwrap(document)
 	if err != nil {
@@ -121,6 +127,8 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 		return Receipt{}, r.distrust("statement", err)
 	}
 	frames := counted(int64(receipt.FrameCount), "frame")
+	// A synthetic render is signed like any other. Whoever reads the report must see it
+	// at once.
 	if receipt.Renderer.ID == contract.SyntheticRenderer {
 		frames += ", NOT rendered but painted by a " + contract.SyntheticApplication
 	}
@@ -143,6 +151,8 @@ func counted(n int64, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// checkArtifact compares the size first: it costs nothing and explains a file that was
+// cut off better than a hash does.
 func (r *Report) checkArtifact(want File, artifact Artifact) {
 	if artifact.Size() != want.SizeBytes {
 		r.add("artifact", Failed, "it has %d bytes, the receipt says %d", artifact.Size(), want.SizeBytes)

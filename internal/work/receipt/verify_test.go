@@ -61,7 +61,7 @@ func failed(report receipt.Report) (names []string) {
 	return names
 }
 
-func TestJobOfOneFrameIsToldInTheSingular(t *testing.T) {
+func TestReportUsesTheSingularForOneFrame(t *testing.T) {
 	t.Parallel()
 	job, envelope, keys := complete(t, 1)
 	for _, check := range receipt.Verify(envelope, keys, bytes.NewReader(job.ZIP)).Checks {
@@ -90,7 +90,7 @@ func TestHonestJobPassesEveryCheck(t *testing.T) {
 	}
 }
 
-func TestReceiptWithoutArtifactSaysSo(t *testing.T) {
+func TestReceiptWithoutArtifactSkipsTheArtifactCheck(t *testing.T) {
 	t.Parallel()
 	_, envelope, keys := complete(t, 1)
 	report := receipt.Verify(envelope, keys, nil)
@@ -385,7 +385,7 @@ func TestSpaceAndOrderOfTheEnvelopeAreFree(t *testing.T) {
 	}
 }
 
-func TestEnvelopeSaysNothingTwiceOrBeside(t *testing.T) {
+func TestEnvelopeWithRepeatedOrUnknownMembersIsRefused(t *testing.T) {
 	t.Parallel()
 	_, envelope, keys := complete(t, 1)
 	text := string(envelope)
@@ -407,7 +407,7 @@ func TestEnvelopeSaysNothingTwiceOrBeside(t *testing.T) {
 	}
 }
 
-func TestSavedAnswerMustSayWhatItsEnvelopeSays(t *testing.T) {
+func TestSavedAnswerMustAgreeWithItsEnvelope(t *testing.T) {
 	t.Parallel()
 	job, envelope, keys := complete(t, 1)
 	payload := statementOf(t, envelope)

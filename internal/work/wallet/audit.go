@@ -7,10 +7,11 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Audit reports ledger transactions that do not balance and wallets that differ
-// from the sum of their postings. It returns the number of wallets. Whether a job
-// settled what it reserved is for the job package to check: the wallet knows no
-// states of jobs.
+// Audit reports ledger transactions that do not balance and wallets that differ from
+// the sum of their postings. It returns the number of wallets. Whether a job settled
+// what it reserved is for the job package to check: the wallet knows no states of jobs.
+// It reads the whole ledger in one transaction. An error means that the audit did not
+// finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (wallets int, err error) {
 	unbalanced, err := tx.AuditUnbalanced(ctx)
 	if err != nil {

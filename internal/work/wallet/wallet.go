@@ -23,7 +23,8 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Kind is what a ledger transaction does.
+// Kind is what a ledger transaction does. The texts are stored and appear in answers,
+// so they never change.
 type Kind string
 
 // Kinds of ledger transactions.
@@ -46,13 +47,14 @@ const (
 // sums of smaller amounts stay far below the largest int64.
 const MaxCents = 1_000_000_000_000
 
-// Balance of a workspace, in cents.
+// Balance of a workspace, in cents, never negative. Available money can be reserved;
+// reserved money belongs to jobs that have not ended.
 type Balance struct {
 	AvailableCents int64
 	ReservedCents  int64
 }
 
-// Open creates the empty wallet of a new workspace.
+// Open creates the empty wallet of a new workspace. Repeating it changes nothing.
 func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.WalletCreate(ctx, workspaceID); err != nil {
 		return fmt.Errorf("open wallet: %w", err)
@@ -60,7 +62,8 @@ func Open(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// Get reads the balance. Error: workspace_not_found.
+// Get reads the balance. It takes no lock: another transaction may move money right
+// after. Reserve is what decides whether there is enough. Error: workspace_not_found.
 func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	w, err := tx.WalletGet(ctx, workspaceID)
 	if db.IsNotFound(err) {
@@ -72,7 +75,9 @@ func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	return Balance{AvailableCents: w.AvailableCents, ReservedCents: w.ReservedCents}, nil
 }
 
-// Credit adds money from outside. Repeating a reference credits nothing more.
+// Credit adds money from outside: by the operator or a payment. Repeating a reference
+// credits nothing more; the same reference with another sum or workspace is an error.
+// cents is 1 to MaxCents. Error: workspace_not_found.
 func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error {
 	if _, err := Get(ctx, tx, workspaceID); err != nil {
 		return err
@@ -83,8 +88,10 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 	})
 }
 
-// Reserve sets cents aside for a job. Error: insufficient_funds; then nothing has
-// changed.
+// Reserve sets cents aside for a job, once: repeating it for the job reserves nothing
+// more. Error: insufficient_funds, with a Shortage as its detail; the caller's
+// transaction must then be given up, because the ledger's rows are written before the
+// shortage shows.
 func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Reserved, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -92,7 +99,9 @@ func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Capture turns a job's whole reservation into revenue.
+// Capture turns a job's whole reservation into revenue. cents must equal what was
+// reserved. Repeating it captures nothing more. A job without a reservation, or one
+// that was released, is an error: such a job must not complete.
 func Capture(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Captured, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -100,7 +109,9 @@ func Capture(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 	})
 }
 
-// Release returns a job's whole reservation to the wallet.
+// Release returns a job's whole reservation to the wallet. cents must equal what was
+// reserved. Repeating it releases nothing more. A job without a reservation, or one
+// that was captured, is an error.
 func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
 	return move(ctx, tx, entry{
 		kind: Released, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
@@ -109,7 +120,9 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 }
 
 // Refund returns captured money of a job to the workspace that paid it, at most the
-// captured sum. Repeating a reference refunds nothing more.
+// captured sum over all its refunds. Repeating a reference refunds nothing more. It
+// returns the workspace. A job that has paid nothing is an error; the messages are for
+// the operator, who alone refunds.
 func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
 	// The lock makes two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
@@ -140,7 +153,8 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	return workspaceID, move(ctx, tx, e)
 }
 
-// entry is one movement between two accounts.
+// entry is one movement between two accounts: from loses what to gains, so the two
+// postings always add up to zero.
 type entry struct {
 	kind                Kind
 	reference           string
@@ -152,7 +166,9 @@ type entry struct {
 }
 
 // move writes the ledger first and the wallet second. The ledger's unique reference
-// then decides whether the entry happens at all.
+// then decides whether the entry happens at all: a repeat finds the row and stops
+// before the wallet. The wallet's statement refuses to go below zero by itself, without
+// a read before it that another transaction could overtake.
 func move(ctx context.Context, tx *db.Tx, e entry) error {
 	if e.cents < 1 || e.cents > MaxCents {
 		return fmt.Errorf("%s %s: %d cents, wanted 1 to %d", e.kind, e.reference, e.cents, int64(MaxCents))
@@ -190,7 +206,8 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 }
 
 // unsettled refuses to capture or release a reservation that does not exist, or that
-// the other kind has settled.
+// the other kind has settled. The ledger's unique reference cannot see the latter,
+// because capture and release are different kinds.
 func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
 	// The lock makes a concurrent capture and release see each other: the second one
 	// fails.
@@ -212,6 +229,7 @@ func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
 	return err
 }
 
+// happened reports whether an entry of this kind and reference is in the ledger.
 func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, error) {
 	_, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(kind), Reference: reference})
 	if db.IsNotFound(err) {
@@ -224,7 +242,8 @@ func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool
 }
 
 // sameAgain accepts a repeated entry when it equals the first in every respect. A
-// reference that stands for two entries is a defect of the caller.
+// reference that stands for two entries is a defect of the caller, and going on would
+// lose one of them.
 func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
 	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
 	if err != nil {
@@ -236,6 +255,9 @@ func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
 	return nil
 }
 
+// tooLittle explains why the wallet refused. Only a reservation can fail for lack of
+// money by a caller's doing; for every other kind a negative balance would mean a
+// defect.
 func tooLittle(ctx context.Context, tx *db.Tx, e entry) error {
 	b, err := Get(ctx, tx, e.workspace)
 	if err != nil {
@@ -248,18 +270,20 @@ func tooLittle(ctx context.Context, tx *db.Tx, e entry) error {
 		With(Shortage{RequiredCents: e.cents, AvailableCents: b.AvailableCents})
 }
 
-// Shortage is the detail of insufficient_funds.
+// Shortage is the detail of insufficient_funds (decisions 6), in cents. RequiredCents
+// is the price of the job, not what is missing.
 type Shortage struct {
 	RequiredCents  int64 `json:"required_cents"`
 	AvailableCents int64 `json:"available_cents"`
 }
 
-// Money formats cents for a person: "0.24 USD".
+// Money formats cents for a person: "0.24 USD". It is for amounts of 0 and above.
 func Money(cents int64) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, contract.Currency)
 }
 
-// Transaction is a ledger entry as its workspace sees it.
+// Transaction is a ledger entry as its workspace sees it. AmountCents is positive
+// whatever the direction; Kind tells it. JobID is "" for a credit.
 type Transaction struct {
 	ID          string
 	Kind        Kind
@@ -270,7 +294,8 @@ type Transaction struct {
 }
 
 // Transactions lists a workspace's entries, newest first, after the entry before; ""
-// starts at the newest.
+// starts at the newest. limit is 1 or more. Ids grow with time, so a page never repeats
+// an entry of the one before, whatever is added meanwhile.
 func Transactions(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Transaction, error) {
 	if before == "" {
 		before = id.Behind(id.Transaction)

@@ -317,7 +317,7 @@ func TestConcurrentSettlementsSettleOnce(t *testing.T) {
 	})
 }
 
-func TestAmountBeyondAllMoneyIsRefused(t *testing.T) {
+func TestAmountAboveMaxCentsIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		open(t, d, "W", 100)

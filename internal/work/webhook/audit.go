@@ -8,13 +8,16 @@ import (
 	"svc.example/internal/ground/seal"
 )
 
-// Breach is one row, or one set of rows, that breaks a rule of this package.
+// Breach is one row, or one set of rows, that breaks a rule of this package. Rule is
+// the rule as a sentence, Thing the id that it is about, Detail what was found instead.
 type Breach struct{ Rule, Thing, Detail string }
 
-// Audit checks three things: every ended job has its event, every waiting delivery
-// has a lane in the queue, and every stored secret opens with the service's keys. It
-// reads rows only; it repairs nothing, because a repair would hide the defect that
-// made the row.
+// Audit checks that every ended job has its event and its own target's delivery, that
+// events are deleted as a whole, that every waiting delivery has a lane in the queue,
+// that each delivery's log agrees with its state, and that every endpoint has a secret
+// that opens with the service's keys. It only reads; it repairs nothing, because a
+// repair would hide the defect that made the row. An error means that the audit did not
+// finish.
 func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err error) {
 	breach := func(rule, thing, format string, args ...any) {
 		found = append(found, Breach{rule, thing, fmt.Sprintf(format, args...)})
@@ -31,7 +34,7 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 		return nil, err
 	}
 	for _, r := range missing {
-		breach("a job's end is told to its own target", r.JobID, "no delivery to %s", r.EndpointID)
+		breach("a job's own target gets the job's event", r.JobID, "no delivery to %s", r.EndpointID)
 	}
 	forgotten, err := tx.AuditWebhookForgotten(ctx)
 	if err != nil {
@@ -52,7 +55,7 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 		return nil, err
 	}
 	for _, r := range tries {
-		breach("a delivery's log tells its story", r.DeliveryID, "%s after %d tries, with %d in the log, %d taken", r.Status, r.Tries, r.Attempts, r.Taken)
+		breach("a delivery's log agrees with its state", r.DeliveryID, "%s after %d tries, with %d in the log, %d taken", r.Status, r.Tries, r.Attempts, r.Taken)
 	}
 	bare, err := tx.AuditWebhookBare(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestAuditFindsEachBreach(t *testing.T) {
 		"a job that has ended has one event": func(ctx context.Context, s *service, tx *db.Tx) error {
 			return s.job(ctx, tx, id.New(id.Job), "completed")
 		},
-		"a job's end is told to its own target": func(ctx context.Context, s *service, tx *db.Tx) error {
+		"a job's own target gets the job's event": func(ctx context.Context, s *service, tx *db.Tx) error {
 			jobID, eventID := id.New(id.Job), id.New(id.Event)
 			err := tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: s.workspace, JobID: jobID, Lane: "x"})
 			if err != nil {
@@ -45,7 +45,7 @@ func TestAuditFindsEachBreach(t *testing.T) {
 			}
 			return lease.Drop(ctx, tx, webhook.Queue, e.Lane)
 		},
-		"a delivery's log tells its story": func(ctx context.Context, s *service, tx *db.Tx) error {
+		"a delivery's log agrees with its state": func(ctx context.Context, s *service, tx *db.Tx) error {
 			all, err := tx.WebhookDeliveriesOfJob(ctx, s.endJobWithin(ctx, tx))
 			if err != nil {
 				return err

@@ -20,7 +20,8 @@ import (
 )
 
 // maxAnswerRead bounds how much of an answer the client reads, in bytes. Reading a
-// short answer to its end lets the next call reuse the connection.
+// short answer to its end lets the next call reuse the connection. The bound keeps a
+// receiver from holding a call open by an endless answer.
 const maxAnswerRead = 16 << 10
 
 // userAgent lets a receiver recognise these calls in its access log.
@@ -36,20 +37,29 @@ type attempt struct {
 	at       time.Time // by the database's clock, which the signature's timestamp uses
 }
 
-// outcome is the result of one attempt.
+// outcome is the result of one attempt. An outcome with took == 0 stands for a delivery
+// that was not called, because its endpoint was disabled meanwhile.
 type outcome struct {
 	attempt
-	took       time.Duration
-	status     int    // 0 when no answer came
-	err        string // the reason, in words for the endpoint's owner
+	// took is the time from the start of the call to the end of the answer's body, by
+	// this process's clock.
+	took   time.Duration
+	status int    // 0 when no answer came
+	err    string // the reason, in words for the endpoint's owner
+	// answer is the start of the body, at most contract.WebhookAnswerKept bytes before
+	// unreadable characters are replaced.
 	answer     string
 	retryAfter time.Duration // from the Retry-After header; 0 when absent
 }
 
+// succeeded reports whether the receiver has accepted the event: any 2xx (decisions 9).
+// A redirect is a failure, because the client follows none.
 func (o outcome) succeeded() bool { return o.status >= 200 && o.status <= 299 }
 
-// call makes one attempt. It returns an outcome and no error: a failed call is a
-// result to record, not a reason to stop the lane.
+// call makes one attempt. It returns an outcome and no error: a failed call is a result
+// to record, not a reason to stop the lane. It blocks for at most
+// contract.WebhookTimeout, the client's limit for the whole exchange, and touches no
+// shared state, so calls of a lane run side by side.
 func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	began := time.Now()
 	o := outcome{attempt: a}
@@ -64,8 +74,9 @@ func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	return o
 }
 
-// post signs with the time of the attempt, so that a receiver can refuse an old
-// request that somebody replays.
+// post signs with the time of the attempt, so that a receiver can refuse an old request
+// that somebody replays. A try therefore never reuses the signature of the one before;
+// only id and body stay the same. On success the caller closes the body.
 func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	signature, err := sign(a.secrets, a.delivery.EventID, a.at, a.body)
 	if err != nil {
@@ -94,6 +105,9 @@ func readAnswer(body io.ReadCloser) string {
 
 // reasonOf translates an error for the endpoint's owner. It never copies an unknown
 // error's text, which could describe the network on this side.
+//
+// The order matters: a refused address also arrives wrapped in a url.Error, and a
+// time-out while dialling is a net.OpError too, so the more telling case comes first.
 func reasonOf(err error) string {
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
 		return "the address is not called: " + refused.Reason

@@ -13,7 +13,8 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Delivery is one event on its way to one endpoint, with its log.
+// Delivery is one event on its way to one endpoint, with its log. Tries counts the
+// calls over all rounds: a redelivery starts a new round of the schedule and counts on.
 type Delivery struct {
 	DeliveryID string     `json:"delivery_id" doc:"Begins with WHD-."`
 	EventID    string     `json:"event_id" doc:"The webhook-id of every try; begins with msg_."`
@@ -69,8 +70,9 @@ func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Deliver
 	return out, nil
 }
 
-// deliveryOf shows the time of the next try only while one is due: the column keeps
-// its last value after the delivery ends.
+// deliveryOf shows the time of the next try only while one is due: the column keeps its
+// last value after the delivery ends. It leaves Attempts empty, never nil, so that the
+// JSON holds an array.
 func deliveryOf(r deliveryRow) Delivery {
 	d := r.WebhookDelivery
 	out := Delivery{
@@ -87,6 +89,8 @@ func deliveryOf(r deliveryRow) Delivery {
 	return out
 }
 
+// attemptOf turns the row's zeros into nulls: a status of 0 means that no answer came,
+// and an error of "" that one did.
 func attemptOf(r query.WebhookAttempt) Attempt {
 	a := Attempt{
 		Number: int(r.Number), StartedAt: db.Time(r.StartedAt), DurationMS: r.DurationUs / 1000,
@@ -99,8 +103,9 @@ func attemptOf(r query.WebhookAttempt) Attempt {
 	return a
 }
 
-// OfJob lists a job's deliveries, newest first. The caller has checked that the job
-// belongs to the workspace.
+// OfJob lists a job's deliveries, newest first: one for each endpoint that was enabled
+// when the job ended, one for the job's own target, and those that RedeliverSince has
+// added. The caller has checked that the job belongs to the workspace.
 func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.WebhookDeliveriesOfJob(ctx, jobID)
@@ -117,7 +122,7 @@ func (h *Hooks) OfJob(ctx context.Context, jobID string) (all []Delivery, err er
 	return all, err
 }
 
-// Page selects deliveries of an endpoint.
+// Page selects deliveries of an endpoint. Limit is 1 or more.
 type Page struct {
 	Status Status // "" means any
 	Before string // the page begins after this delivery id; "" means the newest
@@ -196,8 +201,9 @@ func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all
 	return all, err
 }
 
-// Test sends a webhook.test event to one endpoint, so that an owner can try a
-// receiver without rendering. Errors: webhook_endpoint_not_found,
+// Test sends a webhook.test event to one endpoint, so that an owner can try a receiver
+// without rendering. It returns before the call is made; the delivery's log shows what
+// came of it. A repeated call sends another test. Errors: webhook_endpoint_not_found,
 // webhook_endpoint_disabled.
 func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Delivery, err error) {
 	err = h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
@@ -219,14 +225,19 @@ func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Del
 	return d, err
 }
 
+// isDisabled refuses to send to an endpoint that is off: the delivery would fail at
+// once, and the caller can enable the endpoint first.
 func isDisabled(endpointID string) error {
 	return fault.New(fault.EndpointDisabled, "The webhook endpoint %s is disabled.", endpointID)
 }
 
+// noDelivery is the answer for a delivery that does not exist, belongs to another
+// workspace or to another job: the three must look alike.
 func noDelivery(deliveryID string) error {
 	return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
 }
 
+// readDelivery returns one delivery with its log, as the transaction has left it.
 func readDelivery(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, error) {
 	row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
 	if err != nil {
@@ -237,45 +248,4 @@ func readDelivery(ctx context.Context, tx *db.Tx, deliveryID string) (Delivery, 
 		return Delivery{}, err
 	}
 	return all[0], nil
-}
-
-// Redeliver sends a delivery of a job again, whatever its status. It starts at once
-// with the whole schedule ahead, and keeps the webhook-id, so that the receiver can
-// recognise a repetition. Errors: webhook_delivery_not_found,
-// webhook_endpoint_disabled.
-func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID string) (d Delivery, err error) {
-	err = h.DB.Write(ctx, func(tx *db.Tx) error {
-		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
-		if db.IsNotFound(err) || (err == nil && (row.WebhookDelivery.WorkspaceID != workspaceID || row.WebhookDelivery.JobID != jobID)) {
-			return noDelivery(deliveryID)
-		}
-		if err != nil {
-			return fmt.Errorf("read webhook delivery: %w", err)
-		}
-		// Locks are taken in the order lane, event, endpoint. Every writer keeps this
-		// order, so that two of them never deadlock.
-		if err := wakeLane(ctx, tx, row.WebhookDelivery.Lane); err != nil {
-			return err
-		}
-		if _, err := tx.WebhookEventLock(ctx, row.WebhookDelivery.EventID); err != nil {
-			return fmt.Errorf("lock webhook event: %w", err)
-		}
-		endpoint, err := tx.WebhookEndpointLock(ctx, row.WebhookDelivery.EndpointID)
-		if err != nil {
-			return fmt.Errorf("read webhook endpoint: %w", err)
-		}
-		if endpoint.DisabledAt != 0 || endpoint.DeletedAt != 0 {
-			return isDisabled(endpoint.EndpointID)
-		}
-		n, err := tx.WebhookRedeliver(ctx, query.WebhookRedeliverParams{Now: tx.Now, DeliveryID: deliveryID})
-		if err != nil {
-			return fmt.Errorf("redeliver webhook: %w", err)
-		}
-		if n == 0 { // deleted by Forget since it was read
-			return noDelivery(deliveryID)
-		}
-		d, err = readDelivery(ctx, tx, deliveryID)
-		return err
-	})
-	return d, err
 }

@@ -298,7 +298,7 @@ func TestSecretsAreSealedAndShownOnce(t *testing.T) {
 	})
 }
 
-func TestWorkspaceHasTenEndpointsAtMost(t *testing.T) {
+func TestWorkspaceHasAtMostTenEndpoints(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		for range contract.MaxWebhookEndpoints {

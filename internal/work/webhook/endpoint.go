@@ -13,8 +13,9 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Endpoint is an endpoint of a workspace as its owner sees it. A secret is shown only
-// when it is made.
+// Endpoint is an endpoint of a workspace as its owner sees it: an address that gets the
+// end of every job of the workspace. A secret is shown only when it is made. A disabled
+// endpoint keeps its secrets and its log.
 type Endpoint struct {
 	EndpointID     string     `json:"endpoint_id" doc:"Begins with WHE-."`
 	URL            string     `json:"url"`
@@ -26,6 +27,8 @@ type Endpoint struct {
 	CreatedAt      time.Time  `json:"created_at"`
 }
 
+// endpointOf leaves out what is the service's own: the lane, the workspace and the time
+// of the last failure.
 func endpointOf(r query.WebhookEndpoint) Endpoint {
 	e := Endpoint{
 		EndpointID: r.EndpointID, URL: r.Url, Description: r.Description, Enabled: r.DisabledAt == 0,
@@ -38,17 +41,18 @@ func endpointOf(r query.WebhookEndpoint) Endpoint {
 	return e
 }
 
-// NewEndpoint describes an endpoint to create.
+// NewEndpoint describes an endpoint to create. URL is required. An empty Secret makes
+// the service generate one. Description is the owner's note and may be empty.
 type NewEndpoint struct {
 	URL         string
 	Description string
-	Secret      string // "" has one made
-} // "" makes the service generate one
+	Secret      string
+}
 
 // Create adds an endpoint to a workspace. The endpoint receives every job that ends
 // from now on. secret is empty unless the service generated it; it is shown once and
-// never again. Errors: invalid_webhook_url, webhook_secret_too_short,
-// invalid_request, webhook_endpoint_limit_reached.
+// never again. A repeated call creates a second endpoint. Errors: invalid_webhook_url,
+// webhook_secret_too_short, invalid_request, webhook_endpoint_limit_reached.
 func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (e Endpoint, secret string, err error) {
 	chosen, made, err := h.chosenSecret(n.Secret)
 	if err != nil {
@@ -59,7 +63,8 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 		return Endpoint{}, "", err
 	}
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
-		// The workspace's lock makes the count below hold until the commit.
+		// The workspace's lock makes the count below hold until the commit: without it
+		// two calls at once could both create the last endpoint that the limit allows.
 		if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
 			return fmt.Errorf("lock workspace: %w", err)
 		}
@@ -89,7 +94,9 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 	return e, chosen, err
 }
 
-// List returns the endpoints of a workspace, newest first.
+// List returns the endpoints of a workspace, newest first: at most
+// contract.MaxWebhookEndpoints, so there are no pages. Deleted ones and the jobs' own
+// targets are not among them.
 func (h *Hooks) List(ctx context.Context, workspaceID string) (all []Endpoint, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)
@@ -156,7 +163,9 @@ func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Ch
 }
 
 // Delete removes an endpoint and its secrets. Its deliveries stay readable in their
-// jobs. Errors: webhook_endpoint_not_found.
+// jobs, and those that wait end with the reason endpoint_deleted. The row stays until
+// Forget has deleted the last delivery that names it. A repeated call finds nothing.
+// Errors: webhook_endpoint_not_found.
 func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) error {
 	return h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, row query.WebhookEndpoint) error {
 		if err := end(ctx, tx, row, WasDeleted); err != nil {
@@ -169,10 +178,11 @@ func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) erro
 	})
 }
 
-// Rotate gives an endpoint a new secret. Until ends, requests carry a signature of
-// each secret, so that the receiver can change over without losing an event. secret
-// is empty unless the service generated it. Errors: webhook_endpoint_not_found,
-// webhook_secret_too_short, invalid_request.
+// Rotate gives an endpoint a new secret. Until ends, contract.WebhookSecretOverlap from
+// now, requests carry a signature of each secret, so that the receiver can change over
+// without losing an event. A second Rotate within the overlap does not shorten the
+// first one's. secret is empty unless the service generated it. Errors:
+// webhook_endpoint_not_found, webhook_secret_too_short, invalid_request.
 func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given string) (secret string, ends time.Time, err error) {
 	chosen, made, err := h.chosenSecret(given)
 	if err != nil {
@@ -180,7 +190,8 @@ func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given strin
 	}
 	err = h.withLocked(ctx, workspaceID, endpointID, func(tx *db.Tx, _ query.WebhookEndpoint) error {
 		ends = tx.Time().Add(contract.WebhookSecretOverlap)
-		// Secrets that have already expired go first: at most two are ever valid.
+		// Secrets that have expired go first, so that the table holds only those that
+		// still sign and the new one.
 		if err := tx.WebhookSecretsForget(ctx, query.WebhookSecretsForgetParams{EndpointID: endpointID, Now: tx.Now}); err != nil {
 			return fmt.Errorf("forget webhook secrets: %w", err)
 		}
@@ -195,8 +206,12 @@ func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given strin
 	return chosen, ends, err
 }
 
-// withLocked runs do while it holds the locks of an endpoint's lane and row. The
-// driver takes them in the same order.
+// withLocked runs do while it holds the locks of an endpoint's lane and row. The driver
+// takes them in the same order.
+//
+// It reads the row twice: the first read, without a lock, only finds the lane's name.
+// The row may change before the locks are held, so ownership is checked again and do
+// gets the second read.
 func (h *Hooks) withLocked(ctx context.Context, workspaceID, endpointID string, do func(*db.Tx, query.WebhookEndpoint) error) error {
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookEndpointGet(ctx, endpointID)
@@ -227,7 +242,8 @@ func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string)
 }
 
 // end disables an endpoint at its owner's request. Dropping the lease takes the lane
-// from a running driver, which then cannot record anything.
+// from a running driver, which then cannot record anything: a call that is open at this
+// moment may still reach the receiver, but the log does not show it.
 func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, deliveryReason Reason) error {
 	if err := lease.Drop(ctx, tx, Queue, row.Lane); err != nil {
 		return err
@@ -236,6 +252,7 @@ func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, deliveryReas
 	return err
 }
 
+// read returns an endpoint as the transaction has left it, whoever owns it.
 func read(ctx context.Context, tx *db.Tx, endpointID string) (Endpoint, error) {
 	row, err := tx.WebhookEndpointGet(ctx, endpointID)
 	if err != nil {

@@ -13,7 +13,9 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Event is a fact that receivers are told of.
+// Event is a fact about a job, or a test of an endpoint, that receivers get. Its body
+// is fixed when it is stored, so a receiver that gets it days later still reads the job
+// as it was at that moment (decisions 9).
 type Event struct {
 	WorkspaceID string
 	JobID       string // "" for a test
@@ -21,14 +23,20 @@ type Event struct {
 	Data        any    // encoded as JSON
 }
 
-// Publish writes the event of a job that ends, with a delivery for each endpoint of
-// its workspace and for the job's own target. It runs in the transaction that ends
-// the job: either both are stored, or neither.
+// Publish writes the event of a job that ends, with a delivery for each endpoint of its
+// workspace and for the job's own target. It runs in the transaction that ends the job:
+// either both are stored, or neither.
+//
+// It stores the event even where nobody listens: an endpoint that is created later can
+// ask for it by RedeliverSince, and the audit can tell that no end was lost. Call it
+// once a job; the audit reports a second event.
 func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 	eventID, err := storeEvent(ctx, tx, e)
 	if err != nil {
 		return err
 	}
+	// The query returns the endpoints by lane. addDelivery locks one lane after the
+	// other, and two jobs that end at once must lock theirs in the same order.
 	endpoints, err := tx.WebhookTargets(ctx, query.WebhookTargetsParams{WorkspaceID: e.WorkspaceID, JobID: e.JobID})
 	if err != nil {
 		return fmt.Errorf("read webhook endpoints: %w", err)
@@ -41,8 +49,10 @@ func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 	return nil
 }
 
-// storeEvent writes an event. It encodes the body once, because every try must send
-// the same bytes.
+// storeEvent writes an event. It encodes the body once, because every try must send the
+// same bytes: a receiver that verifies an old try against a new body would see a
+// forgery. The timestamp in the body is the transaction's time, the same that the job's
+// row gets.
 func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	body, err := plainjson.Marshal(struct {
 		Type      string    `json:"type"`
@@ -90,18 +100,24 @@ func deliveryID(eventID, endpointID string) string {
 // workspaceOf needs no query.
 func laneOf(workspaceID, receiver string) string { return workspaceID + "/" + receiver }
 
+// workspaceOf is the reverse of laneOf. A workspace's id contains no slash.
 func workspaceOf(lane string) string {
 	workspaceID, _, _ := strings.Cut(lane, "/")
 	return workspaceID
 }
 
-// wakeLane schedules a lane for now and wakes the process that drives it. A
-// transaction that wakes several lanes does so in the order of their names, so that
-// two transactions never deadlock.
+// wakeLane schedules a lane for now and wakes the process that drives it. A transaction
+// that wakes several lanes does so in the order of their names, so that two
+// transactions never deadlock.
+//
+// Both halves are needed. The lease makes a lane that nobody drives due; the
+// announcement reaches a driver that holds the lane already and would otherwise look
+// only after pollInterval.
 func wakeLane(ctx context.Context, tx *db.Tx, lane string) error {
 	tx.Announce(laneTopic(lane)) // a running driver reads again what is due
 	return lease.AddOrAdvance(ctx, tx, Queue, lane, 0, tx.Time())
 }
 
-// laneTopic is the notification topic of a lane.
+// laneTopic is the notification topic of a lane. It is announced when a delivery of the
+// lane has become due.
 func laneTopic(lane string) string { return "webhook:" + lane }

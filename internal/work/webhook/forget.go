@@ -8,8 +8,9 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// forgetAtOnce bounds the events that one transaction deletes, so that no lock is
-// held for long.
+// forgetAtOnce bounds the events that one transaction deletes, so that no lock is held
+// for long. It is lower than pageOfEvents because each event takes up to five
+// statements here.
 const forgetAtOnce = 100
 
 // Forget deletes what is older than Life and has been quiet for that long: bodies of
@@ -47,7 +48,9 @@ func (h *Hooks) Forget(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// forget deletes one page of events and advances the cursor.
+// forget deletes one page of events and advances the cursor. The query locks the events
+// and skips those that another transaction holds, such as a redelivery; the next run
+// finds them.
 func (h *Hooks) forget(ctx context.Context, tx *db.Tx, page *query.WebhookEventsOverParams) (n int64, err error) {
 	events, err := tx.WebhookEventsOver(ctx, *page)
 	if err != nil {

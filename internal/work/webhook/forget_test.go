@@ -117,7 +117,7 @@ func TestAuditDistinguishesLostFromForgottenEvents(t *testing.T) {
 	})
 }
 
-func TestForgettingGoesPageByPage(t *testing.T) {
+func TestForgetDeletesPageByPage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		s.endJobs(250)

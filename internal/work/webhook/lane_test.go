@@ -75,9 +75,9 @@ func TestJobEndAndFailedCallNeverDeadlock(t *testing.T) {
 	})
 }
 
-// TestEndpointThatIsGoneIsCalledNoMore has many deliveries wait for one that
+// TestGoneEndpointIsNotCalledAgain has many deliveries wait for one that
 // answers 410: beyond the calls that were open, none is made.
-func TestEndpointThatIsGoneIsCalledNoMore(t *testing.T) {
+func TestGoneEndpointIsNotCalledAgain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		r := s.receiver(answering(410))
@@ -131,9 +131,9 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	})
 }
 
-// TestWorkspaceHasItsShareOfLanesAndNoMore holds the calls of more lanes than a
+// TestWorkspaceDrivesAtMostItsShareOfLanes holds the calls of more lanes than a
 // workspace may have driven: another workspace's are made, and in the end all.
-func TestWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
+func TestWorkspaceDrivesAtMostItsShareOfLanes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		const share, lanes = 64, 80
@@ -168,10 +168,10 @@ func TestWorkspaceHasItsShareOfLanesAndNoMore(t *testing.T) {
 	})
 }
 
-// TestLaneGoesOverToAnotherProcess silences the first one while its call is open:
+// TestLaneMovesToAnotherProcess silences the first one while its call is open:
 // the second calls again with the same id, and what the first one learns too late
 // is written nowhere.
-func TestLaneGoesOverToAnotherProcess(t *testing.T) {
+func TestLaneMovesToAnotherProcess(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
 		calls := make(chan chan int) // each receives the status to answer

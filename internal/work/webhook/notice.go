@@ -26,12 +26,13 @@ type Notices struct {
 	Log  *slog.Logger
 }
 
-// MaxNotices bounds the tries of a mail: with the runner's pauses, about an hour.
-// After that the owner still finds the reason in the API.
+// MaxNotices bounds the tries of a mail: with the runner's pauses, about an hour. After
+// that the mail is a dead letter, and the owner still finds the reason in the API.
 const MaxNotices = 60
 
-// Notify handles a lease of NoticeQueue. It sends nothing when the endpoint was
-// enabled or deleted in the meantime.
+// Notify handles a lease of NoticeQueue. It sends nothing when the endpoint was enabled
+// or deleted in the meantime. An error leaves the lease to the runner, which tries
+// again later; people who had their mail then get it a second time.
 func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 	var endpoint query.WebhookEndpoint
 	var people []string
@@ -53,9 +54,12 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 	return n.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
+// mailOwners mails every person of the workspace. Without a mail server it logs a
+// warning instead, which the operator can act on, and counts as done: a retry would
+// change nothing.
 func (n Notices) mailOwners(ctx context.Context, people []string, endpoint query.WebhookEndpoint) error {
 	if n.Send == nil {
-		n.Log.Warn("no mail server is configured, so tell them yourself that a webhook endpoint is disabled",
+		n.Log.Warn("no mail server is configured: inform the owners of this disabled webhook endpoint yourself",
 			"people", people, "endpoint_id", endpoint.EndpointID, "reason", endpoint.DisabledReason)
 		return nil
 	}
@@ -67,22 +71,23 @@ func (n Notices) mailOwners(ctx context.Context, people []string, endpoint query
 	return nil
 }
 
-// mailText shows the address without its query, which may hold a secret.
+// mailText shows the address without its query, which may hold a secret. It names the
+// start of the failing period as the time from which to redeliver.
 func mailText(e query.WebhookEndpoint) string {
 	address := e.Url
 	if u, err := url.Parse(e.Url); err == nil {
 		u.RawQuery, u.Fragment = "", ""
 		address = u.String()
 	}
-	why := "It answered 410 Gone, which asks for no more."
+	why := "It answered 410 Gone."
 	if Reason(e.DisabledReason) == Failing {
 		why = fmt.Sprintf("Every try since %s has failed.", db.Time(e.FailingSince).Format("2 January 2006 15:04 MST"))
 	}
 	return strings.Join([]string{
 		"The webhook endpoint " + e.EndpointID + " of " + contract.Service + " is disabled:", "", address, "", why, "",
-		"It is told nothing more until you enable it again:", "",
+		"It receives no more events until you enable it again:", "",
 		"  PATCH /v1/webhook-endpoints/" + e.EndpointID, `  {"enabled": true}`, "",
-		"and what it missed is sent again on demand:", "",
+		"To receive the events that it missed, send:", "",
 		"  POST /v1/webhook-endpoints/" + e.EndpointID + "/redeliver",
 		fmt.Sprintf(`  {"since": %q}`, db.Time(e.FailingSince).Format("2006-01-02T15:04:05Z")), "",
 	}, "\n")

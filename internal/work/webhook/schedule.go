@@ -13,9 +13,9 @@ import (
 // keeps deliveries that failed together from returning together.
 const spread = 0.1
 
-// pause is the wait after try number n of a round, from 1. more is false after the
-// last try. The wait is never shorter than Retry-After, up to WebhookLongestPause.
-// jitter is in [0, 1).
+// pause is the wait after try number n of a round, from 1. more is false after the last
+// try. The wait is never shorter than Retry-After, up to WebhookLongestPause. jitter is
+// in [0, 1): 0.5 gives the schedule's own pause.
 func pause(n int64, retryAfter time.Duration, jitter float64) (wait time.Duration, more bool) {
 	pauses := contract.WebhookPauses()
 	if n >= int64(len(pauses)) {

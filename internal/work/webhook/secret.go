@@ -18,11 +18,14 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// generatedBytes is the length of a generated secret.
+// generatedBytes is the length of a generated secret in bytes: 256 bits, the size of
+// the HMAC-SHA256 that it keys.
 const generatedBytes = 32
 
-// chosenSecret checks a caller's secret, or generates one. made reports which.
-// Errors: webhook_secret_too_short, invalid_request.
+// chosenSecret checks a caller's secret, or generates one. made reports which. The
+// bounds count characters, as spec 2.7 does. A secret that cannot be used as a key is
+// refused here, because it would fail every delivery later. Errors:
+// webhook_secret_too_short, invalid_request.
 func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error) {
 	if given == "" {
 		random := make([]byte, generatedBytes)
@@ -46,7 +49,7 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 }
 
 // signer accepts base64 after whsec_, as the Standard Webhooks specification has it,
-// and any other text as it stands (decisions on webhooks).
+// and any other text as it stands (decisions 9).
 func signer(secret string) (*standardwebhooks.Webhook, error) {
 	if strings.HasPrefix(secret, contract.WebhookSecretPrefix) {
 		return standardwebhooks.NewWebhook(secret)
@@ -55,7 +58,8 @@ func signer(secret string) (*standardwebhooks.Webhook, error) {
 }
 
 // sign returns the value of webhook-signature: one signature for each secret that is
-// valid now.
+// valid now, separated by spaces. A receiver accepts a request when any of them
+// matches, so it may change over at any moment of the overlap.
 func sign(secrets []string, eventID string, at time.Time, body string) (string, error) {
 	signatures := make([]string, len(secrets))
 	for i, secret := range secrets {

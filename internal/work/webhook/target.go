@@ -15,7 +15,9 @@ import (
 	"svc.example/internal/ground/outbound"
 )
 
-// Target is the checked webhook of a single job. The zero Target stands for none.
+// Target is the checked webhook of a single job. The zero Target stands for none. It
+// holds the secret in plain, so it lives only from the check of a request to its
+// transaction.
 type Target struct {
 	hooks  *Hooks
 	url    string
@@ -58,14 +60,16 @@ func (h *Hooks) check(ctx context.Context, url string) error {
 }
 
 // Attach stores the target in the transaction that creates the job. It returns the
-// secret to show once: "" unless the service generated it.
+// secret to show once: "" unless the service generated it. Nothing is called before the
+// job ends. The zero Target stores nothing.
 func (t Target) Attach(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (secret string, err error) {
 	if t.hooks == nil {
 		return "", nil
 	}
 	endpointID := id.New(id.Endpoint)
-	// Jobs of a workspace that name the same address share a lane, and so its bound
-	// of open calls.
+	// Jobs of a workspace that name the same address share a lane, and so its bound of
+	// open calls: a thousand jobs with one receiver open perLane calls, not a thousand.
+	// The hash keeps the address, which may hold a secret, out of the lane's name.
 	sum := sha256.Sum256([]byte(t.url))
 	err = tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{
 		EndpointID: endpointID, WorkspaceID: workspaceID, JobID: jobID, Url: t.url, Lane: laneOf(workspaceID, hex.EncodeToString(sum[:16])), CreatedAt: tx.Now,

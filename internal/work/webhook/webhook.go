@@ -41,39 +41,57 @@ const ConsolePage = "/console/webhooks"
 
 // Bounds of open calls.
 const (
-	// Lanes is how many lanes a process drives at once.
+	// Lanes is how many lanes a process drives at once. A slow receiver occupies its
+	// lane for up to contract.WebhookTimeout a call, so the number is far above what
+	// the processor needs: it bounds goroutines and connections, not work.
 	Lanes = 256
-	// perLane is how many calls one lane has open.
+	// perLane is how many calls one lane has open. One process at a time drives a lane,
+	// so an endpoint sees at most this many simultaneous requests from the whole
+	// service.
 	perLane = 8
-	// perWorkspace is how many lanes of one workspace a process drives.
+	// perWorkspace is how many lanes of one workspace a process drives: a quarter of
+	// Lanes, so that one workspace never occupies the whole process.
 	perWorkspace = 64
 )
 
-// Config is what Hooks need.
+// Config is what Hooks need. Every field is required. With a zero Life, Forget would
+// delete an event as soon as all its deliveries have ended.
 type Config struct {
+	// DB holds endpoints, events, deliveries and the lanes' leases. The caller closes
+	// it, after the last Drive has returned.
 	DB    *db.DB
 	Keys  *seal.Keys      // seal the endpoints' secrets
 	Guard *outbound.Guard // decides which addresses may be called
 	// Random makes secrets. Jitter, in [0, 1), spreads retries.
 	Random io.Reader
 	Jitter func() float64
-	// Life is how long an event and the log of its deliveries are kept.
+	// Life is how long an event and the log of its deliveries are kept after the last
+	// of them has ended; contract.WebhookRetention unless the operator sets another
+	// time.
 	Life time.Duration
-	// LeaseLife is how long a lane stays with a process that sends no heartbeat.
+	// LeaseLife is how long a lane stays with a process that sends no heartbeat. After
+	// that another process drives the lane and repeats the calls whose outcome was not
+	// stored.
 	LeaseLife time.Duration
 	Log       *slog.Logger
 }
 
-// Hooks are the webhooks of a service. Make one with New, once a process.
+// Hooks are the webhooks of a service. Make one with New, once a process: the bound of
+// lanes by workspace counts within one Hooks. Safe for concurrent use.
 type Hooks struct {
 	Config
 	client *http.Client
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// driving counts the lanes that this process drives, by workspace. A workspace
+	// without a lane has no entry, so that the map stays as small as the work at hand.
+	// mu guards it.
 	driving map[string]int // lanes by workspace
 }
 
-// New makes the webhooks of a service. Nothing runs before Drive is called.
+// New makes the webhooks of a service. Nothing runs before Drive is called. The HTTP
+// client that it builds is the guard's: it follows no redirect and connects to public
+// addresses only (spec 6 rule 2).
 func New(c Config) *Hooks {
 	return &Hooks{
 		Config:  c,

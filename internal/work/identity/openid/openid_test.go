@@ -26,9 +26,9 @@ func metadata(w http.ResponseWriter, own string) {
 	_, _ = fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":"%s/authorise","token_endpoint":"%s/token","jwks_uri":"%s/keys"}`, own, own, own, own)
 }
 
-// TestWhoGivesUpKeepsNobodyFromSigningIn has two people begin while the issuer is
+// TestCallerThatGivesUpDoesNotStopOthers has two people begin while the issuer is
 // slow: the first one leaves at once, and the second is served when it answers.
-func TestWhoGivesUpKeepsNobodyFromSigningIn(t *testing.T) {
+func TestCallerThatGivesUpDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	asked, answers := make(chan struct{}, 1), make(chan struct{})
 	i := issuer(t, func(w http.ResponseWriter, own string) {
@@ -50,26 +50,26 @@ func TestWhoGivesUpKeepsNobodyFromSigningIn(t *testing.T) {
 	second := begin(t.Context())
 	leave()
 	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("who left is told %v", err)
+		t.Errorf("the caller that gave up got %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := <-begin(gone); !errors.Is(err, context.Canceled) {
-		t.Errorf("who came and left is told %v", err)
+		t.Errorf("the caller that came and gave up got %v", err)
 	}
 	close(answers)
 	if err := <-second; err != nil {
-		t.Errorf("who waited is told %v", err)
+		t.Errorf("the caller that waited got %v", err)
 	}
 	if _, _, err := i.Start(t.Context()); err != nil {
-		t.Errorf("who comes later is told %v", err)
+		t.Errorf("the later caller got %v", err)
 	}
 	if len(asked) != 0 {
 		t.Error("the issuer was asked twice")
 	}
 }
 
-func TestAnIssuerThatIsAwayIsAskedAgain(t *testing.T) {
+func TestDiscoveryIsRetriedUntilTheIssuerAnswers(t *testing.T) {
 	t.Parallel()
 	times := 0
 	i := issuer(t, func(w http.ResponseWriter, own string) {

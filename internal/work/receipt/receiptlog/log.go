@@ -10,7 +10,7 @@
 // and a failed transaction leaves no gap. A read sees one moment, so one size never
 // has two roots. Leaves never change and are never removed.
 //
-// The row stores the roots of the complete subtrees (edge). An append reads and
+// The row stores the roots of the complete subtrees (frontier). An append reads and
 // writes that row and adds the leaf, and every 256 leaves one hash more.
 //
 // The package leaves to receipt what a proof looks like, to signing which key signs,
@@ -36,18 +36,21 @@ const (
 	tileWidth  = 1 << tileHeight
 )
 
-// Append adds one leaf in the caller's transaction and returns its index. It passes
-// the index to entry, so that the logged content can name it. The log stays locked
-// until the transaction ends, so append last.
+// Append adds one leaf in the caller's transaction and returns its index, from 0. It
+// passes the index to entry, so that the logged content can name it. The log stays
+// locked until the transaction ends, so append last: all other completions wait
+// meanwhile. A transaction that fails leaves neither leaf nor index behind.
 func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Entry, error)) (int64, error) {
 	head, err := tx.LogLock(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("lock the log: %w", err)
 	}
-	e, err := parseEdge(head.Size, head.Peaks)
+	e, err := parseFrontier(head.Size, head.Peaks)
 	if err != nil {
 		return 0, err
 	}
+	// The lock is held from here to the end of the transaction, so no other append gets
+	// this index.
 	index := e.size
 	leaf, err := entry(index)
 	if err != nil {
@@ -56,6 +59,8 @@ func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Ent
 	if err := tx.LogLeafAdd(ctx, query.LogLeafAddParams{LogIndex: index, Entry: hex.EncodeToString(leaf[:])}); err != nil {
 		return 0, fmt.Errorf("append leaf %d: %w", index, err)
 	}
+	// The leaf may complete tiles. Their roots are stored as rows, so that tiles above
+	// the lowest level are read without the leaves under them.
 	completed, err := e.add(leaf.LeafHash())
 	if err != nil {
 		return 0, err
@@ -75,7 +80,8 @@ func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Ent
 }
 
 // Name sets the log's name, which is the origin of its checkpoints. A log with leaves
-// keeps its name, because signed receipts refer to it.
+// keeps its name, because signed receipts refer to it; the call then changes nothing
+// and returns nil.
 func Name(ctx context.Context, tx *db.Tx, origin string) error {
 	if err := receipt.CheckOrigin(origin); err != nil {
 		return err
@@ -86,6 +92,8 @@ func Name(ctx context.Context, tx *db.Tx, origin string) error {
 	return nil
 }
 
+// hexOf and parseHash convert between hashes and their columns: 64 lower-case hex
+// digits, which both databases store as text.
 func hexOf(h tlog.Hash) string { return hex.EncodeToString(h[:]) }
 
 func parseHash(text string) (h tlog.Hash, err error) {

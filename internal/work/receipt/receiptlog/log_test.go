@@ -246,7 +246,7 @@ func tamper(t *testing.T, url, statement string, look func(tx *db.Tx)) {
 	look(&db.Tx{Queries: query.New(tx)})
 }
 
-func TestAuditFindsEveryChangeAndSaysWhere(t *testing.T) {
+func TestAuditLocatesEveryChange(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		b := open(t, dbtest.Open(t, db.Config{URL: url}))
@@ -260,7 +260,7 @@ func TestAuditFindsEveryChangeAndSaysWhere(t *testing.T) {
 			"DELETE FROM receipt_log_leaf WHERE log_index = 599":                        "leaf 599 is missing",
 			"UPDATE receipt_log_leaf SET entry = (SELECT o.entry FROM receipt_log_leaf o WHERE o.log_index = 21 - receipt_log_leaf.log_index) " +
 				"WHERE log_index IN (10, 11)": "a leaf from 0 to 255 was changed",
-			"INSERT INTO receipt_log_leaf (log_index, entry) VALUES (600, '" + other + "')":          "601 leaves are kept",
+			"INSERT INTO receipt_log_leaf (log_index, entry) VALUES (600, '" + other + "')":          "601 leaves are stored",
 			"INSERT INTO receipt_log_node (tile_level, number, hash) VALUES (1, 2, '" + other + "')": "3 hashes of full tiles",
 			"UPDATE receipt_log_node SET hash = '" + other + "' WHERE number = 1":                    "a leaf from 256 to 511 was changed",
 			"UPDATE receipt_log SET size = 512, peaks = '" + other + "'":                             "the log's row says 512",

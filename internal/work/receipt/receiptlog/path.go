@@ -26,7 +26,8 @@ func ParseTile(path string) (tlog.Tile, error) {
 	return tlog.ParseTilePath("tile/" + strconv.Itoa(tileHeight) + "/" + path)
 }
 
-// TilePath is the inverse of ParseTile.
+// TilePath is the inverse of ParseTile: the path of a tile below "tile/", as a client
+// requests it.
 func TilePath(t tlog.Tile) string {
 	path := strings.TrimPrefix(t.Path(), "tile/"+strconv.Itoa(tileHeight)+"/")
 	if rest, ok := strings.CutPrefix(path, dataLevel+"/"); ok {

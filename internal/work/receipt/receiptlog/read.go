@@ -17,13 +17,14 @@ import (
 // ErrNoTile reports that the log is too short to have the tile.
 var ErrNoTile = errors.New("the log has no such tile")
 
-// Head returns the log's checkpoint as of the transaction, unsigned.
+// Head returns the log's checkpoint as of the transaction, unsigned. An empty log has
+// size 0 and the root of the empty tree.
 func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
 	head, err := tx.LogHead(ctx)
 	if err != nil {
 		return receipt.Checkpoint{}, fmt.Errorf("read the log's row: %w", err)
 	}
-	e, err := parseEdge(head.Size, head.Peaks)
+	e, err := parseFrontier(head.Size, head.Peaks)
 	if err != nil {
 		return receipt.Checkpoint{}, err
 	}
@@ -35,7 +36,9 @@ func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
 }
 
 // Prove returns the proof that leaf index is in the current log, with a checkpoint
-// signed by key. Every hash of the proof has been checked against the root.
+// signed by key. Every hash of the proof has been checked against the root, so a
+// database that was altered gives an error, never a false proof. The proof is of the
+// transaction's moment; later ones differ and are as good.
 func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receipt.Inclusion, error) {
 	head, err := Head(ctx, tx)
 	if err != nil {
@@ -53,7 +56,8 @@ func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receip
 	return receipt.NewInclusion(index, path, checkpoint), nil
 }
 
-// tiles reads tiles within a transaction.
+// tiles reads tiles within a transaction, for tlog. All reads of a proof see one
+// moment.
 type tiles struct {
 	ctx context.Context
 	tx  *db.Tx
@@ -72,10 +76,13 @@ func (t tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
+// SaveTiles keeps nothing: tlog offers verified tiles to a cache, and there is none.
 func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // Tile reads the hashes of a tile in a row (C2SP tlog-tiles). Level -1 holds the
-// entries, each with its length in two bytes before it. Error: ErrNoTile.
+// entries, each with its length in two bytes before it. A tile that the log can fill
+// only in part is ErrNoTile under its full width; ask for the part that is there. What
+// this returns for a tile never changes. Error: ErrNoTile.
 func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
 	first := t.N * tileWidth
 	behind := first + int64(t.W)
@@ -103,6 +110,8 @@ func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
 	return data, nil
 }
 
+// leaves reads the rows first to behind-1 and joins what add makes of each. Fewer rows
+// than asked for mean that the log is shorter.
 func leaves(ctx context.Context, tx *db.Tx, first, behind int64, add func([]byte, receipt.Entry) []byte) ([]byte, error) {
 	rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: first, Behind: behind})
 	if err != nil {
@@ -122,6 +131,8 @@ func leaves(ctx context.Context, tx *db.Tx, first, behind int64, add func([]byte
 	return data, nil
 }
 
+// entryOf reads a leaf's row. A row that is not 32 bytes in hex was damaged after
+// Append.
 func entryOf(row query.ReceiptLogLeaf) (e receipt.Entry, err error) {
 	if len(row.Entry) != 2*len(e) {
 		return e, fmt.Errorf("leaf %d is damaged: %q", row.LogIndex, row.Entry)
@@ -130,6 +141,7 @@ func entryOf(row query.ReceiptLogLeaf) (e receipt.Entry, err error) {
 	return e, err
 }
 
+// nodes reads stored hashes of full tiles, which Append has kept.
 func nodes(ctx context.Context, tx *db.Tx, level, first, behind int64) ([]byte, error) {
 	rows, err := tx.LogNodes(ctx, query.LogNodesParams{TileLevel: level, First: first, Behind: behind})
 	if err != nil {

@@ -23,31 +23,35 @@ var (
 )
 
 // Source reads a log's files by their paths below /log/. A missing file is an
-// ErrNoTile.
+// ErrNoTile. The walker verifies all that it reads, so a source needs no trust.
 type Source interface {
 	Read(ctx context.Context, path string) ([]byte, error)
 }
 
-// Walk reads a whole log from outside, recomputes every hash and compares.
+// Walk reads a whole log from outside, recomputes every hash and compares. It reads
+// each tile once and holds one tile of leaves and the hashes of full tiles in memory:
+// 32 bytes for 256 leaves.
 type Walk struct {
 	Source Source
 	Keys   []receipt.PublicKey
 	// Known, which may be nil, is an earlier checkpoint: the log must still begin
 	// with what it signed.
 	Known []byte
-	// Progress is called with the number of leaves read.
+	// Progress is called with the number of leaves read after each tile of them, by
+	// Run's goroutine. It must not be nil.
 	Progress func(done, total int64)
 }
 
-// Walked is a log without defects.
+// Walked is a log without defects. Text is what a later Walk takes as Known.
 type Walked struct {
 	receipt.Checkpoint
-	Text  []byte // the signed checkpoint, to be kept as Known
-	Since int64  // number of leaves of Known
+	Text      []byte // the signed checkpoint, to be kept as Known
+	KnownSize int64  // leaves of Known; 0 when Known is nil
 }
 
-// Run reads and verifies the log. Errors: ErrFork, ErrHole, ErrAltered,
-// receipt.ErrNotInLog.
+// Run reads and verifies the log. It stops at the first defect, which the error names.
+// It sends nothing and changes nothing. Errors: ErrFork, ErrHole, ErrAltered,
+// receipt.ErrNotInLog; any other error comes from the Source.
 func (w Walk) Run(ctx context.Context) (Walked, error) {
 	text, err := w.Source.Read(ctx, "checkpoint")
 	if err != nil {
@@ -62,27 +66,30 @@ func (w Walk) Run(ctx context.Context) (Walked, error) {
 		return Walked{}, err
 	}
 	t := &walker{Walk: w, ctx: ctx, size: head.Size, known: known}
-	for t.edge.size < head.Size {
+	for t.frontier.size < head.Size {
 		if err := t.bundle(); err != nil {
 			return Walked{}, err
 		}
-		w.Progress(t.edge.size, head.Size)
+		w.Progress(t.frontier.size, head.Size)
 	}
+	// The tiles above the leaves are compared last, when all their hashes are known.
 	for i, nodes := range t.nodes {
 		if err := t.upper(i+1, nodes); err != nil {
 			return Walked{}, err
 		}
 	}
-	root, err := t.edge.root()
+	root, err := t.frontier.root()
 	if err != nil {
 		return Walked{}, err
 	}
 	if root != head.Root {
 		return Walked{}, fmt.Errorf("%w: the %d leaves have root %s, the checkpoint signs %s", ErrAltered, head.Size, root, head.Root)
 	}
-	return Walked{Checkpoint: head, Text: text, Since: known.Size}, nil
+	return Walked{Checkpoint: head, Text: text, KnownSize: known.Size}, nil
 }
 
+// known opens the earlier checkpoint and compares what can be compared before any tile
+// is read. A log that has become shorter has lost what it signed.
 func (w Walk) known(head receipt.Checkpoint) (receipt.Checkpoint, error) {
 	if w.Known == nil {
 		return receipt.Checkpoint{}, nil
@@ -99,17 +106,19 @@ func (w Walk) known(head receipt.Checkpoint) (receipt.Checkpoint, error) {
 	return known, nil
 }
 
-// walker is the state of a Walk.
+// walker is the state of a Walk. frontier holds what was read so far; its size is the
+// index of the next leaf.
 type walker struct {
 	Walk
-	ctx   context.Context
-	size  int64
-	known receipt.Checkpoint
-	edge  edge
-	nodes [][]tlog.Hash // hashes of full tiles, by tile level from 1
+	ctx      context.Context
+	size     int64
+	known    receipt.Checkpoint
+	frontier frontier
+	nodes    [][]tlog.Hash // hashes of full tiles, by tile level from 1
 }
 
-// tile reads the tile with hash first of a level that has count hashes.
+// tile reads the tile with hash first of a level that has count hashes. item is the
+// bytes of one entry or hash. A tile of another length than its width says is a hole.
 func (t *walker) tile(level int, first, count int64, item int) ([]byte, error) {
 	width := min(tileWidth, count-first)
 	path := TilePath(tlog.Tile{H: tileHeight, L: level, N: first / tileWidth, W: int(width)})
@@ -125,24 +134,27 @@ func (t *walker) tile(level int, first, count int64, item int) ([]byte, error) {
 	return data, nil
 }
 
-// bundle reads the next tile of entries and the tile of their hashes.
+// bundle reads the next tile of entries and the tile of their hashes, and compares each
+// hash with its entry: the served tiles must agree, since others verify by the hashes
+// alone.
 func (t *walker) bundle() error {
+	// C2SP puts the length of an entry before it, in two bytes.
 	const item = 2 + len(receipt.Entry{})
-	entries, err := t.tile(-1, t.edge.size, t.size, item)
+	entries, err := t.tile(-1, t.frontier.size, t.size, item)
 	if err != nil {
 		return err
 	}
-	hashes, err := t.tile(0, t.edge.size, t.size, tlog.HashSize)
+	hashes, err := t.tile(0, t.frontier.size, t.size, tlog.HashSize)
 	if err != nil {
 		return err
 	}
 	for len(entries) > 0 {
 		if int(binary.BigEndian.Uint16(entries)) != item-2 {
-			return fmt.Errorf("%w: leaf %d is not of 32 bytes", ErrAltered, t.edge.size)
+			return fmt.Errorf("%w: leaf %d is not 32 bytes long", ErrAltered, t.frontier.size)
 		}
 		leaf := receipt.Entry(entries[2:item]).LeafHash()
 		if leaf != tlog.Hash(hashes[:tlog.HashSize]) {
-			return fmt.Errorf("%w: leaf %d does not have the hash in its tile", ErrAltered, t.edge.size)
+			return fmt.Errorf("%w: leaf %d does not have the hash in its tile", ErrAltered, t.frontier.size)
 		}
 		if err := t.leaf(leaf); err != nil {
 			return err
@@ -154,7 +166,7 @@ func (t *walker) bundle() error {
 
 // leaf adds a leaf. At the size of the known checkpoint it compares the root.
 func (t *walker) leaf(hash tlog.Hash) error {
-	completed, err := t.edge.add(hash)
+	completed, err := t.frontier.add(hash)
 	if err != nil {
 		return err
 	}
@@ -165,17 +177,19 @@ func (t *walker) leaf(hash tlog.Hash) error {
 		}
 		t.nodes[i] = append(t.nodes[i], completed[level])
 	}
-	if t.edge.size != t.known.Size {
+	if t.frontier.size != t.known.Size {
 		return nil
 	}
-	root, err := t.edge.root()
+	root, err := t.frontier.root()
 	if err == nil && root != t.known.Root {
 		err = fmt.Errorf("%w: its first %d leaves have root %s, the known checkpoint signed %s", ErrFork, t.known.Size, root, t.known.Root)
 	}
 	return err
 }
 
-// upper compares the tiles of a level above the leaves.
+// upper compares the tiles of a level above the leaves with the hashes that the leaves
+// gave. Their hashes are not part of the root's computation, but proofs are made of
+// them.
 func (t *walker) upper(level int, want []tlog.Hash) error {
 	for first := int64(0); first < int64(len(want)); first += tileWidth {
 		data, err := t.tile(level, first, int64(len(want)), tlog.HashSize)
@@ -185,7 +199,7 @@ func (t *walker) upper(level int, want []tlog.Hash) error {
 		for i := first; len(data) > 0; i, data = i+1, data[tlog.HashSize:] {
 			if tlog.Hash(data[:tlog.HashSize]) != want[i] {
 				shift := tileHeight * level
-				return fmt.Errorf("%w: one from %d to %d does not give the hash of its tile", ErrAltered, i<<shift, (i+1)<<shift-1)
+				return fmt.Errorf("%w: one of those from %d to %d does not match the hash of its tile", ErrAltered, i<<shift, (i+1)<<shift-1)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func TestWalkOfAnHonestLogRemembersAndGrows(t *testing.T) {
 		for _, size := range []int64{0, 1, 255, 256, 600, 601} {
 			b.fill(size)
 			walked, err := served{b: b}.walk(known)
-			if err != nil || walked.Size != size || walked.Since != last || walked.Root != b.head().Root {
+			if err != nil || walked.Size != size || walked.KnownSize != last || walked.Root != b.head().Root {
 				t.Fatalf("%d leaves after %d: %+v, error %v", size, last, walked, err)
 			}
 			known, last = walked.Text, size
@@ -61,9 +61,9 @@ func TestWalkOfAnHonestLogRemembersAndGrows(t *testing.T) {
 	})
 }
 
-// TestWalkTellsWhatIsWrong serves an honest log of 600 leaves with one thing
+// TestWalkNamesTheDefect serves an honest log of 600 leaves with one thing
 // changed.
-func TestWalkTellsWhatIsWrong(t *testing.T) {
+func TestWalkNamesTheDefect(t *testing.T) {
 	t.Parallel()
 	const entry, hash = 34, 32
 	b := open(t, dbtest.Open(t, db.Config{URL: dbtest.URL(t, "sqlite")}))
@@ -90,7 +90,7 @@ func TestWalkTellsWhatIsWrong(t *testing.T) {
 		"an altered entry":         {map[string]func([]byte) []byte{"tile/entries/001": flip(44*entry + 9)}, receiptlog.ErrAltered, "leaf 300 "},
 		"swapped entries":          {map[string]func([]byte) []byte{"tile/entries/001": swap(44, 45, entry)}, receiptlog.ErrAltered, "leaf 300 "},
 		"a dropped entry":          {map[string]func([]byte) []byte{"tile/entries/001": drop(44, entry)}, receiptlog.ErrHole, "entries/001"},
-		"an entry of another size": {map[string]func([]byte) []byte{"tile/entries/001": flip(44*entry + 1)}, receiptlog.ErrAltered, "leaf 300 is not of 32 bytes"},
+		"an entry of another size": {map[string]func([]byte) []byte{"tile/entries/001": flip(44*entry + 1)}, receiptlog.ErrAltered, "leaf 300 is not 32 bytes long"},
 		"entries that are missing": {map[string]func([]byte) []byte{"tile/entries/001": nil}, receiptlog.ErrHole, "entries/001"},
 		"a last part is missing":   {map[string]func([]byte) []byte{"tile/entries/002.p/88": nil}, receiptlog.ErrHole, "entries/002.p/88"},
 		"an altered hash":          {map[string]func([]byte) []byte{"tile/0/000": flip(5 * hash)}, receiptlog.ErrAltered, "leaf 5 "},
@@ -114,8 +114,8 @@ func TestWalkTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestForkIsTold shows a walker one history and then another.
-func TestForkIsTold(t *testing.T) {
+// TestWalkDetectsAFork shows a walker one history and then another.
+func TestWalkDetectsAFork(t *testing.T) {
 	t.Parallel()
 	history := func(first byte, size int) book {
 		b := open(t, dbtest.Open(t, db.Config{URL: dbtest.URL(t, "sqlite")}))

@@ -30,13 +30,15 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// firstFile is the file of the first key in a new folder.
+// firstFile is the file of the first key in a new folder. Its name holds no key id, so
+// that processes that start together on an empty folder agree on one file.
 const firstFile = "signing.pem"
 
 // ErrNoKey reports that no valid key has its private half at hand.
 var ErrNoKey = errors.New("no signing key that is valid now is at hand")
 
-// Ring holds the private halves at hand. It is safe for concurrent use.
+// Ring holds the private halves at hand. It is safe for concurrent use. Nothing closes
+// it; the keys live as long as the process.
 type Ring struct {
 	folder string // where keys are created and searched; "" when the operator gives the key
 	mu     sync.Mutex
@@ -44,7 +46,9 @@ type Ring struct {
 }
 
 // Open reads the keys in folder, which must exist, and creates the first one in an
-// empty folder.
+// empty folder. Processes that open the same folder at once get the same first key.
+// Nothing is published yet: call Register before the first signature. A file that is
+// not a key is an error and stays as it is.
 func Open(folder string, entropy io.Reader) (*Ring, error) {
 	first, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy)
 	if err != nil {
@@ -66,13 +70,15 @@ func Open(folder string, entropy io.Reader) (*Ring, error) {
 	return r, nil
 }
 
-// Given returns the ring of one key that the operator gives.
+// Given returns the ring of one key that the operator gives. Such a ring has no folder:
+// it finds no key that another process makes, and Make fails.
 func Given(key receipt.Key) *Ring {
 	return &Ring{held: map[string]receipt.Key{key.Public().ID(): key}}
 }
 
 // Register publishes the keys at hand that are not published yet, valid from now. A
-// service calls it before it signs.
+// service calls it before it signs. Repeating it changes nothing. A key that was ended
+// stays ended.
 func (r *Ring) Register(ctx context.Context, tx *db.Tx) error {
 	for _, key := range r.keys() {
 		if err := publish(ctx, tx, key.Public()); err != nil {
@@ -82,6 +88,8 @@ func (r *Ring) Register(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
+// publish stores a public half with no end. The row is never deleted, because receipts
+// that the key has signed must be verifiable for ever.
 func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 	text, err := key.PEM()
 	if err != nil {
@@ -94,7 +102,10 @@ func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 	return nil
 }
 
-// Current returns the key to sign with in this transaction. Error: ErrNoKey.
+// Current returns the key to sign with in this transaction: the newest published one
+// that has not ended and whose private half is at hand. It reads the database each
+// time, so a rotation takes effect in every process with the next signature. Error:
+// ErrNoKey; any other error means that a key's file is damaged or the database failed.
 func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -106,6 +117,9 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 		if row.ValidTo != 0 && row.ValidTo <= tx.Now {
 			continue
 		}
+		// If a key's file is missing, the key belongs to another process or was taken
+		// away, and an older one may do. A file that is there and unreadable is an
+		// error, because signing with an older key would hide the damage.
 		key, err := r.find(row.KeyID)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return key, err
@@ -115,7 +129,8 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 }
 
 // find returns a key at hand. It reads a key that another process has created in the
-// folder in the meantime.
+// folder in the meantime. The lock covers the file, so that two callers read it once. A
+// missing key is an fs.ErrNotExist.
 func (r *Ring) find(id string) (receipt.Key, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,9 +152,11 @@ func (r *Ring) find(id string) (receipt.Key, error) {
 	return key, nil
 }
 
-// fileName is the file name of a key that rotation creates.
+// fileName is the file name of a key that rotation creates. 16 hex digits tell keys of
+// one folder apart; find still compares the whole id.
 func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
 
+// keys returns a copy of the keys at hand, in no order, so that callers need no lock.
 func (r *Ring) keys() []receipt.Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +167,9 @@ func (r *Ring) keys() []receipt.Key {
 	return all
 }
 
-// Make creates a key in the folder, for Rotate.
+// Make creates a key in the folder, for Rotate. It returns after the file is on disk: a
+// published key must never be lost by a crash. A key that is made and never published
+// signs nothing.
 func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	if r.folder == "" {
 		return receipt.Key{}, errors.New("the signing key is given, not made here: start the services with another one, then retire the old")
@@ -166,8 +185,10 @@ func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 var ErrForeign = errors.New("none of the keys at hand is this service's: give the folder (--data) that it keeps its keys in")
 
 // Rotate publishes next, which signs from now on, and ends the keys at hand after the
-// overlap. Error: ErrForeign when the service has keys and none is at hand, because
-// the service would not find the new key either.
+// overlap. The overlap is for processes that have not got next's file; until then they
+// sign with an old key. Keys that have ended, or end earlier, stay as they are. Error:
+// ErrForeign when the service has keys and none is at hand, because the service would
+// not find the new key either.
 func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -179,9 +200,12 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 	if len(rows) > 0 && !slices.ContainsFunc(rows, ours) {
 		return ErrForeign
 	}
+	// Before the old keys are ended, so that there is always a key to sign with.
 	if err := publish(ctx, tx, next.Public()); err != nil {
 		return err
 	}
+	// A key that has ended already, or ends before the overlap is over, keeps its
+	// earlier end.
 	for _, key := range r.keys() {
 		if key.Public().ID() == next.Public().ID() {
 			continue
@@ -193,18 +217,21 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 	return nil
 }
 
+// errNotEnded reports that Retire changed no row.
 var errNotEnded = errors.New("it is not published, or ends earlier")
 
 // ErrLastKey reports that no other key would remain to sign with.
 var ErrLastKey = errors.New("it is the last key without an end, and jobs could not be completed without it; make another first: svc admin signing-key rotate")
 
-// Retire ends a published key after the delay. Its signatures stay valid. Error:
-// ErrLastKey when no other published key remains.
+// Retire ends a published key after the delay. Its signatures stay valid, and a later
+// call can only bring the end forward. Error: ErrLastKey when no other published key
+// without an end remains.
 func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("read the signing keys: %w", err)
 	}
+	// A key with an end in the future does not count: once it ends, nothing could sign.
 	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
 	if !slices.ContainsFunc(rows, stays) {
 		return fmt.Errorf("signing key %s is not ended: %w", keyID, ErrLastKey)
@@ -219,14 +246,15 @@ func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) e
 	return nil
 }
 
-// Published is a key's public half with its validity.
+// Published is a key's public half with its validity (decisions 8).
 type Published struct {
 	Key       receipt.PublicKey
 	ValidFrom time.Time
 	ValidTo   time.Time // zero: no end is set
 }
 
-// All returns every published key, newest first.
+// All returns every published key, newest first, ended ones included. It recomputes
+// each key's id from its public half: a row that was altered is an error, never a key.
 func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
@@ -243,7 +271,8 @@ func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 	return all, nil
 }
 
-// PublicKeys returns the keys that verify receipts and checkpoints.
+// PublicKeys returns the keys that verify receipts and checkpoints, ended ones
+// included: what a key signed while it was valid stays good. Newest first.
 func PublicKeys(ctx context.Context, tx *db.Tx) ([]receipt.PublicKey, error) {
 	all, err := All(ctx, tx)
 	keys := make([]receipt.PublicKey, len(all))

@@ -194,7 +194,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 	})
 }
 
-func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
+func TestEndOfAKeyIsNeverPostponed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h service) {
 		id := h.signs(h.ring(t.TempDir()))
@@ -212,9 +212,9 @@ func TestEndOfAKeyIsNeverPutOff(t *testing.T) {
 	})
 }
 
-// TestKeyOfAnotherFolderIsNotRotatedIn: the service would never find it, and
+// TestKeyOfAnotherFolderIsNotRotated: the service would never find it, and
 // have none once the overlap is over.
-func TestKeyOfAnotherFolderIsNotRotatedIn(t *testing.T) {
+func TestKeyOfAnotherFolderIsNotRotated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h service) {
 		h.ring(t.TempDir())

@@ -9,8 +9,9 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// SetProofPages publishes or hides the proof pages of a workspace's receipts. Error:
-// workspace_not_found.
+// SetProofPages publishes or hides the proof pages of a workspace's receipts, those of
+// completed jobs too (decisions 8). Receipts stay valid and stay in the log either way.
+// Repeating it changes nothing. Error: workspace_not_found.
 func SetProofPages(ctx context.Context, tx *db.Tx, workspaceID string, show bool) error {
 	value := int64(0)
 	if show {

@@ -74,7 +74,7 @@ func (h service) doors(secret string) map[string]error {
 	return map[string]error{"account": account, "agent": agent, "node": node}
 }
 
-func TestKeyOpensItsOwnDoorOnly(t *testing.T) {
+func TestKeyWorksOnlyForItsOwnKind(t *testing.T) {
 	t.Parallel()
 	each(t, func(h service) {
 		account, agent, node := h.keys()

@@ -36,11 +36,14 @@ const (
 )
 
 // failureGap is the longest time between two failures that still counts as one period
-// of failure. It is longer than any pause of the schedule, so that an endpoint with
-// few events does not look healthy between two tries.
+// of failure. It is longer than any pause of the schedule, so that an endpoint with few
+// events does not look healthy between two tries. After a longer silence the period
+// starts anew: nobody knows whether the receiver worked in between.
 const failureGap = 36 * time.Hour
 
 // recordAttempt stores the outcome of one attempt and updates the endpoint's health.
+// The transaction holds the lane's lease (record), so no other process stores an
+// outcome of this delivery at the same time.
 func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) error {
 	if o.took == 0 { // the endpoint was disabled before the call
 		return d.giveUp(ctx, tx, o.delivery.DeliveryID)
@@ -72,6 +75,8 @@ func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) er
 	return d.updateHealth(ctx, tx, o)
 }
 
+// giveUp ends a delivery that was written while its endpoint was being disabled:
+// disable had failed all waiting deliveries before this one was there.
 func (d *laneDriver) giveUp(ctx context.Context, tx *db.Tx, deliveryID string) error {
 	err := tx.WebhookDeliveryFail(ctx, query.WebhookDeliveryFailParams{Reason: string(WasDisabled), Now: tx.Now, DeliveryID: deliveryID})
 	if err != nil {
@@ -81,7 +86,8 @@ func (d *laneDriver) giveUp(ctx context.Context, tx *db.Tx, deliveryID string) e
 }
 
 // verdict decides what follows from an outcome; next is zero when no further try
-// follows.
+// follows. Only the status decides, never the body (decisions 9): 2xx delivers, 410
+// ends the delivery, everything else is tried again until the schedule ends.
 func (d *laneDriver) verdict(o outcome, now time.Time) (status Status, reason Reason, next time.Time) {
 	if o.succeeded() {
 		return Delivered, "", time.Time{}
@@ -129,7 +135,8 @@ func (d *laneDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) err
 }
 
 // disableFailing disables an endpoint that its owner did not disable, and queues a
-// notice to the owner.
+// notice to the owner. When the endpoint is disabled already it does nothing more, so
+// an owner gets one mail, whatever the number of calls that fail at once.
 func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID string, why Reason) error {
 	d.due = nil // what waits for this endpoint is not called any more
 	disabled, err := disable(ctx, tx, endpointID, why, WasDisabled)
@@ -140,8 +147,8 @@ func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID s
 	return lease.Add(ctx, tx, NoticeQueue, endpointID, 0, tx.Time())
 }
 
-// disable ends an endpoint and fails its waiting deliveries. The caller ends the
-// lane's lease.
+// disable ends an endpoint and fails its waiting deliveries. The caller ends the lane's
+// lease. It returns false when the endpoint was disabled before.
 func disable(ctx context.Context, tx *db.Tx, endpointID string, why, deliveryReason Reason) (disabled bool, err error) {
 	n, err := tx.WebhookEndpointDisable(ctx, query.WebhookEndpointDisableParams{Now: tx.Now, Reason: string(why), EndpointID: endpointID})
 	if err != nil {

@@ -24,12 +24,19 @@ const (
 
 // Drive handles a lease of Queue. It makes the deliveries of one lane until none is
 // due. Then it reschedules the lane for the next due delivery, or finishes its lease.
+//
+// It returns nil when it has given the lease back itself. An error leaves the lease to
+// the runner, which counts it as a failure of the lane and tries again after a pause;
+// the deliveries are still pending then. The end of ctx stops the lane in the middle:
+// calls that are open are cut off, and a later driver makes them again.
 func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	workspaceID := workspaceOf(l.Subject)
 	if !h.admit(workspaceID) {
 		return h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Reschedule(ctx, tx, l.Ref(), Queue, tx.Time().Add(busyDelay)) })
 	}
 	defer h.release(workspaceID)
+	// Listen before the first read of due deliveries: one that is added between the two
+	// is then seen by the read or by the wake, never by neither.
 	wake, stop := h.DB.Listen(laneTopic(l.Subject))
 	defer stop()
 	calls, cancel := context.WithCancel(ctx)
@@ -44,7 +51,8 @@ func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 }
 
 // laneDriver runs one lane. Only its own goroutine touches its fields; calls report
-// through ended.
+// through ended. ended has room for every open call, so that a call never blocks on a
+// driver that has stopped.
 type laneDriver struct {
 	*Hooks
 	lease  lease.Lease
@@ -79,6 +87,8 @@ func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error
 		case o := <-d.ended:
 			done = d.collect(o)
 		}
+		// Checked apart from the select, which chooses at random when a call ended
+		// because of ctx.
 		if ctx.Err() != nil {
 			return ctx.Err() // the calls ended because the lane stops, so their outcomes mean nothing
 		}
@@ -89,7 +99,9 @@ func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error
 	}
 }
 
-// fill starts calls for due deliveries, up to perLane at once.
+// fill starts calls for due deliveries, up to perLane at once. It reads the database
+// only when it has nothing left to start or what it read is older than pollInterval: a
+// lane with a backlog would otherwise read it anew after every call.
 func (d *laneDriver) fill(ctx, calls context.Context) error {
 	slots := perLane - len(d.open)
 	if slots == 0 {
@@ -118,7 +130,9 @@ func (d *laneDriver) fill(ctx, calls context.Context) error {
 	return nil
 }
 
-// readDue reads the lane's deliveries that are due and not open.
+// readDue reads the lane's deliveries that are due and not open. It asks for dueBatch
+// rows beyond the open ones, because those are still due in the database and would
+// otherwise fill the batch.
 func (d *laneDriver) readDue(ctx context.Context) error {
 	d.readAt = time.Now()
 	return d.DB.Read(ctx, func(tx *db.Tx) error {
@@ -131,6 +145,7 @@ func (d *laneDriver) readDue(ctx context.Context) error {
 		// a batch.
 		secrets := map[string][]string{}
 		for _, row := range rows {
+			// An open call's row is still pending until its outcome is stored.
 			if d.open[row.WebhookDelivery.DeliveryID] {
 				continue
 			}
@@ -164,9 +179,16 @@ func (d *laneDriver) collect(first outcome) []outcome {
 	}
 }
 
-// record stores outcomes. When no call is open, it also tries to release the lane.
+// record stores outcomes. When no call is open, it also tries to release the lane. It
+// reports true when the lane's lease is gone and the run is over.
+//
+// The heartbeat comes first: it proves that the lease is still this process's and locks
+// its row. Without it a process that was silent for LeaseLife would overwrite what its
+// successor has stored.
 func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, err error) {
 	err = d.DB.Write(ctx, func(tx *db.Tx) error {
+		// The transaction may run twice after a conflict, and the first run may have
+		// set it.
 		settled = false
 		if err := lease.Beat(ctx, tx, d.lease.Ref(), 0, d.LeaseLife); err != nil {
 			return err // another process drives the lane and has repeated the calls
@@ -185,7 +207,8 @@ func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, 
 	return settled, err
 }
 
-// finishIfIdle ends the run when nothing is due.
+// finishIfIdle ends the run when nothing is due. A false result means that a delivery
+// became due in between; the run goes on.
 func (d *laneDriver) finishIfIdle(ctx context.Context) (settled bool, err error) {
 	return d.record(ctx, nil)
 }
@@ -207,9 +230,9 @@ func (d *laneDriver) releaseLane(ctx context.Context, tx *db.Tx) (settled bool, 
 	return true, lease.Reschedule(ctx, tx, d.lease.Ref(), Queue, db.Time(next))
 }
 
-// admit counts a lane of a workspace, unless the workspace already drives
-// perWorkspace lanes. Without this limit one workspace with many slow receivers would
-// fill the whole process.
+// admit counts a lane of a workspace, unless the workspace already drives perWorkspace
+// lanes. Without this limit one workspace with many slow receivers would fill the whole
+// process. The count is per process; several processes drive that much more.
 func (h *Hooks) admit(workspaceID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -220,6 +243,8 @@ func (h *Hooks) admit(workspaceID string) bool {
 	return true
 }
 
+// release undoes one admit. Calling it without a successful admit would let a workspace
+// exceed its share.
 func (h *Hooks) release(workspaceID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

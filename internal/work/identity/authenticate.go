@@ -1,0 +1,116 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// NodeKey is the credential of a worker. It belongs to the operator, not to a
+// workspace. Name is what the operator called it, not what the worker reports.
+type NodeKey struct {
+	KeyID string
+	Name  string
+}
+
+// bearer extracts the secret of an Authorization header. It checks the kind by the
+// prefix, so that a key of another kind is refused without a query, although it may be
+// valid elsewhere (decisions 2). The length tells account keys from the other kinds,
+// whose prefixes begin with theirs.
+func bearer(header, prefix string) (string, error) {
+	scheme, secret, _ := strings.Cut(header, " ")
+	secret = strings.TrimSpace(secret)
+	if header == "" {
+		return "", fault.New(fault.Unauthenticated, "This route needs a key that begins with %s.", prefix)
+	}
+	if !strings.EqualFold(scheme, "Bearer") || len(secret) != len(prefix)+secretLength || !strings.HasPrefix(secret, prefix) {
+		return "", fault.New(fault.Unauthenticated, "This is not a key of the kind that this route takes: it begins with %s.", prefix)
+	}
+	return secret, nil
+}
+
+// touchEvery is the precision of a key's last-used time. It saves a write per request:
+// a busy key writes once a minute.
+const touchEvery = time.Minute
+
+// keyState is what every kind of key's row says about its use, in microseconds; 0 means
+// never.
+type keyState struct{ revokedAt, lastUsedAt int64 }
+
+// authenticate finds the key of the header's secret and records its use. An unknown and
+// a revoked key get the same answer. find runs as a single statement and nothing is
+// cached, so a revocation counts from the next request on. touch runs in a transaction
+// of its own and changes the row only if it is still older, so that concurrent requests
+// of a key write once. When the write fails, so does the request.
+func authenticate(ctx context.Context, d *db.DB, header, prefix string,
+	find func(ctx context.Context, tx *db.Tx, secretHash string) (keyState, error), touch func(tx *db.Tx) error,
+) error {
+	secret, err := bearer(header, prefix)
+	if err != nil {
+		return err
+	}
+	var stale bool
+	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
+		s, err := find(ctx, tx, hash(secret))
+		if db.IsNotFound(err) || (err == nil && s.revokedAt != 0) {
+			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")
+		}
+		if err != nil {
+			return fmt.Errorf("look up key: %w", err)
+		}
+		stale = tx.Now-s.lastUsedAt > touchEvery.Microseconds()
+		return nil
+	})
+	if err != nil || !stale {
+		return err
+	}
+	if err := d.Write(ctx, touch); err != nil {
+		return fmt.Errorf("record the key's use: %w", err)
+	}
+	return nil
+}
+
+// Agent authenticates an Authorization header as an agent key. Error:
+// unauthenticated.
+func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
+	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
+		row, err := tx.AgentKeyBySecret(ctx, secret)
+		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
+	})
+	return p, err
+}
+
+// Account authenticates an Authorization header as an account key. Error:
+// unauthenticated.
+func Account(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
+	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
+		row, err := tx.AccountKeyBySecret(ctx, secret)
+		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
+	})
+	return p, err
+}
+
+// Node authenticates an Authorization header as a worker's key. Error:
+// unauthenticated.
+func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error) {
+	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
+		row, err := tx.NodeKeyBySecret(ctx, secret)
+		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
+		return keyState{row.RevokedAt, row.LastUsedAt}, err
+	}, func(tx *db.Tx) error {
+		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
+	})
+	return key, err
+}
