@@ -145,6 +145,8 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		return err
 	}
 	defer res.Body.Close()
+	// The status of a refusal counts even when its body cannot be read, so it is
+	// looked at first.
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errorFrom(res, text, time.Now())
@@ -168,6 +170,7 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
+	// All tries carry the same key; only so does the server recognise a repetition.
 	if x.key != "" {
 		req.Header.Set("Idempotency-Key", x.key)
 	}

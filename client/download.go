@@ -34,6 +34,8 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	if err != nil {
 		return nil, err
 	}
+	// An earlier call, or another process, has finished: the bytes decide, not the
+	// name.
 	if sum, err := digest.OfFile(path); err == nil && sum == artifact.SHA256 {
 		progress(artifact.SizeBytes, artifact.SizeBytes)
 		return artifact, nil

@@ -102,6 +102,8 @@ func newUpload(r InspectRequest) (*upload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("form the upload: %w", err)
 	}
+	// The form writes its end into the same buffer, hence the copy of its
+	// beginning.
 	u.head = bytes.Clone(frame.Bytes())
 	frame.Reset()
 	if err := form.Close(); err != nil {
@@ -162,6 +164,7 @@ func (u *upload) open() (body, error) {
 	file := u.source
 	length := int64(-1)
 	if u.size >= 0 {
+		// A file that grows meanwhile is cut at the announced length.
 		file = io.LimitReader(file, u.size)
 		length = int64(len(u.head)) + u.size + int64(len(u.tail))
 	}

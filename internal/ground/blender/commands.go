@@ -71,6 +71,7 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 		if err != nil {
 			return fmt.Errorf("write a command for Blender: %w", err)
 		}
+		// A broken pipe means that Blender has ended; why is in its exit status.
 		if _, err := p.commands.Write(append(line, '\n')); err != nil {
 			return p.ended()
 		}
@@ -86,6 +87,7 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			if why := v.sample(time.Now()); why != "" {
 				return p.abandon(why, nil)
 			}
+		// A new status line is progress, even when the command has not ended.
 		case <-p.output.changed:
 			v.moved = time.Now()
 		case r, ok := <-p.replies:

@@ -60,6 +60,8 @@ func (w *treeWalk) walk(tree record, muted bool, depth int) {
 		off := muted || n.int("flag")&nodeMuted != 0
 		switch n.int("type") {
 		case nodeGroup:
+			// Another group may use the same tree unmuted, so it is visited after
+			// all others.
 			if off && !muted {
 				w.muted = append(w.muted, n.ptr("id"))
 				continue

@@ -86,12 +86,16 @@ func (f *file) cycles(r record, s *Scene) {
 		samples = samplesTo293
 	}
 	s.Samples = value("samples", samples, samplesSince)
+	// The switch existed up to 2.93; Blender applies and drops it when it loads
+	// such a file.
 	if old && set["use_square_samples"].n != 0 {
 		s.Samples = squared(s.Samples)
 	}
 	s.AdaptiveSampling = value("use_adaptive_sampling", flag(!old), 1) != 0
 	s.Denoise = value("use_denoising", flag(!old), 1) != 0
 	s.Denoiser = denoiser(value("denoiser", denoiserOIDN, denoiserOIDN))
+	// Before 2.90 each view layer had the switch. A file in which Cycles stored
+	// nothing has none of them.
 	if v < firstSceneDenoising() && group.l != nil {
 		s.Denoise, s.Denoiser = layersDenoise(r)
 	}

@@ -36,7 +36,8 @@ func (f *file) externals() []External {
 	return append(all, f.linkedFiles()...)
 }
 
-// adder takes one external file that the data-block of r wants.
+// adder takes one external file that the data-block of r wants. An empty path
+// stands for no file.
 type adder func(r record, kind Kind, path string, packed bool)
 
 // images adds the images that stand for files. A movie or a sequence may be packed
@@ -109,6 +110,7 @@ func (f *file) strips(add adder) {
 		switch r.int("type") {
 		case stripImage:
 			kind := KindImage
+			// The pictures of a strip are an array of elements in one block.
 			if element.kept.count > 1 {
 				kind = KindImageSequence
 			}

@@ -38,6 +38,7 @@ type index struct {
 	places []place // sorted by owner, then address; no two are equal in both
 }
 
+// chunkOf is a chunk with the kind that it belongs to, which is needed to read it.
 type chunkOf struct {
 	held  *held
 	bytes []byte
@@ -178,6 +179,7 @@ func (f *file) at(r record, addr uint64, as string) record {
 	f.steps++
 	g := groupOf(r)
 	if k, ok := f.indexed(g).find(r.kept.owner, addr); ok && f.dna.StructName(k.index) == as {
+		// A large struct costs more to unpack than a step, so it counts as several.
 		found := f.record(k, as)
 		f.steps += len(found.bytes) / stepBytes
 		return found
@@ -212,6 +214,8 @@ func (f *file) indexed(g group) *index {
 // last in the file, which sorting puts first.
 func newIndex(k *keeper, g group) *index {
 	x := &index{}
+	// The kinds are visited in the order of the file, so that equal files give
+	// equal answers.
 	for _, h := range k.inOrder {
 		if h.kind.group != g {
 			continue
@@ -279,6 +283,8 @@ func (f *file) ownerName(r record) string {
 	if r.kept.group == inFacts {
 		return r.name()
 	}
+	// A name is kept apart from the data only for data-blocks that are not facts
+	// themselves.
 	for _, g := range []group{inNames, inFacts} {
 		if k, ok := f.indexed(g).first(r.kept.owner); ok {
 			return f.headName(k)

@@ -41,6 +41,8 @@ func readHeader(s *stream) (header, error) {
 	if b[7] == '_' || b[7] == '-' {
 		return oldHeader(b[:oldHeaderSize])
 	}
+	// The older form has the size of an address here, the newer one its own length
+	// in digits.
 	if b[7] < '0' || b[7] > '9' {
 		return header{}, &DamagedError{Offset: 7, What: fmt.Sprintf("the header says neither 32 nor 64 bit but %q", b[7])}
 	}

@@ -70,6 +70,8 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 		k.kinds[key] = h
 		k.inOrder = append(k.inOrder, h)
 	}
+	// Once evicted, a kind stays evicted: a list of which the middle is missing
+	// would look whole.
 	if h.gone {
 		return nil
 	}

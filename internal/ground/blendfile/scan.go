@@ -19,12 +19,14 @@ const (
 // the block, and whether a scene speaks of its address.
 type scan struct {
 	*stream
-	header  header
-	keep    *keeper
-	dna     *dna.DNA
-	global  kept
-	thumb   *Thumbnail
-	blocks  int
+	header header
+	keep   *keeper
+	dna    *dna.DNA
+	global kept
+	thumb  *Thumbnail
+	blocks int
+	// owner changes with every data-block; the blocks come in the order in which
+	// Blender wrote them.
 	owner   owner
 	idents  int                 // data-blocks so far
 	inScene map[uint64]struct{} // every word of every scene: cameras are among them
@@ -32,6 +34,7 @@ type scan struct {
 }
 
 // owner is the data-block that DATA blocks belong to: the last one before them.
+// Nothing in a DATA block names it.
 type owner struct {
 	block
 	ordinal int    // among the data-blocks, from 1; 0 = none yet

@@ -55,6 +55,8 @@ func (f *file) scene(r record) *Scene {
 		FPS:                  float64(r.int("r.frs_sec")),
 		Camera:               f.objectName(r.ptr("camera")),
 	}
+	// A base of 0 or no number comes from a damaged file; the rate alone is then
+	// the answer.
 	if fps := s.FPS / r.float("r.frs_sec_base"); !math.IsInf(fps, 0) && !math.IsNaN(fps) && fps > 0 {
 		s.FPS = fps
 	}

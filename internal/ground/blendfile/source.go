@@ -142,6 +142,8 @@ func (s *stream) drain() error {
 			break
 		}
 	}
+	// The decoder may have stopped before the source's end, at bytes that belong to
+	// no packed frame.
 	if s.src.err == nil {
 		_, _ = io.CopyBuffer(io.Discard, s.src, buffer) // src.err keeps the failure
 	}

@@ -41,6 +41,7 @@ func Envelope(err error, requestID string) (int, Body) {
 	}
 	row := Lookup(e.Code)
 	status := row.Status
+	// Failure codes of jobs have no status of their own.
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}

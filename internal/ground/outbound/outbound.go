@@ -154,7 +154,7 @@ func form(u *url.URL) error {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err == nil && ip.Is4In6() {
-		return refuse("its host is an IPv4 address in IPv6 clothes")
+		return refuse("its host is an IPv4 address written as IPv6")
 	}
 	if err != nil && endsInNumber(host) {
 		return refuse("its host is neither a name nor an address in four decimal parts")
@@ -230,6 +230,7 @@ const (
 // Bodies arrive as they were sent: compressed ones stay compressed. Errors of a
 // call wrap a *Refused, ErrTooLarge or what the network says.
 func (g *Guard) Client(l Limits) *http.Client {
+	// Control runs on each socket after resolution and before the connection.
 	dialer := &net.Dialer{Timeout: l.Timeout, Control: g.atSocket, Resolver: g.cfg.Resolver}
 	return &http.Client{
 		Timeout:       l.Timeout,

@@ -24,8 +24,11 @@ var exrMagic = [4]byte{0x76, 0x2f, 0x31, 0x01}
 const exrOtherLayouts = 0x200 | 0x800 | 0x1000
 
 const (
-	maxEXRHeader = 1 << 20 // bytes of all attributes; a thousand layers take a tenth
-	maxEXRChunk  = 1 << 30
+	// maxEXRHeader bounds the bytes of all attributes; those of a thousand layers
+	// take a tenth of it.
+	maxEXRHeader = 1 << 20
+	// maxEXRChunk bounds one chunk, which is held in memory: 1 GiB.
+	maxEXRChunk = 1 << 30
 )
 
 // exrRows is how many rows a chunk holds, by compression: none, RLE, ZIPS, ZIP,

@@ -160,6 +160,8 @@ func expandEXR(stored []byte, compression byte, want int) (out []byte, err error
 	case 2, 3:
 		var z io.ReadCloser
 		if z, err = zlib.NewReader(bytes.NewReader(stored)); err == nil {
+			// One byte more than wanted shows a stream that is too long, without
+			// unpacking all of it.
 			raw, err = io.ReadAll(io.LimitReader(z, int64(want)+1))
 		}
 	default:

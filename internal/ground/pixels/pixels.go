@@ -44,6 +44,7 @@ func Read(r io.Reader) (Picture, error) { return ReadAtMost(r, MaxPixels) }
 func ReadAtMost(r io.Reader, most int64) (Picture, error) {
 	most = min(most, MaxPixels)
 	in := bufio.NewReader(r)
+	// Peek leaves the bytes in place: every decoder wants the file from its start.
 	head, err := in.Peek(4)
 	if err != nil {
 		return Picture{}, fmt.Errorf("read the picture's first bytes: %w", noEOF(err))

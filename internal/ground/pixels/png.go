@@ -194,6 +194,7 @@ func (f *pngFile) picture(k pngKind) (Picture, error) {
 			return Picture{}, err
 		}
 		switch f.kind() {
+		// They would change the meaning of pixels that have been hashed already.
 		case "IHDR", "PLTE", "tRNS":
 			return Picture{}, errOrder
 		case "IEND":
@@ -229,6 +230,7 @@ func (f *pngFile) rows(k pngKind) (Picture, error) {
 		}
 		widen(wide, row[1:], k)
 		form.row(wide)
+		// The two rows swap places, so that no row is allocated after the first.
 		row, above = above, row
 	}
 	// The end of the stream carries a checksum of all rows.

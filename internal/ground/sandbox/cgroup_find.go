@@ -141,6 +141,7 @@ func usable(g *groups) *groups {
 	if err != nil {
 		return nil
 	}
+	// A group that can be made but not removed would be left behind for every job.
 	if trial.remove() != nil {
 		return nil
 	}
@@ -175,6 +176,8 @@ func ownMemoryLimit() int64 {
 			if err == nil && err2 == nil && (least == 0 || limit < least) {
 				least = limit
 			}
+			// Groups nest: go up to the mount's top, beyond which nothing is
+			// visible.
 			at.own = filepath.Dir(at.own)
 		}
 	}

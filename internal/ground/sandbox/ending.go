@@ -51,6 +51,8 @@ func (p *Process) ending(waitErr error) Ending {
 		switch {
 		case status.Signaled():
 			e.Status, e.Signal = 0, status.Signal()
+		// Bubblewrap passes a signal on as a status; without it the kernel's own
+		// word is above.
 		case p.init != nil && e.Status > bySignal && e.Status <= bySignal+64:
 			e.Status, e.Signal = 0, syscall.Signal(e.Status-bySignal)
 		}

@@ -54,6 +54,8 @@ func become(args []string) error {
 	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
+	// Wait first: what is done before the control group is set is not limited by
+	// it.
 	if o.Wait > 0 {
 		if err := await(o.Wait); err != nil {
 			return err

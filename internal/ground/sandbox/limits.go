@@ -86,6 +86,7 @@ func (l Limits) apply(byGroup bool) error {
 	set := func(resource int, limit, most int64) error {
 		return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: uint64(limit), Max: uint64(most)})
 	}
+	// The kernel counts whole seconds; 0 would leave no time at all.
 	seconds := max(int64(l.CPU/time.Second), 1)
 	limits := map[int][2]int64{
 		unix.RLIMIT_CORE:   {0, 0},

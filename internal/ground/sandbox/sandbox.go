@@ -144,6 +144,8 @@ func (s *Sandbox) try(ctx context.Context) (seen Observation, err error) {
 	if err != nil {
 		return seen, err
 	}
+	// A trial that hangs, as a broken driver can make it, is killed with all it
+	// started.
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
 	output := make(chan []byte, 1)

@@ -34,11 +34,16 @@ type Command struct {
 // and more than once. Wait must be called exactly once: without it the control
 // group and the zombie stay.
 type Process struct {
-	cmd       *exec.Cmd
-	init      *initProcess // the first process of its own world; nil without bubblewrap
-	group     *group       // nil where there is none
-	kill      sync.Once
-	before    int64 // systemOOMKills at the start
+	// cmd is what we started: bubblewrap, our own program, or the program itself
+	// when the Sandbox is nil.
+	cmd   *exec.Cmd
+	init  *initProcess // the first process of its namespace; nil without bubblewrap
+	group *group       // nil where there is none
+	// kill makes Kill act once: after Wait the ids may belong to other processes.
+	kill sync.Once
+	// before tells an end for want of memory that happens meanwhile from earlier
+	// ones.
+	before    int64 // systemOOMKills at the start, -1 where unknown
 	limits    Limits
 	sandboxed bool // not Off
 }
@@ -62,6 +67,8 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 		return nil, err
 	}
 	cmd := exec.Command(name, args...)
+	// Full slice expressions keep append from writing into the caller's array, here
+	// and below.
 	cmd.ExtraFiles = append(c.Pass[:len(c.Pass):len(c.Pass)], pipes.theirs...)
 	var g *group
 	if s.groups != nil {
@@ -74,6 +81,7 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 		return nil, errors.Join(err, g.remove())
 	}
 	p.group, p.limits, p.sandboxed = g, s.limits, true
+	// Without this, readPID would wait for a bubblewrap that has died.
 	pipes.closeTheirs()
 	if err := p.settle(pipes); err != nil {
 		p.Kill()
@@ -86,6 +94,7 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 // own, so that without a namespace Kill still reaches its children.
 func begin(cmd *exec.Cmd, c Command) (*Process, error) {
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Output, c.Output
+	// For exec.Cmd nil means our whole environment, which may hold keys.
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}

@@ -215,6 +215,7 @@ func (d *DNA) Layout(name string) (*Layout, error) {
 		}
 		m.Size = unit * m.Count
 		at += m.Size
+		// A reader would otherwise take bytes of the next struct for this one's.
 		if at > l.Size {
 			return nil, fmt.Errorf("the DNA's struct %s has members of more than its %d bytes", l.Name, l.Size)
 		}
@@ -267,6 +268,7 @@ func (d *DNA) Find(l *Layout, path string) (Field, bool, error) {
 		if !more {
 			return f, true, nil
 		}
+		// Behind a pointer lies another block, at no offset of this one.
 		if f.Pointer {
 			return Field{}, false, nil
 		}
