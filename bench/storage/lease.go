@@ -14,7 +14,6 @@ import (
 
 	"svc.example/bench/rounds"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 )
 
@@ -68,11 +67,7 @@ func measureLeases(ctx context.Context, b *rounds.Run, into rounds.Record, engin
 					return err
 				}
 				many, err = leaseRate(ctx, store, subject+"-many", atOnce, func(tx *db.Tx, holder string) ([]lease.Lease, error) {
-					ids, err := tx.FramesFor(ctx, query.FramesForParams{JobID: subject + "-many", Holder: holder, Now: tx.Now, Max: atOnce})
-					if err != nil {
-						return nil, err
-					}
-					return lease.ClaimIDs(ctx, tx, ids, holder, time.Minute)
+					return lease.ClaimOf(ctx, tx, leaseQueue, subject+"-many", nil, holder, atOnce, time.Minute)
 				})
 				return err
 			}, func() (err error) {

@@ -15,6 +15,19 @@ WHERE lease_id IN (
   LIMIT ?5)
 RETURNING *;
 
+-- name: LeaseClaimOf
+-- The plus keeps SQLite from the index by due_at: that one would sort all that
+-- waits.
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+WHERE lease_id IN (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = ?3 AND l.subject = ?4 AND l.state = 'waiting' AND +l.due_at <= ?5
+    AND l.item NOT IN (SELECT s.value FROM json_each(?6) s)
+  ORDER BY l.item
+  LIMIT ?7)
+RETURNING *;
+
 -- name: LeaseClaimIDs
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
@@ -23,15 +36,6 @@ RETURNING *;
 
 -- name: LeaseLock
 SELECT lease_id FROM lease WHERE lease_id = ?1;
-
--- name: FramesFor
--- The plus keeps SQLite from the index by due_at: that one would sort all that
--- waits.
-SELECT l.lease_id FROM lease l
-WHERE l.queue = 'frame' AND l.subject = ?1 AND l.state = 'waiting' AND +l.due_at <= ?2
-  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = ?3 AND f.subject = l.subject AND f.item = l.item)
-ORDER BY l.item
-LIMIT ?4;
 
 -- name: TurnLock
 SELECT * FROM turn WHERE party = ?1;

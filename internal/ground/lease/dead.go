@@ -46,7 +46,7 @@ func DeadLetters(ctx context.Context, tx *db.Tx, queue string, most int) ([]Dead
 // Requeue makes a dead letter work again, due at once, with its failures counted
 // anew. Work that was added anew meanwhile stays as it is. Error: ErrNoDeadLetter.
 func Requeue(ctx context.Context, tx *db.Tx, id string) error {
-	dead, err := tx.DeadLetterTake(ctx, id)
+	dead, err := tx.DeadLetterRemove(ctx, id)
 	if db.IsNotFound(err) {
 		return fmt.Errorf("%s: %w", id, ErrNoDeadLetter)
 	}
@@ -67,7 +67,7 @@ func Requeue(ctx context.Context, tx *db.Tx, id string) error {
 // work that is soon worth nothing.
 func ForgetDead(ctx context.Context, d *db.DB, queue string, age time.Duration) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
-		n, err = tx.DeadLetterForget(ctx, query.DeadLetterForgetParams{Queue: queue, Before: tx.Now - age.Microseconds()})
+		n, err = tx.DeadLetterDelete(ctx, query.DeadLetterDeleteParams{Queue: queue, Before: tx.Now - age.Microseconds()})
 		return err
 	})
 	return n, err

@@ -143,6 +143,20 @@ func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life
 	return claimed(rows, err)
 }
 
+// ClaimOf gives holder up to limit pieces of subject in queue that wait and are due, the
+// lowest items first, except those in skipped.
+func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject string, skipped []int64, holder string, limit int, life time.Duration) ([]Lease, error) {
+	items, err := json.Marshal(append([]int64{}, skipped...)) // never null
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	rows, err := tx.LeaseClaimOf(ctx, query.LeaseClaimOfParams{
+		Queue: queue, Subject: subject, Skipped: string(items), Holder: holder, Now: tx.Now,
+		LapsesAt: tx.Now + life.Microseconds(), Max: int64(limit),
+	})
+	return claimed(rows, err)
+}
+
 // ClaimIDs gives holder those of the named pieces that wait and are due, whatever
 // holder did with them before. Pieces that others took meanwhile are not among
 // the leases; the caller chooses others.

@@ -220,6 +220,72 @@ func TestFailedWorkWaitsForItsDelay(t *testing.T) {
 	})
 }
 
+func TestAClaimOfASubjectTakesItsLowestItemsExceptTheSkipped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx := t.Context()
+		e.add("JOB-1", 6)
+		e.add("JOB-2", 6)
+		claim := func(limit int, skipped ...int64) (items []int64) {
+			e.must(func(tx *db.Tx) error {
+				got, err := lease.ClaimOf(ctx, tx, "frame", "JOB-1", skipped, "w", limit, life)
+				for _, l := range got {
+					items = append(items, l.Item)
+					if l.Subject != "JOB-1" || l.Attempt != 1 || l.Holder != "w" {
+						t.Errorf("claimed %+v", l)
+					}
+				}
+				return err
+			})
+			return items
+		}
+		if got := claim(2, 1, 3); !slices.Equal(got, []int64{2, 4}) {
+			t.Errorf("two without 1 and 3: %v", got)
+		}
+		if got := claim(2); !slices.Equal(got, []int64{1, 3}) {
+			t.Errorf("two of the rest: %v", got)
+		}
+		if got := claim(10, 5); !slices.Equal(got, []int64{6}) {
+			t.Errorf("all without 5: %v", got)
+		}
+		if got := claim(10, 5); len(got) != 0 {
+			t.Errorf("claimed what another has, or what is skipped: %v", got)
+		}
+	})
+}
+
+func TestClaimsOfASubjectThatMeetShareNoPiece(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		const claimers, each = 8, 3
+		for round := range 10 {
+			subject := fmt.Sprint("JOB-", round)
+			e.add(subject, claimers*each)
+			var taken atomic.Int64
+			var wg sync.WaitGroup
+			for c := range claimers {
+				wg.Go(func() {
+					err := e.write(func(tx *db.Tx) error {
+						got, err := lease.ClaimOf(context.Background(), tx, "frame", subject, nil, fmt.Sprint("w", c), each, life)
+						taken.Add(int64(len(got)))
+						if len(got) != each {
+							t.Errorf("claimed %d of %d, though there are enough for all", len(got), each)
+						}
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if taken.Load() != claimers*each {
+				t.Fatalf("%d of %d pieces were taken", taken.Load(), claimers*each)
+			}
+		}
+	})
+}
+
 func TestAClaimByIDsTakesWhatIsStillThere(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {

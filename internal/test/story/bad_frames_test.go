@@ -165,7 +165,7 @@ func TestBadFramesAreCaughtAndRenderedAgainByAGoodWorker(t *testing.T) {
 func (svc *service) failedTries(jobID string) (n int) {
 	svc.t.Helper()
 	svc.read(func(ctx context.Context, tx *db.Tx) error {
-		tries, err := tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: 100})
+		tries, err := tx.FailedAttemptsOfJob(ctx, query.FailedAttemptsOfJobParams{JobID: jobID, Max: 100})
 		n = len(tries)
 		return err
 	})

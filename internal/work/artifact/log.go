@@ -49,9 +49,9 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 // those are the operator's, and the log is the caller's. An attempt has a log only when
 // the worker sent one.
 func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Writer) error {
-	var attempts []query.FailedTry
+	var attempts []query.FailedAttempt
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
-		attempts, err = tx.FailedTriesOfJob(ctx, query.FailedTriesOfJobParams{JobID: jobID, Max: maxLoggedAttempts})
+		attempts, err = tx.FailedAttemptsOfJob(ctx, query.FailedAttemptsOfJobParams{JobID: jobID, Max: maxLoggedAttempts})
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,8 @@ type Choice struct {
 	// job that did not.
 	LeaseID string
 	Open    bool // the worker has the job's file open
+	// FailedBefore says that frames of the job failed on the worker: it gets others.
+	FailedBefore bool
 }
 
 // Next chooses what holder renders next: the job with the next turn, or prefer, whose
@@ -43,12 +45,13 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("read worker: %w", err)
 	}
-	if worker.AsideUntil > tx.Now {
+	if worker.SuspendedUntil > tx.Now {
 		return Choice{}, nil
 	}
-	jobID, err := nextJob(ctx, tx, holder, prefer)
-	if err != nil || jobID != "" {
-		return Choice{JobID: jobID, Open: jobID == prefer}, err
+	c, err := nextJob(ctx, tx, holder, prefer)
+	if err != nil || c.JobID != "" {
+		c.Open = c.JobID == prefer
+		return c, err
 	}
 	return nextFailedBefore(ctx, tx, holder)
 }
@@ -60,36 +63,39 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
 	}
-	ids, err := tx.FramesFor(ctx, query.FramesForParams{JobID: c.JobID, Now: tx.Now, Holder: holder, Max: int64(limit)})
-	if err != nil {
-		return nil, fmt.Errorf("pick frames of %s: %w", c.JobID, err)
+	var failed []int64
+	if c.FailedBefore {
+		var err error
+		if failed, err = tx.FailedItems(ctx, query.FailedItemsParams{Holder: holder, JobID: c.JobID}); err != nil {
+			return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)
+		}
 	}
-	return lease.ClaimIDs(ctx, tx, ids, holder, life)
+	return lease.ClaimOf(ctx, tx, FrameQueue, c.JobID, failed, holder, limit, life)
 }
 
 // nextFailedBefore finds a frame, else a job, that failed on holder before and that no
 // other online worker can take. Without it a single worker would never retry anything.
 func nextFailedBefore(ctx context.Context, tx *db.Tx, holder string) (Choice, error) {
 	since := onlineSince(tx)
-	frame, err := tx.FrameLeft(ctx, query.FrameLeftParams{Holder: holder, Now: tx.Now, Since: since})
+	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{Holder: holder, Now: tx.Now, Since: since})
 	if err == nil {
 		return Choice{JobID: frame.Subject, LeaseID: frame.LeaseID}, nil
 	}
 	if !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find frames that failed before: %w", err)
 	}
-	jobID, err := tx.JobLeft(ctx, query.JobLeftParams{Holder: holder, Now: tx.Now, Since: since})
+	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{Holder: holder, Now: tx.Now, Since: since})
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
-	return Choice{JobID: jobID}, nil
+	return Choice{JobID: jobID, FailedBefore: true}, nil
 }
 
 // nextJob is prefer while that has not exceeded its share by fileAffinity, else the job
 // with the next turn; "" when no job has a frame for holder.
-func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID string, err error) {
+func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error) {
 	first, served, err := leastServed(ctx, tx, holder)
-	if err != nil || prefer == "" || first == "" || prefer == first {
+	if err != nil || prefer == "" || first.JobID == "" || prefer == first.JobID {
 		return first, err
 	}
 	open, err := tx.TurnOfJob(ctx, prefer)
@@ -97,33 +103,32 @@ func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (jobID strin
 		return first, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the turn of %s: %w", prefer, err)
+		return Choice{}, fmt.Errorf("read the turn of %s: %w", prefer, err)
 	}
 	// Both shares count: that of the workspace among workspaces, that of the job in it.
 	if max(open.WorkspaceServedUs-served, open.AheadUs) > fileAffinity.Microseconds() {
 		return first, nil
 	}
-	has, err := hasFrameFor(ctx, tx, holder, prefer)
-	if err != nil || !has {
+	preferred, err := choiceOf(ctx, tx, holder, prefer)
+	if err != nil || preferred.JobID == "" {
 		return first, err
 	}
-	return prefer, nil
+	return preferred, nil
 }
 
 // leastServed is the job with the next turn: the least served job of the least served
 // workspace, among those with a frame for holder. served is what the workspace
 // received, in microseconds.
-func leastServed(ctx context.Context, tx *db.Tx, holder string) (jobID string, served int64, err error) {
-	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (found bool, err error) {
-		err = eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (bool, error) {
-			if found, err = hasFrameFor(ctx, tx, holder, job.Party); found {
-				jobID, served = job.Party, workspace.ServedUs
-			}
-			return found, err
+func leastServed(ctx context.Context, tx *db.Tx, holder string) (c Choice, served int64, err error) {
+	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (bool, error) {
+		served = workspace.ServedUs
+		err := eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (_ bool, err error) {
+			c, err = choiceOf(ctx, tx, holder, job.Party)
+			return c.JobID != "", err
 		})
-		return found, err
+		return c.JobID != "", err
 	})
-	return jobID, served, err
+	return c, served, err
 }
 
 // turnBatch is the number of turns per read: nearly always the first one has a frame.
@@ -150,12 +155,15 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 	}
 }
 
-// hasFrameFor reports whether a job has a waiting frame that did not fail on holder. A
-// job may have waiting frames and none for this worker.
-func hasFrameFor(ctx context.Context, tx *db.Tx, holder, jobID string) (bool, error) {
-	n, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
+// choiceOf chooses a job if it has a waiting frame that did not fail on holder. A job may
+// have waiting frames and none for this worker: the choice is then empty.
+func choiceOf(ctx context.Context, tx *db.Tx, holder, jobID string) (Choice, error) {
+	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
 	if err != nil {
-		return false, fmt.Errorf("find frames of %s: %w", jobID, err)
+		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)
 	}
-	return n > 0, nil
+	if open.Frames == 0 {
+		return Choice{}, nil
+	}
+	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1}, nil
 }

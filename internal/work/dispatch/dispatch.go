@@ -11,7 +11,7 @@
 // transaction locks turn rows after the job's row and its leases, a job's turn before
 // its workspace's, and workers' rows last, so that transactions never deadlock.
 //
-// The package owns the tables turn, worker and failed_try. It changes no job's state
+// The package owns the tables turn, worker and failed_attempt. It changes no job's state
 // and moves no money: that is left to job. It leaves leases to lease, and the meaning
 // of a failed attempt to framecheck. Start reading at Next in choose.go; queue.go
 // maintains the turns, standing.go decides which workers are suspended.

@@ -15,13 +15,13 @@ import (
 // RecordFailure stores a failed attempt. It decides which worker gets the frame next,
 // and the job's log shows it.
 func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
-	lacks := int64(0)
+	incapable := int64(0)
 	if f.Lacks() {
-		lacks = 1
+		incapable = 1
 	}
-	err := tx.FailedTryCreate(ctx, query.FailedTryCreateParams{
+	err := tx.FailedAttemptCreate(ctx, query.FailedAttemptCreateParams{
 		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
-		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Lacks: lacks, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
+		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Incapable: incapable, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("store a failed attempt: %w", err)
@@ -44,14 +44,14 @@ func endOfLog(log string) string {
 
 // FailedAttempts lists the failed attempts of a frame, the first one first.
 func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framecheck.Attempt, error) {
-	rows, err := tx.FailedTriesOfFrame(ctx, leaseID)
+	rows, err := tx.FailedAttemptsOfFrame(ctx, leaseID)
 	if err != nil {
 		return nil, fmt.Errorf("read failed attempts: %w", err)
 	}
 	attempts := make([]framecheck.Attempt, 0, len(rows))
 	for _, r := range rows {
 		attempts = append(attempts, framecheck.Attempt{
-			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), Lacks: r.Lacks == 1, PixelSHA256: r.PixelSha256,
+			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), Lacks: r.Incapable == 1, PixelSHA256: r.PixelSha256,
 		})
 	}
 	return attempts, nil
@@ -65,11 +65,11 @@ func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int
 		return h, err
 	}
 	h.Add(attempts, ref.Holder, ref.Attempt)
-	alike, err := tx.FailedTriesAlike(ctx, query.FailedTriesAlikeParams{JobID: job.JobID, Code: string(f.Code)})
+	alike, err := tx.FailedAttemptsAlike(ctx, query.FailedAttemptsAlikeParams{JobID: job.JobID, Code: string(f.Code)})
 	if err != nil {
 		return h, fmt.Errorf("count failed attempts: %w", err)
 	}
-	h.SameCode, h.SameCodeWorkers, h.AnyAccepted = int(alike.Tries), int(alike.Holders), job.FramesCompleted > 0
+	h.SameCode, h.SameCodeWorkers, h.AnyAccepted = int(alike.Attempts), int(alike.Holders), job.FramesCompleted > 0
 	others, err := tx.OthersFor(ctx, query.OthersForParams{Since: onlineSince(tx), Now: tx.Now, Holder: ref.Holder, Subject: job.JobID, Item: frame})
 	if err != nil {
 		return h, fmt.Errorf("find other workers: %w", err)

@@ -12,7 +12,7 @@ import (
 // standing is how far a worker is trusted with frames. A failed attempt counts against
 // the worker only when it is proven to be the worker's fault: another worker rendered
 // the same frame, or the worker reports that its GPU is gone. So a broken scene never
-// suspends a worker. In the database and on the wire a suspension is called "aside".
+// suspends a worker. On the wire of svc admin workers a suspension is called "aside".
 type standing struct {
 	faults      int64 // a fault adds faultWeight, a good frame subtracts one
 	suspensions int64 // since faults were last zero
@@ -58,14 +58,14 @@ const standingLife = time.Hour
 // restoreStanding gives a newly registered worker the standing of the last one with its
 // key and name. Otherwise a restart would end every suspension.
 func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
-	before, err := tx.WorkerBefore(ctx, query.WorkerBeforeParams{Since: tx.Now - standingLife.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
+	before, err := tx.WorkerPredecessor(ctx, query.WorkerPredecessorParams{Since: tx.Now - standingLife.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
 	if db.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the worker before: %w", err)
 	}
-	_, err = changeStanding(ctx, tx, workerID, func(standing) standing { return standing{before.Strikes, before.Asides, before.AsideUntil} })
+	_, err = changeStanding(ctx, tx, workerID, func(standing) standing { return standing{before.Faults, before.Suspensions, before.SuspendedUntil} })
 	return err
 }
 
@@ -84,7 +84,7 @@ func (w *Workers) RecordGoodFrame(ctx context.Context, tx *db.Tx, workerID strin
 	if err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("read worker: %w", err)
 	}
-	if row.Strikes == 0 {
+	if row.Faults == 0 {
 		return nil // nearly every frame: it locks no row
 	}
 	_, err = changeStanding(ctx, tx, workerID, standing.withGoodFrame)
@@ -101,12 +101,12 @@ func changeStanding(ctx context.Context, tx *db.Tx, workerID string, change func
 	if err != nil {
 		return standing{}, fmt.Errorf("read worker: %w", err)
 	}
-	before := standing{row.Strikes, row.Asides, row.AsideUntil}
+	before := standing{row.Faults, row.Suspensions, row.SuspendedUntil}
 	after := change(before)
 	if after == before {
 		return after, nil
 	}
-	_, err = tx.WorkerStands(ctx, query.WorkerStandsParams{Strikes: after.faults, Asides: after.suspensions, AsideUntil: after.until, WorkerID: workerID})
+	_, err = tx.WorkerSuspend(ctx, query.WorkerSuspendParams{Faults: after.faults, Suspensions: after.suspensions, SuspendedUntil: after.until, WorkerID: workerID})
 	if err != nil {
 		return after, fmt.Errorf("change a worker's standing: %w", err)
 	}

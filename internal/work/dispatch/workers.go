@@ -89,7 +89,7 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 // that failed on the others do not wait WorkerOnline for it.
 func (w *Workers) MarkOffline(ctx context.Context, workerID string) error {
 	err := w.DB.Write(ctx, func(tx *db.Tx) error {
-		return tx.WorkerLeaves(ctx, query.WorkerLeavesParams{SeenAt: onlineSince(tx) - 1, WorkerID: workerID})
+		return tx.WorkerMarkOffline(ctx, query.WorkerMarkOfflineParams{SeenAt: onlineSince(tx) - 1, WorkerID: workerID})
 	})
 	if err != nil {
 		return fmt.Errorf("mark a worker offline: %w", err)
@@ -163,8 +163,8 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 		switch {
 		case r.SeenAt < onlineSince(tx):
 			v.State = WorkerOffline
-		case r.AsideUntil > tx.Now:
-			until := db.Time(r.AsideUntil)
+		case r.SuspendedUntil > tx.Now:
+			until := db.Time(r.SuspendedUntil)
 			v.State, v.AsideUntil = WorkerSetAside, &until
 		case v.Frames > 0:
 			v.State = WorkerRendering

@@ -327,7 +327,7 @@ func (w *world) suspendedFor(worker string) (left time.Duration) {
 	w.T.Helper()
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
 		row, err := tx.WorkerGet(ctx, worker)
-		left = db.Time(row.AsideUntil).Sub(tx.Time())
+		left = db.Time(row.SuspendedUntil).Sub(tx.Time())
 		return err
 	})
 	return left

@@ -15,5 +15,5 @@ SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 
 -- name: JobsLive :many
 SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
 
--- name: FailedTriesOfJob :many
-SELECT * FROM failed_try WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);
+-- name: FailedAttemptsOfJob :many
+SELECT * FROM failed_attempt WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);

@@ -8,19 +8,19 @@ SELECT * FROM worker WHERE worker_id = @worker_id;
 -- name: WorkerSeen :exec
 UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
 
--- name: WorkerLeaves :exec
+-- name: WorkerMarkOffline :exec
 -- It counts as one that was last heard then.
 UPDATE worker SET seen_at = CAST(@seen_at AS bigint) WHERE worker_id = @worker_id AND seen_at > CAST(@seen_at AS bigint);
 
--- name: WorkerBefore :one
+-- name: WorkerPredecessor :one
 -- The newest of a key's workers of that name, but for one.
-SELECT strikes, asides, aside_until FROM worker
+SELECT faults, suspensions, suspended_until FROM worker
 WHERE seen_at >= @since AND key_id = @key_id AND name = @name AND worker_id <> @worker_id
 ORDER BY registered_at DESC, worker_id DESC LIMIT 1;
 
 -- name: WorkersOnline :one
--- One that is set aside renders nothing.
-SELECT count(*) FROM worker WHERE seen_at >= @since AND aside_until <= @now;
+-- A suspended worker renders nothing.
+SELECT count(*) FROM worker WHERE seen_at >= @since AND suspended_until <= @now;
 
 -- name: TurnLock :one
 SELECT * FROM turn WHERE party = @party FOR UPDATE;
@@ -64,26 +64,21 @@ LIMIT CAST(@max AS bigint);
 
 -- name: TurnOpen :one
 -- Whether a job has a frame for holder: one that is due and that holder has not
--- failed, when holder lacks nothing that the job needs. The plus keeps SQLite from
--- the index by due_at, which would walk other jobs' frames.
-SELECT count(*) FROM (
+-- failed, when holder has all that the job needs; and whether holder has failed
+-- any of the job's frames. The plus keeps SQLite from the index by due_at, which
+-- would walk other jobs' frames.
+SELECT count(*) AS frames,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.holder = @holder AND e.subject = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
+FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = @holder AND g.subject = @job_id AND g.lacks = 1)
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = @holder AND g.subject = @job_id AND g.incapable = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
   LIMIT 1) AS open;
 
--- name: FramesFor :many
--- The frames of a job that holder is given next, locked until they are claimed:
--- others choose among the rest. By item: a frame that failed comes again before
--- the job goes on, so that a file that no worker can render is found out by its
--- first frames. What holder has failed before goes to others.
-SELECT l.lease_id FROM lease l
-WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND l.due_at <= @now
-  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
-ORDER BY l.item
-LIMIT CAST(@max AS bigint)
-FOR UPDATE SKIP LOCKED;
+-- name: FailedItems :many
+-- The frames of a job that failed on holder.
+SELECT DISTINCT item FROM failed_attempt WHERE holder = @holder AND subject = @job_id;
 
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
@@ -93,48 +88,48 @@ SELECT w.served_us AS workspace_served_us,
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = @job_id AND j.waiting > 0;
 
--- name: FrameLeft :one
+-- name: FrameFailedBefore :one
 -- A frame that holder failed before and that nobody else is there for.
-SELECT l.lease_id, l.subject FROM failed_try f JOIN lease l ON l.lease_id = f.lease_id
+SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.lacks = 1)))
+    WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1;
 
--- name: JobLeft :one
--- A job that holder lacks something for and that nobody else is there for.
-SELECT f.subject FROM failed_try f JOIN turn t ON t.party = f.subject
-WHERE f.holder = @holder AND f.lacks = 1 AND t.waiting > 0
+-- name: JobFailedBefore :one
+-- A job that holder cannot render and that nobody else is there for.
+SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
+WHERE f.holder = @holder AND f.incapable = 1 AND t.waiting > 0
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.lacks = 1))
+    WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1;
 
 -- name: OthersFor :one
 -- Whether a worker is there, besides holder, that has neither failed this frame
--- nor lacks what its job needs.
+-- nor cannot render its job at all.
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
-  WHERE o.seen_at >= @since AND o.aside_until <= @now AND o.worker_id <> @holder
-    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.lacks = 1))
+  WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.incapable = 1))
   LIMIT 1) AS others;
 
--- name: FailedTryCreate :exec
-INSERT INTO failed_try (lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at)
-VALUES (@lease_id, @attempt, @subject, @item, @holder, @code, @message, @log, @lacks, @pixel_sha256, @failed_at)
+-- name: FailedAttemptCreate :exec
+INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at)
+VALUES (@lease_id, @attempt, @subject, @item, @holder, @code, @message, @log, @incapable, @pixel_sha256, @failed_at)
 ON CONFLICT (lease_id, attempt) DO NOTHING;
 
--- name: FailedTriesOfFrame :many
-SELECT * FROM failed_try WHERE lease_id = @lease_id ORDER BY attempt;
+-- name: FailedAttemptsOfFrame :many
+SELECT * FROM failed_attempt WHERE lease_id = @lease_id ORDER BY attempt;
 
--- name: FailedTriesAlike :one
-SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = @job_id AND code = @code;
+-- name: FailedAttemptsAlike :one
+SELECT count(*) AS attempts, count(DISTINCT holder) AS holders FROM failed_attempt WHERE subject = @job_id AND code = @code;
 
--- name: WorkerStands :execrows
-UPDATE worker SET strikes = @strikes, asides = @asides, aside_until = @aside_until WHERE worker_id = @worker_id;
+-- name: WorkerSuspend :execrows
+UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id;
 
 -- name: WorkerLock :one
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;

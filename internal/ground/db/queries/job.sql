@@ -63,7 +63,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) ELSE false END AS boolean) AS online
 FROM job WHERE job.job_id = @job_id;
 
 -- name: JobViews :many
@@ -79,7 +79,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.aside_until <= @now) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) ELSE false END AS boolean) AS online
 FROM job
 WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
 ORDER BY job.job_id DESC

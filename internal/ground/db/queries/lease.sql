@@ -33,6 +33,23 @@ SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
+-- name: LeaseClaimOf :many
+-- The rows of one subject, the lowest items first; skipped is a JSON array of items.
+-- It is one statement, because workers claim all day, and on PostgreSQL a second one
+-- costs a third of the claims a second.
+WITH picked AS (
+  SELECT l.lease_id FROM lease l
+  WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
+    AND l.item <> ALL (ARRAY(SELECT CAST(json_array_elements_text(CAST(CAST(@skipped AS text) AS json)) AS bigint)))
+  ORDER BY l.item
+  LIMIT CAST(@max AS bigint)
+  FOR UPDATE SKIP LOCKED
+)
+UPDATE lease
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+WHERE lease_id IN (SELECT p.lease_id FROM picked p)
+RETURNING *;
+
 -- name: LeaseClaimIDs :many
 -- ids is a JSON array. What another holds, or is about to, is skipped and not
 -- waited for. The rows are picked by their ids alone: with state and due_at beside
@@ -132,7 +149,7 @@ SELECT * FROM dead_letter WHERE queue = @queue OR CAST(@queue AS text) = '' ORDE
 -- name: DeadLetterCount :one
 SELECT count(*) FROM dead_letter;
 
--- name: DeadLetterTake :one
+-- name: DeadLetterRemove :one
 DELETE FROM dead_letter WHERE lease_id = @lease_id RETURNING *;
 
 -- name: LeaseRequeue :exec
@@ -141,5 +158,5 @@ INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_
 VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @last_code, @last_error)
 ON CONFLICT DO NOTHING;
 
--- name: DeadLetterForget :execrows
+-- name: DeadLetterDelete :execrows
 DELETE FROM dead_letter WHERE queue = @queue AND died_at <= @before;

@@ -9,24 +9,24 @@ import (
 	"context"
 )
 
-const failedTriesOfJob = `-- name: FailedTriesOfJob :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at FROM failed_try WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
+const failedAttemptsOfJob = `-- name: FailedAttemptsOfJob :many
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at FROM failed_attempt WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
 `
 
-type FailedTriesOfJobParams struct {
+type FailedAttemptsOfJobParams struct {
 	JobID string
 	Max   int64
 }
 
-func (q *Queries) FailedTriesOfJob(ctx context.Context, arg FailedTriesOfJobParams) ([]FailedTry, error) {
-	rows, err := q.query(ctx, q.failedTriesOfJobStmt, failedTriesOfJob, arg.JobID, arg.Max)
+func (q *Queries) FailedAttemptsOfJob(ctx context.Context, arg FailedAttemptsOfJobParams) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptsOfJobStmt, failedAttemptsOfJob, arg.JobID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FailedTry
+	var items []FailedAttempt
 	for rows.Next() {
-		var i FailedTry
+		var i FailedAttempt
 		if err := rows.Scan(
 			&i.LeaseID,
 			&i.Attempt,
@@ -36,7 +36,7 @@ func (q *Queries) FailedTriesOfJob(ctx context.Context, arg FailedTriesOfJobPara
 			&i.Code,
 			&i.Message,
 			&i.Log,
-			&i.Lacks,
+			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
 		); err != nil {

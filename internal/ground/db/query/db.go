@@ -255,26 +255,29 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLetterCountStmt, err = db.PrepareContext(ctx, deadLetterCount); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterCount: %w", err)
 	}
-	if q.deadLetterForgetStmt, err = db.PrepareContext(ctx, deadLetterForget); err != nil {
-		return nil, fmt.Errorf("error preparing query DeadLetterForget: %w", err)
+	if q.deadLetterDeleteStmt, err = db.PrepareContext(ctx, deadLetterDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterDelete: %w", err)
 	}
-	if q.deadLetterTakeStmt, err = db.PrepareContext(ctx, deadLetterTake); err != nil {
-		return nil, fmt.Errorf("error preparing query DeadLetterTake: %w", err)
+	if q.deadLetterRemoveStmt, err = db.PrepareContext(ctx, deadLetterRemove); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterRemove: %w", err)
 	}
 	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
 	}
-	if q.failedTriesAlikeStmt, err = db.PrepareContext(ctx, failedTriesAlike); err != nil {
-		return nil, fmt.Errorf("error preparing query FailedTriesAlike: %w", err)
+	if q.failedAttemptCreateStmt, err = db.PrepareContext(ctx, failedAttemptCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptCreate: %w", err)
 	}
-	if q.failedTriesOfFrameStmt, err = db.PrepareContext(ctx, failedTriesOfFrame); err != nil {
-		return nil, fmt.Errorf("error preparing query FailedTriesOfFrame: %w", err)
+	if q.failedAttemptsAlikeStmt, err = db.PrepareContext(ctx, failedAttemptsAlike); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsAlike: %w", err)
 	}
-	if q.failedTriesOfJobStmt, err = db.PrepareContext(ctx, failedTriesOfJob); err != nil {
-		return nil, fmt.Errorf("error preparing query FailedTriesOfJob: %w", err)
+	if q.failedAttemptsOfFrameStmt, err = db.PrepareContext(ctx, failedAttemptsOfFrame); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsOfFrame: %w", err)
 	}
-	if q.failedTryCreateStmt, err = db.PrepareContext(ctx, failedTryCreate); err != nil {
-		return nil, fmt.Errorf("error preparing query FailedTryCreate: %w", err)
+	if q.failedAttemptsOfJobStmt, err = db.PrepareContext(ctx, failedAttemptsOfJob); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsOfJob: %w", err)
+	}
+	if q.failedItemsStmt, err = db.PrepareContext(ctx, failedItems); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedItems: %w", err)
 	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
@@ -282,14 +285,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.frameDeleteStmt, err = db.PrepareContext(ctx, frameDelete); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameDelete: %w", err)
 	}
+	if q.frameFailedBeforeStmt, err = db.PrepareContext(ctx, frameFailedBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameFailedBefore: %w", err)
+	}
 	if q.frameFindingStmt, err = db.PrepareContext(ctx, frameFinding); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameFinding: %w", err)
 	}
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
-	}
-	if q.frameLeftStmt, err = db.PrepareContext(ctx, frameLeft); err != nil {
-		return nil, fmt.Errorf("error preparing query FrameLeft: %w", err)
 	}
 	if q.frameLogsOfStmt, err = db.PrepareContext(ctx, frameLogsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameLogsOf: %w", err)
@@ -305,9 +308,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.frameViewStmt, err = db.PrepareContext(ctx, frameView); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameView: %w", err)
-	}
-	if q.framesForStmt, err = db.PrepareContext(ctx, framesFor); err != nil {
-		return nil, fmt.Errorf("error preparing query FramesFor: %w", err)
 	}
 	if q.framesLatestStmt, err = db.PrepareContext(ctx, framesLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesLatest: %w", err)
@@ -360,6 +360,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobFailedStmt, err = db.PrepareContext(ctx, jobFailed); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFailed: %w", err)
 	}
+	if q.jobFailedBeforeStmt, err = db.PrepareContext(ctx, jobFailedBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query JobFailedBefore: %w", err)
+	}
 	if q.jobFrameDoneStmt, err = db.PrepareContext(ctx, jobFrameDone); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFrameDone: %w", err)
 	}
@@ -371,9 +374,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.jobIDsStmt, err = db.PrepareContext(ctx, jobIDs); err != nil {
 		return nil, fmt.Errorf("error preparing query JobIDs: %w", err)
-	}
-	if q.jobLeftStmt, err = db.PrepareContext(ctx, jobLeft); err != nil {
-		return nil, fmt.Errorf("error preparing query JobLeft: %w", err)
 	}
 	if q.jobLockStmt, err = db.PrepareContext(ctx, jobLock); err != nil {
 		return nil, fmt.Errorf("error preparing query JobLock: %w", err)
@@ -422,6 +422,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseClaimIDsStmt, err = db.PrepareContext(ctx, leaseClaimIDs); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseClaimIDs: %w", err)
+	}
+	if q.leaseClaimOfStmt, err = db.PrepareContext(ctx, leaseClaimOf); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseClaimOf: %w", err)
 	}
 	if q.leaseCountDueStmt, err = db.PrepareContext(ctx, leaseCountDue); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseCountDue: %w", err)
@@ -813,9 +816,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
 	}
-	if q.workerBeforeStmt, err = db.PrepareContext(ctx, workerBefore); err != nil {
-		return nil, fmt.Errorf("error preparing query WorkerBefore: %w", err)
-	}
 	if q.workerCreateStmt, err = db.PrepareContext(ctx, workerCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerCreate: %w", err)
 	}
@@ -825,17 +825,20 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerHoldsStmt, err = db.PrepareContext(ctx, workerHolds); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerHolds: %w", err)
 	}
-	if q.workerLeavesStmt, err = db.PrepareContext(ctx, workerLeaves); err != nil {
-		return nil, fmt.Errorf("error preparing query WorkerLeaves: %w", err)
-	}
 	if q.workerLockStmt, err = db.PrepareContext(ctx, workerLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerLock: %w", err)
+	}
+	if q.workerMarkOfflineStmt, err = db.PrepareContext(ctx, workerMarkOffline); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerMarkOffline: %w", err)
+	}
+	if q.workerPredecessorStmt, err = db.PrepareContext(ctx, workerPredecessor); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerPredecessor: %w", err)
 	}
 	if q.workerSeenStmt, err = db.PrepareContext(ctx, workerSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSeen: %w", err)
 	}
-	if q.workerStandsStmt, err = db.PrepareContext(ctx, workerStands); err != nil {
-		return nil, fmt.Errorf("error preparing query WorkerStands: %w", err)
+	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
 	}
 	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
@@ -1254,14 +1257,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLetterCountStmt: %w", cerr)
 		}
 	}
-	if q.deadLetterForgetStmt != nil {
-		if cerr := q.deadLetterForgetStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deadLetterForgetStmt: %w", cerr)
+	if q.deadLetterDeleteStmt != nil {
+		if cerr := q.deadLetterDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterDeleteStmt: %w", cerr)
 		}
 	}
-	if q.deadLetterTakeStmt != nil {
-		if cerr := q.deadLetterTakeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deadLetterTakeStmt: %w", cerr)
+	if q.deadLetterRemoveStmt != nil {
+		if cerr := q.deadLetterRemoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterRemoveStmt: %w", cerr)
 		}
 	}
 	if q.deadLettersStmt != nil {
@@ -1269,24 +1272,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
 		}
 	}
-	if q.failedTriesAlikeStmt != nil {
-		if cerr := q.failedTriesAlikeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing failedTriesAlikeStmt: %w", cerr)
+	if q.failedAttemptCreateStmt != nil {
+		if cerr := q.failedAttemptCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptCreateStmt: %w", cerr)
 		}
 	}
-	if q.failedTriesOfFrameStmt != nil {
-		if cerr := q.failedTriesOfFrameStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing failedTriesOfFrameStmt: %w", cerr)
+	if q.failedAttemptsAlikeStmt != nil {
+		if cerr := q.failedAttemptsAlikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsAlikeStmt: %w", cerr)
 		}
 	}
-	if q.failedTriesOfJobStmt != nil {
-		if cerr := q.failedTriesOfJobStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing failedTriesOfJobStmt: %w", cerr)
+	if q.failedAttemptsOfFrameStmt != nil {
+		if cerr := q.failedAttemptsOfFrameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsOfFrameStmt: %w", cerr)
 		}
 	}
-	if q.failedTryCreateStmt != nil {
-		if cerr := q.failedTryCreateStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing failedTryCreateStmt: %w", cerr)
+	if q.failedAttemptsOfJobStmt != nil {
+		if cerr := q.failedAttemptsOfJobStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsOfJobStmt: %w", cerr)
+		}
+	}
+	if q.failedItemsStmt != nil {
+		if cerr := q.failedItemsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedItemsStmt: %w", cerr)
 		}
 	}
 	if q.frameCreateStmt != nil {
@@ -1299,6 +1307,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing frameDeleteStmt: %w", cerr)
 		}
 	}
+	if q.frameFailedBeforeStmt != nil {
+		if cerr := q.frameFailedBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameFailedBeforeStmt: %w", cerr)
+		}
+	}
 	if q.frameFindingStmt != nil {
 		if cerr := q.frameFindingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameFindingStmt: %w", cerr)
@@ -1307,11 +1320,6 @@ func (q *Queries) Close() error {
 	if q.frameGetStmt != nil {
 		if cerr := q.frameGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
-		}
-	}
-	if q.frameLeftStmt != nil {
-		if cerr := q.frameLeftStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing frameLeftStmt: %w", cerr)
 		}
 	}
 	if q.frameLogsOfStmt != nil {
@@ -1337,11 +1345,6 @@ func (q *Queries) Close() error {
 	if q.frameViewStmt != nil {
 		if cerr := q.frameViewStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameViewStmt: %w", cerr)
-		}
-	}
-	if q.framesForStmt != nil {
-		if cerr := q.framesForStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing framesForStmt: %w", cerr)
 		}
 	}
 	if q.framesLatestStmt != nil {
@@ -1429,6 +1432,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobFailedStmt: %w", cerr)
 		}
 	}
+	if q.jobFailedBeforeStmt != nil {
+		if cerr := q.jobFailedBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobFailedBeforeStmt: %w", cerr)
+		}
+	}
 	if q.jobFrameDoneStmt != nil {
 		if cerr := q.jobFrameDoneStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobFrameDoneStmt: %w", cerr)
@@ -1447,11 +1455,6 @@ func (q *Queries) Close() error {
 	if q.jobIDsStmt != nil {
 		if cerr := q.jobIDsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobIDsStmt: %w", cerr)
-		}
-	}
-	if q.jobLeftStmt != nil {
-		if cerr := q.jobLeftStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing jobLeftStmt: %w", cerr)
 		}
 	}
 	if q.jobLockStmt != nil {
@@ -1532,6 +1535,11 @@ func (q *Queries) Close() error {
 	if q.leaseClaimIDsStmt != nil {
 		if cerr := q.leaseClaimIDsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseClaimIDsStmt: %w", cerr)
+		}
+	}
+	if q.leaseClaimOfStmt != nil {
+		if cerr := q.leaseClaimOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseClaimOfStmt: %w", cerr)
 		}
 	}
 	if q.leaseCountDueStmt != nil {
@@ -2184,11 +2192,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookTargetsStmt: %w", cerr)
 		}
 	}
-	if q.workerBeforeStmt != nil {
-		if cerr := q.workerBeforeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing workerBeforeStmt: %w", cerr)
-		}
-	}
 	if q.workerCreateStmt != nil {
 		if cerr := q.workerCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerCreateStmt: %w", cerr)
@@ -2204,14 +2207,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerHoldsStmt: %w", cerr)
 		}
 	}
-	if q.workerLeavesStmt != nil {
-		if cerr := q.workerLeavesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing workerLeavesStmt: %w", cerr)
-		}
-	}
 	if q.workerLockStmt != nil {
 		if cerr := q.workerLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerLockStmt: %w", cerr)
+		}
+	}
+	if q.workerMarkOfflineStmt != nil {
+		if cerr := q.workerMarkOfflineStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerMarkOfflineStmt: %w", cerr)
+		}
+	}
+	if q.workerPredecessorStmt != nil {
+		if cerr := q.workerPredecessorStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerPredecessorStmt: %w", cerr)
 		}
 	}
 	if q.workerSeenStmt != nil {
@@ -2219,9 +2227,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSeenStmt: %w", cerr)
 		}
 	}
-	if q.workerStandsStmt != nil {
-		if cerr := q.workerStandsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing workerStandsStmt: %w", cerr)
+	if q.workerSuspendStmt != nil {
+		if cerr := q.workerSuspendStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
 		}
 	}
 	if q.workersHoldStmt != nil {
@@ -2385,24 +2393,24 @@ type Queries struct {
 	contentRemoveUnusedStmt         *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
-	deadLetterForgetStmt            *sql.Stmt
-	deadLetterTakeStmt              *sql.Stmt
+	deadLetterDeleteStmt            *sql.Stmt
+	deadLetterRemoveStmt            *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
-	failedTriesAlikeStmt            *sql.Stmt
-	failedTriesOfFrameStmt          *sql.Stmt
-	failedTriesOfJobStmt            *sql.Stmt
-	failedTryCreateStmt             *sql.Stmt
+	failedAttemptCreateStmt         *sql.Stmt
+	failedAttemptsAlikeStmt         *sql.Stmt
+	failedAttemptsOfFrameStmt       *sql.Stmt
+	failedAttemptsOfJobStmt         *sql.Stmt
+	failedItemsStmt                 *sql.Stmt
 	frameCreateStmt                 *sql.Stmt
 	frameDeleteStmt                 *sql.Stmt
+	frameFailedBeforeStmt           *sql.Stmt
 	frameFindingStmt                *sql.Stmt
 	frameGetStmt                    *sql.Stmt
-	frameLeftStmt                   *sql.Stmt
 	frameLogsOfStmt                 *sql.Stmt
 	frameLogsSinceStmt              *sql.Stmt
 	frameTimesStmt                  *sql.Stmt
 	frameTimesOfPageStmt            *sql.Stmt
 	frameViewStmt                   *sql.Stmt
-	framesForStmt                   *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
@@ -2420,11 +2428,11 @@ type Queries struct {
 	jobCompletedStmt                *sql.Stmt
 	jobCreateStmt                   *sql.Stmt
 	jobFailedStmt                   *sql.Stmt
+	jobFailedBeforeStmt             *sql.Stmt
 	jobFrameDoneStmt                *sql.Stmt
 	jobFrameUndoneStmt              *sql.Stmt
 	jobGetStmt                      *sql.Stmt
 	jobIDsStmt                      *sql.Stmt
-	jobLeftStmt                     *sql.Stmt
 	jobLockStmt                     *sql.Stmt
 	jobMoveStmt                     *sql.Stmt
 	jobQueuedCountStmt              *sql.Stmt
@@ -2441,6 +2449,7 @@ type Queries struct {
 	leaseBeatStmt                   *sql.Stmt
 	leaseClaimStmt                  *sql.Stmt
 	leaseClaimIDsStmt               *sql.Stmt
+	leaseClaimOfStmt                *sql.Stmt
 	leaseCountDueStmt               *sql.Stmt
 	leaseDropStmt                   *sql.Stmt
 	leaseFailStmt                   *sql.Stmt
@@ -2571,14 +2580,14 @@ type Queries struct {
 	webhookSecretsOverStmt          *sql.Stmt
 	webhookTargetForgetStmt         *sql.Stmt
 	webhookTargetsStmt              *sql.Stmt
-	workerBeforeStmt                *sql.Stmt
 	workerCreateStmt                *sql.Stmt
 	workerGetStmt                   *sql.Stmt
 	workerHoldsStmt                 *sql.Stmt
-	workerLeavesStmt                *sql.Stmt
 	workerLockStmt                  *sql.Stmt
+	workerMarkOfflineStmt           *sql.Stmt
+	workerPredecessorStmt           *sql.Stmt
 	workerSeenStmt                  *sql.Stmt
-	workerStandsStmt                *sql.Stmt
+	workerSuspendStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
 	workersSeenStmt                 *sql.Stmt
@@ -2671,24 +2680,24 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
-		deadLetterForgetStmt:            q.deadLetterForgetStmt,
-		deadLetterTakeStmt:              q.deadLetterTakeStmt,
+		deadLetterDeleteStmt:            q.deadLetterDeleteStmt,
+		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
-		failedTriesAlikeStmt:            q.failedTriesAlikeStmt,
-		failedTriesOfFrameStmt:          q.failedTriesOfFrameStmt,
-		failedTriesOfJobStmt:            q.failedTriesOfJobStmt,
-		failedTryCreateStmt:             q.failedTryCreateStmt,
+		failedAttemptCreateStmt:         q.failedAttemptCreateStmt,
+		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
+		failedAttemptsOfFrameStmt:       q.failedAttemptsOfFrameStmt,
+		failedAttemptsOfJobStmt:         q.failedAttemptsOfJobStmt,
+		failedItemsStmt:                 q.failedItemsStmt,
 		frameCreateStmt:                 q.frameCreateStmt,
 		frameDeleteStmt:                 q.frameDeleteStmt,
+		frameFailedBeforeStmt:           q.frameFailedBeforeStmt,
 		frameFindingStmt:                q.frameFindingStmt,
 		frameGetStmt:                    q.frameGetStmt,
-		frameLeftStmt:                   q.frameLeftStmt,
 		frameLogsOfStmt:                 q.frameLogsOfStmt,
 		frameLogsSinceStmt:              q.frameLogsSinceStmt,
 		frameTimesStmt:                  q.frameTimesStmt,
 		frameTimesOfPageStmt:            q.frameTimesOfPageStmt,
 		frameViewStmt:                   q.frameViewStmt,
-		framesForStmt:                   q.framesForStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
@@ -2706,11 +2715,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobCompletedStmt:                q.jobCompletedStmt,
 		jobCreateStmt:                   q.jobCreateStmt,
 		jobFailedStmt:                   q.jobFailedStmt,
+		jobFailedBeforeStmt:             q.jobFailedBeforeStmt,
 		jobFrameDoneStmt:                q.jobFrameDoneStmt,
 		jobFrameUndoneStmt:              q.jobFrameUndoneStmt,
 		jobGetStmt:                      q.jobGetStmt,
 		jobIDsStmt:                      q.jobIDsStmt,
-		jobLeftStmt:                     q.jobLeftStmt,
 		jobLockStmt:                     q.jobLockStmt,
 		jobMoveStmt:                     q.jobMoveStmt,
 		jobQueuedCountStmt:              q.jobQueuedCountStmt,
@@ -2727,6 +2736,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseBeatStmt:                   q.leaseBeatStmt,
 		leaseClaimStmt:                  q.leaseClaimStmt,
 		leaseClaimIDsStmt:               q.leaseClaimIDsStmt,
+		leaseClaimOfStmt:                q.leaseClaimOfStmt,
 		leaseCountDueStmt:               q.leaseCountDueStmt,
 		leaseDropStmt:                   q.leaseDropStmt,
 		leaseFailStmt:                   q.leaseFailStmt,
@@ -2857,14 +2867,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookSecretsOverStmt:          q.webhookSecretsOverStmt,
 		webhookTargetForgetStmt:         q.webhookTargetForgetStmt,
 		webhookTargetsStmt:              q.webhookTargetsStmt,
-		workerBeforeStmt:                q.workerBeforeStmt,
 		workerCreateStmt:                q.workerCreateStmt,
 		workerGetStmt:                   q.workerGetStmt,
 		workerHoldsStmt:                 q.workerHoldsStmt,
-		workerLeavesStmt:                q.workerLeavesStmt,
 		workerLockStmt:                  q.workerLockStmt,
+		workerMarkOfflineStmt:           q.workerMarkOfflineStmt,
+		workerPredecessorStmt:           q.workerPredecessorStmt,
 		workerSeenStmt:                  q.workerSeenStmt,
-		workerStandsStmt:                q.workerStandsStmt,
+		workerSuspendStmt:               q.workerSuspendStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,
 		workersSeenStmt:                 q.workersSeenStmt,

@@ -56,40 +56,77 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 	return items, nil
 }
 
-const failedTriesAlike = `-- name: FailedTriesAlike :one
-SELECT count(*) AS tries, count(DISTINCT holder) AS holders FROM failed_try WHERE subject = $1 AND code = $2
+const failedAttemptCreate = `-- name: FailedAttemptCreate :exec
+INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (lease_id, attempt) DO NOTHING
 `
 
-type FailedTriesAlikeParams struct {
+type FailedAttemptCreateParams struct {
+	LeaseID     string
+	Attempt     int64
+	Subject     string
+	Item        int64
+	Holder      string
+	Code        string
+	Message     string
+	Log         string
+	Incapable   int64
+	PixelSha256 string
+	FailedAt    int64
+}
+
+func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCreateParams) error {
+	_, err := q.exec(ctx, q.failedAttemptCreateStmt, failedAttemptCreate,
+		arg.LeaseID,
+		arg.Attempt,
+		arg.Subject,
+		arg.Item,
+		arg.Holder,
+		arg.Code,
+		arg.Message,
+		arg.Log,
+		arg.Incapable,
+		arg.PixelSha256,
+		arg.FailedAt,
+	)
+	return err
+}
+
+const failedAttemptsAlike = `-- name: FailedAttemptsAlike :one
+SELECT count(*) AS attempts, count(DISTINCT holder) AS holders FROM failed_attempt WHERE subject = $1 AND code = $2
+`
+
+type FailedAttemptsAlikeParams struct {
 	JobID string
 	Code  string
 }
 
-type FailedTriesAlikeRow struct {
-	Tries   int64
-	Holders int64
+type FailedAttemptsAlikeRow struct {
+	Attempts int64
+	Holders  int64
 }
 
-func (q *Queries) FailedTriesAlike(ctx context.Context, arg FailedTriesAlikeParams) (FailedTriesAlikeRow, error) {
-	row := q.queryRow(ctx, q.failedTriesAlikeStmt, failedTriesAlike, arg.JobID, arg.Code)
-	var i FailedTriesAlikeRow
-	err := row.Scan(&i.Tries, &i.Holders)
+func (q *Queries) FailedAttemptsAlike(ctx context.Context, arg FailedAttemptsAlikeParams) (FailedAttemptsAlikeRow, error) {
+	row := q.queryRow(ctx, q.failedAttemptsAlikeStmt, failedAttemptsAlike, arg.JobID, arg.Code)
+	var i FailedAttemptsAlikeRow
+	err := row.Scan(&i.Attempts, &i.Holders)
 	return i, err
 }
 
-const failedTriesOfFrame = `-- name: FailedTriesOfFrame :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at FROM failed_try WHERE lease_id = $1 ORDER BY attempt
+const failedAttemptsOfFrame = `-- name: FailedAttemptsOfFrame :many
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at FROM failed_attempt WHERE lease_id = $1 ORDER BY attempt
 `
 
-func (q *Queries) FailedTriesOfFrame(ctx context.Context, leaseID string) ([]FailedTry, error) {
-	rows, err := q.query(ctx, q.failedTriesOfFrameStmt, failedTriesOfFrame, leaseID)
+func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptsOfFrameStmt, failedAttemptsOfFrame, leaseID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FailedTry
+	var items []FailedAttempt
 	for rows.Next() {
-		var i FailedTry
+		var i FailedAttempt
 		if err := rows.Scan(
 			&i.LeaseID,
 			&i.Attempt,
@@ -99,7 +136,7 @@ func (q *Queries) FailedTriesOfFrame(ctx context.Context, leaseID string) ([]Fai
 			&i.Code,
 			&i.Message,
 			&i.Log,
-			&i.Lacks,
+			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
 		); err != nil {
@@ -116,110 +153,29 @@ func (q *Queries) FailedTriesOfFrame(ctx context.Context, leaseID string) ([]Fai
 	return items, nil
 }
 
-const failedTryCreate = `-- name: FailedTryCreate :exec
-INSERT INTO failed_try (lease_id, attempt, subject, item, holder, code, message, log, lacks, pixel_sha256, failed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (lease_id, attempt) DO NOTHING
+const failedItems = `-- name: FailedItems :many
+SELECT DISTINCT item FROM failed_attempt WHERE holder = $1 AND subject = $2
 `
 
-type FailedTryCreateParams struct {
-	LeaseID     string
-	Attempt     int64
-	Subject     string
-	Item        int64
-	Holder      string
-	Code        string
-	Message     string
-	Log         string
-	Lacks       int64
-	PixelSha256 string
-	FailedAt    int64
-}
-
-func (q *Queries) FailedTryCreate(ctx context.Context, arg FailedTryCreateParams) error {
-	_, err := q.exec(ctx, q.failedTryCreateStmt, failedTryCreate,
-		arg.LeaseID,
-		arg.Attempt,
-		arg.Subject,
-		arg.Item,
-		arg.Holder,
-		arg.Code,
-		arg.Message,
-		arg.Log,
-		arg.Lacks,
-		arg.PixelSha256,
-		arg.FailedAt,
-	)
-	return err
-}
-
-const frameLeft = `-- name: FrameLeft :one
-SELECT l.lease_id, l.subject FROM failed_try f JOIN lease l ON l.lease_id = f.lease_id
-WHERE f.holder = $1 AND l.state = 'waiting' AND l.due_at <= $2
-  AND NOT EXISTS (
-    SELECT 1 FROM worker o
-    WHERE o.seen_at >= $3 AND o.aside_until <= $2 AND o.worker_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.lacks = 1)))
-LIMIT 1
-`
-
-type FrameLeftParams struct {
+type FailedItemsParams struct {
 	Holder string
-	Now    int64
-	Since  int64
-}
-
-type FrameLeftRow struct {
-	LeaseID string
-	Subject string
-}
-
-// A frame that holder failed before and that nobody else is there for.
-func (q *Queries) FrameLeft(ctx context.Context, arg FrameLeftParams) (FrameLeftRow, error) {
-	row := q.queryRow(ctx, q.frameLeftStmt, frameLeft, arg.Holder, arg.Now, arg.Since)
-	var i FrameLeftRow
-	err := row.Scan(&i.LeaseID, &i.Subject)
-	return i, err
-}
-
-const framesFor = `-- name: FramesFor :many
-SELECT l.lease_id FROM lease l
-WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND l.due_at <= $2
-  AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $3 AND f.subject = l.subject AND f.item = l.item)
-ORDER BY l.item
-LIMIT CAST($4 AS bigint)
-FOR UPDATE SKIP LOCKED
-`
-
-type FramesForParams struct {
 	JobID  string
-	Now    int64
-	Holder string
-	Max    int64
 }
 
-// The frames of a job that holder is given next, locked until they are claimed:
-// others choose among the rest. By item: a frame that failed comes again before
-// the job goes on, so that a file that no worker can render is found out by its
-// first frames. What holder has failed before goes to others.
-func (q *Queries) FramesFor(ctx context.Context, arg FramesForParams) ([]string, error) {
-	rows, err := q.query(ctx, q.framesForStmt, framesFor,
-		arg.JobID,
-		arg.Now,
-		arg.Holder,
-		arg.Max,
-	)
+// The frames of a job that failed on holder.
+func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int64, error) {
+	rows, err := q.query(ctx, q.failedItemsStmt, failedItems, arg.Holder, arg.JobID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []int64
 	for rows.Next() {
-		var lease_id string
-		if err := rows.Scan(&lease_id); err != nil {
+		var item int64
+		if err := rows.Scan(&item); err != nil {
 			return nil, err
 		}
-		items = append(items, lease_id)
+		items = append(items, item)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -230,25 +186,54 @@ func (q *Queries) FramesFor(ctx context.Context, arg FramesForParams) ([]string,
 	return items, nil
 }
 
-const jobLeft = `-- name: JobLeft :one
-SELECT f.subject FROM failed_try f JOIN turn t ON t.party = f.subject
-WHERE f.holder = $1 AND f.lacks = 1 AND t.waiting > 0
+const frameFailedBefore = `-- name: FrameFailedBefore :one
+SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
+WHERE f.holder = $1 AND l.state = 'waiting' AND l.due_at <= $2
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $2 AND o.aside_until <= $3 AND o.worker_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.lacks = 1))
+    WHERE o.seen_at >= $3 AND o.suspended_until <= $2 AND o.worker_id <> $1
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1
 `
 
-type JobLeftParams struct {
+type FrameFailedBeforeParams struct {
+	Holder string
+	Now    int64
+	Since  int64
+}
+
+type FrameFailedBeforeRow struct {
+	LeaseID string
+	Subject string
+}
+
+// A frame that holder failed before and that nobody else is there for.
+func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforeParams) (FrameFailedBeforeRow, error) {
+	row := q.queryRow(ctx, q.frameFailedBeforeStmt, frameFailedBefore, arg.Holder, arg.Now, arg.Since)
+	var i FrameFailedBeforeRow
+	err := row.Scan(&i.LeaseID, &i.Subject)
+	return i, err
+}
+
+const jobFailedBefore = `-- name: JobFailedBefore :one
+SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
+WHERE f.holder = $1 AND f.incapable = 1 AND t.waiting > 0
+  AND NOT EXISTS (
+    SELECT 1 FROM worker o
+    WHERE o.seen_at >= $2 AND o.suspended_until <= $3 AND o.worker_id <> $1
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
+LIMIT 1
+`
+
+type JobFailedBeforeParams struct {
 	Holder string
 	Since  int64
 	Now    int64
 }
 
-// A job that holder lacks something for and that nobody else is there for.
-func (q *Queries) JobLeft(ctx context.Context, arg JobLeftParams) (string, error) {
-	row := q.queryRow(ctx, q.jobLeftStmt, jobLeft, arg.Holder, arg.Since, arg.Now)
+// A job that holder cannot render and that nobody else is there for.
+func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams) (string, error) {
+	row := q.queryRow(ctx, q.jobFailedBeforeStmt, jobFailedBefore, arg.Holder, arg.Since, arg.Now)
 	var subject string
 	err := row.Scan(&subject)
 	return subject, err
@@ -257,8 +242,8 @@ func (q *Queries) JobLeft(ctx context.Context, arg JobLeftParams) (string, error
 const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
-  WHERE o.seen_at >= $1 AND o.aside_until <= $2 AND o.worker_id <> $3
-    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.lacks = 1))
+  WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.worker_id <> $3
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
   LIMIT 1) AS others
 `
 
@@ -271,7 +256,7 @@ type OthersForParams struct {
 }
 
 // Whether a worker is there, besides holder, that has neither failed this frame
-// nor lacks what its job needs.
+// nor cannot render its job at all.
 func (q *Queries) OthersFor(ctx context.Context, arg OthersForParams) (int64, error) {
 	row := q.queryRow(ctx, q.othersForStmt, othersFor,
 		arg.Since,
@@ -413,28 +398,36 @@ func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, er
 }
 
 const turnOpen = `-- name: TurnOpen :one
-SELECT count(*) FROM (
+SELECT count(*) AS frames,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.holder = $1 AND e.subject = $2) THEN 1 ELSE 0 END AS bigint) AS failed_before
+FROM (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($2 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_try g WHERE g.holder = $3 AND g.subject = $1 AND g.lacks = 1)
-    AND NOT EXISTS (SELECT 1 FROM failed_try f WHERE f.holder = $3 AND f.subject = l.subject AND f.item = l.item)
+  WHERE l.queue = 'frame' AND l.subject = $2 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = $1 AND g.subject = $2 AND g.incapable = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
   LIMIT 1) AS open
 `
 
 type TurnOpenParams struct {
+	Holder string
 	JobID  string
 	Now    int64
-	Holder string
+}
+
+type TurnOpenRow struct {
+	Frames       int64
+	FailedBefore int64
 }
 
 // Whether a job has a frame for holder: one that is due and that holder has not
-// failed, when holder lacks nothing that the job needs. The plus keeps SQLite from
-// the index by due_at, which would walk other jobs' frames.
-func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (int64, error) {
-	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen, arg.JobID, arg.Now, arg.Holder)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+// failed, when holder has all that the job needs; and whether holder has failed
+// any of the job's frames. The plus keeps SQLite from the index by due_at, which
+// would walk other jobs' frames.
+func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
+	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen, arg.Holder, arg.JobID, arg.Now)
+	var i TurnOpenRow
+	err := row.Scan(&i.Frames, &i.FailedBefore)
+	return i, err
 }
 
 const turnsOf = `-- name: TurnsOf :many
@@ -487,38 +480,6 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
-const workerBefore = `-- name: WorkerBefore :one
-SELECT strikes, asides, aside_until FROM worker
-WHERE seen_at >= $1 AND key_id = $2 AND name = $3 AND worker_id <> $4
-ORDER BY registered_at DESC, worker_id DESC LIMIT 1
-`
-
-type WorkerBeforeParams struct {
-	Since    int64
-	KeyID    string
-	Name     string
-	WorkerID string
-}
-
-type WorkerBeforeRow struct {
-	Strikes    int64
-	Asides     int64
-	AsideUntil int64
-}
-
-// The newest of a key's workers of that name, but for one.
-func (q *Queries) WorkerBefore(ctx context.Context, arg WorkerBeforeParams) (WorkerBeforeRow, error) {
-	row := q.queryRow(ctx, q.workerBeforeStmt, workerBefore,
-		arg.Since,
-		arg.KeyID,
-		arg.Name,
-		arg.WorkerID,
-	)
-	var i WorkerBeforeRow
-	err := row.Scan(&i.Strikes, &i.Asides, &i.AsideUntil)
-	return i, err
-}
-
 const workerCreate = `-- name: WorkerCreate :exec
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -558,7 +519,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -576,31 +537,16 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.RegisteredAt,
 		&i.SeenAt,
 		&i.Sandbox,
-		&i.Strikes,
-		&i.Asides,
-		&i.AsideUntil,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
 		&i.Renderer,
 	)
 	return i, err
 }
 
-const workerLeaves = `-- name: WorkerLeaves :exec
-UPDATE worker SET seen_at = CAST($1 AS bigint) WHERE worker_id = $2 AND seen_at > CAST($1 AS bigint)
-`
-
-type WorkerLeavesParams struct {
-	SeenAt   int64
-	WorkerID string
-}
-
-// It counts as one that was last heard then.
-func (q *Queries) WorkerLeaves(ctx context.Context, arg WorkerLeavesParams) error {
-	_, err := q.exec(ctx, q.workerLeavesStmt, workerLeaves, arg.SeenAt, arg.WorkerID)
-	return err
-}
-
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -618,11 +564,58 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.RegisteredAt,
 		&i.SeenAt,
 		&i.Sandbox,
-		&i.Strikes,
-		&i.Asides,
-		&i.AsideUntil,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
 		&i.Renderer,
 	)
+	return i, err
+}
+
+const workerMarkOffline = `-- name: WorkerMarkOffline :exec
+UPDATE worker SET seen_at = CAST($1 AS bigint) WHERE worker_id = $2 AND seen_at > CAST($1 AS bigint)
+`
+
+type WorkerMarkOfflineParams struct {
+	SeenAt   int64
+	WorkerID string
+}
+
+// It counts as one that was last heard then.
+func (q *Queries) WorkerMarkOffline(ctx context.Context, arg WorkerMarkOfflineParams) error {
+	_, err := q.exec(ctx, q.workerMarkOfflineStmt, workerMarkOffline, arg.SeenAt, arg.WorkerID)
+	return err
+}
+
+const workerPredecessor = `-- name: WorkerPredecessor :one
+SELECT faults, suspensions, suspended_until FROM worker
+WHERE seen_at >= $1 AND key_id = $2 AND name = $3 AND worker_id <> $4
+ORDER BY registered_at DESC, worker_id DESC LIMIT 1
+`
+
+type WorkerPredecessorParams struct {
+	Since    int64
+	KeyID    string
+	Name     string
+	WorkerID string
+}
+
+type WorkerPredecessorRow struct {
+	Faults         int64
+	Suspensions    int64
+	SuspendedUntil int64
+}
+
+// The newest of a key's workers of that name, but for one.
+func (q *Queries) WorkerPredecessor(ctx context.Context, arg WorkerPredecessorParams) (WorkerPredecessorRow, error) {
+	row := q.queryRow(ctx, q.workerPredecessorStmt, workerPredecessor,
+		arg.Since,
+		arg.KeyID,
+		arg.Name,
+		arg.WorkerID,
+	)
+	var i WorkerPredecessorRow
+	err := row.Scan(&i.Faults, &i.Suspensions, &i.SuspendedUntil)
 	return i, err
 }
 
@@ -641,22 +634,22 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 	return err
 }
 
-const workerStands = `-- name: WorkerStands :execrows
-UPDATE worker SET strikes = $1, asides = $2, aside_until = $3 WHERE worker_id = $4
+const workerSuspend = `-- name: WorkerSuspend :execrows
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4
 `
 
-type WorkerStandsParams struct {
-	Strikes    int64
-	Asides     int64
-	AsideUntil int64
-	WorkerID   string
+type WorkerSuspendParams struct {
+	Faults         int64
+	Suspensions    int64
+	SuspendedUntil int64
+	WorkerID       string
 }
 
-func (q *Queries) WorkerStands(ctx context.Context, arg WorkerStandsParams) (int64, error) {
-	result, err := q.exec(ctx, q.workerStandsStmt, workerStands,
-		arg.Strikes,
-		arg.Asides,
-		arg.AsideUntil,
+func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (int64, error) {
+	result, err := q.exec(ctx, q.workerSuspendStmt, workerSuspend,
+		arg.Faults,
+		arg.Suspensions,
+		arg.SuspendedUntil,
 		arg.WorkerID,
 	)
 	if err != nil {
@@ -698,7 +691,7 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 }
 
 const workersOnline = `-- name: WorkersOnline :one
-SELECT count(*) FROM worker WHERE seen_at >= $1 AND aside_until <= $2
+SELECT count(*) FROM worker WHERE seen_at >= $1 AND suspended_until <= $2
 `
 
 type WorkersOnlineParams struct {
@@ -706,7 +699,7 @@ type WorkersOnlineParams struct {
 	Now   int64
 }
 
-// One that is set aside renders nothing.
+// A suspended worker renders nothing.
 func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (int64, error) {
 	row := q.queryRow(ctx, q.workersOnlineStmt, workersOnline, arg.Since, arg.Now)
 	var count int64
@@ -715,7 +708,7 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, strikes, asides, aside_until, renderer FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -739,9 +732,9 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.RegisteredAt,
 			&i.SeenAt,
 			&i.Sandbox,
-			&i.Strikes,
-			&i.Asides,
-			&i.AsideUntil,
+			&i.Faults,
+			&i.Suspensions,
+			&i.SuspendedUntil,
 			&i.Renderer,
 		); err != nil {
 			return nil, err

@@ -709,7 +709,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.aside_until <= $4) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4) ELSE false END AS boolean) AS online
 FROM job WHERE job.job_id = $5
 `
 
@@ -804,7 +804,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.aside_until <= $4) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4) ELSE false END AS boolean) AS online
 FROM job
 WHERE job.workspace_id = $5 AND job.job_id < $6 AND (CAST($7 AS text) = '' OR job.status = CAST($7 AS text))
 ORDER BY job.job_id DESC

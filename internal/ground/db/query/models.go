@@ -108,7 +108,7 @@ type DeadLetter struct {
 	DiedAt    int64
 }
 
-type FailedTry struct {
+type FailedAttempt struct {
 	LeaseID     string
 	Attempt     int64
 	Subject     string
@@ -117,7 +117,7 @@ type FailedTry struct {
 	Code        string
 	Message     string
 	Log         string
-	Lacks       int64
+	Incapable   int64
 	PixelSha256 string
 	FailedAt    int64
 }
@@ -387,9 +387,9 @@ type Worker struct {
 	RegisteredAt   int64
 	SeenAt         int64
 	Sandbox        string
-	Strikes        int64
-	Asides         int64
-	AsideUntil     int64
+	Faults         int64
+	Suspensions    int64
+	SuspendedUntil int64
 	Renderer       string
 }
 
