@@ -1,7 +1,8 @@
-// Package apptest runs the whole service in a test's process, on a port of its
-// own. It starts and ends it and audits what is left; whom the service knows and
-// what is asked of it is the test's. Binary builds the product for tests that run
-// it as a process.
+// Package apptest runs the whole service in a test's process, on a port of its own.
+// It starts the service, stops it and audits what is left. Who may use the service,
+// and what it is asked, is left to the test. Binary builds the product for tests
+// that run it as a process of its own. Start reading at Start; Share is for
+// packages whose tests can use one service together.
 package apptest
 
 import (
@@ -16,12 +17,12 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// stopTimeout is how long a request that a test leaves open may hold its end up.
+// stopTimeout is how long a request that a test leaves open may delay its end.
 const stopTimeout = 3 * time.Second
 
 // Start opens a service and serves. When the test ends, the service is stopped,
-// audited and closed. Without a folder in cfg it has one of the test, without a
-// log it is silent.
+// audited and closed; a breach fails the test. Without a folder in cfg the test's
+// own is used, and without a log nothing is logged.
 func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	t.Helper()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", cmp.Or(cfg.Data, t.TempDir())
@@ -45,7 +46,7 @@ func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 }
 
 // Serve serves an open service until stop, which waits for it and may be called
-// twice; the stores stay open.
+// twice. The stores stay open, so that a test can look into them or serve again.
 func Serve(t testing.TB, service *app.App) (url string, stop func()) {
 	t.Helper()
 	listening := make(chan string, 1)
@@ -67,7 +68,8 @@ func Serve(t testing.TB, service *app.App) (url string, stop func()) {
 	})
 }
 
-// Audit checks every promise over a service's whole store.
+// Audit checks every promise over a service's whole store, and reports each breach
+// as an error of the test.
 func Audit(t testing.TB, service *app.App) {
 	t.Helper()
 	found, err := service.Audit(context.Background())

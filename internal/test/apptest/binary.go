@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// Binary is the path of the product's binary, svc, built from the sources as they
-// are. SVC_TEST_BINARY names one that is built already; without it the binary is
-// built once for all test processes of a run, and not again before the sources
-// change.
+// Binary returns the path of the product's binary, svc, built from the sources as
+// they are. SVC_TEST_BINARY names one that is built already. Otherwise it is built
+// once for all test processes of a run, and not again before the sources change.
 func Binary(t testing.TB) (path string) {
 	t.Helper()
 	path, err := binary()
@@ -24,8 +23,8 @@ func Binary(t testing.TB) (path string) {
 	return path
 }
 
-// binary builds once a process: that nothing has changed takes go build a second to
-// find out.
+// binary builds once in each process: even when nothing has changed, go build takes
+// a second to find that out.
 var binary = sync.OnceValues(func() (string, error) {
 	if built := os.Getenv("SVC_TEST_BINARY"); built != "" {
 		return filepath.Abs(built)
@@ -69,7 +68,7 @@ func build(module string) (path string, err error) {
 	return path, nil
 }
 
-// moduleFolder is the root of the sources: go test runs a test in its package's
+// moduleFolder finds the root of the sources: go test runs a test in its package's
 // folder.
 func moduleFolder() (string, error) {
 	folder, err := os.Getwd()

@@ -16,13 +16,14 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Worlds are the services that the tests of a package share: one on each engine,
-// started when a test first asks for it. A test takes a workspace of its own there in
-// a few milliseconds; starting a service takes a few hundred.
+// Worlds are the services that the tests of a package share: one on each database
+// engine, started when a test first asks for it. A test takes a workspace of its
+// own there in a few milliseconds; starting a service takes a few hundred.
 //
-// A test needs a service of its own (Start) where it has another configuration, stops
-// or damages it, moves its clock, brings workers, or reads what no workspace owns,
-// such as the log of receipts, the queue or the leaderboard.
+// A test needs a service of its own (Start) when it has another configuration,
+// stops or damages the service, moves its clock, brings workers, or reads what
+// belongs to no workspace, such as the log of receipts, the queue or the
+// leaderboard.
 type Worlds struct {
 	configure func(*app.Config)
 
@@ -38,13 +39,14 @@ type World struct {
 	Engine string
 }
 
-// Share gives worlds that configure sets up; nil leaves them as they are. Run must be
-// given them.
+// Share makes worlds whose configuration configure may change; it may be nil. The
+// package's TestMain must pass them to Run, which stops and audits them.
 func Share(configure func(*app.Config)) *Worlds {
 	return &Worlds{configure: configure, running: map[string]*World{}}
 }
 
-// On is the world on an engine.
+// On returns the world on an engine, and starts it on the first call. Concurrent
+// callers wait for it.
 func (w *Worlds) On(t testing.TB, engine string) *World {
 	t.Helper()
 	w.mu.Lock()
@@ -61,7 +63,7 @@ func (w *Worlds) On(t testing.TB, engine string) *World {
 	return w.running[engine]
 }
 
-// Each runs test once an engine, in parallel, in the world on that engine.
+// Each runs test once on each engine, in parallel, in the world on that engine.
 func (w *Worlds) Each(t *testing.T, test func(t *testing.T, world *World)) {
 	t.Helper()
 	for _, engine := range dbtest.Engines() {
@@ -72,8 +74,8 @@ func (w *Worlds) Each(t *testing.T, test func(t *testing.T, world *World)) {
 	}
 }
 
-// Run is what a package's TestMain does: it runs the tests, and then stops and audits
-// the worlds that they shared. A breach of a promise fails the run.
+// Run is what a package's TestMain does: it runs the tests, and then stops and
+// audits the worlds that they shared. A breach of a promise fails the run.
 func Run(m *testing.M, shared ...*Worlds) (code int) {
 	code = m.Run()
 	for _, w := range shared {
@@ -84,14 +86,14 @@ func Run(m *testing.M, shared ...*Worlds) (code int) {
 	return code
 }
 
-// Workspace is one of a world, with a person, keys and money.
+// Workspace is a test's own workspace in a world, with a person, keys and money.
 type Workspace struct {
 	ID             string
 	Email          string
 	Agent, Account identity.NewKey // both may do all that their kind may
 }
 
-// Workspace makes one with so many cents.
+// Workspace makes a workspace with a balance of so many cents.
 func (w *World) Workspace(t testing.TB, cents int64) (made Workspace) {
 	t.Helper()
 	made.Email = id.New("person-") + "@example.com"
@@ -116,8 +118,9 @@ func (w *World) Workspace(t testing.TB, cents int64) (made Workspace) {
 	return made
 }
 
-// lifetime stands for all tests of a package where a helper wants the test that
-// something lives as long as. Only what helpers use of a test is there.
+// lifetime is a testing.TB that lives as long as all tests of a package: shared
+// services must not end with the test that happened to start them. Only what
+// helpers use of a testing.TB is there; any other method panics.
 type lifetime struct {
 	testing.TB
 
@@ -166,7 +169,7 @@ func (l *lifetime) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(form
 
 func (l *lifetime) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Fatal ends all tests: there is no service that they could go on with.
+// Fatal ends all tests: without the service none of them can go on.
 func (l *lifetime) Fatal(args ...any) { panic(errors.New(fmt.Sprint(args...))) }
 
 func (l *lifetime) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(format, args...)) }

@@ -1,8 +1,8 @@
-// Package await bounds the waits of tests: one that waits longer than any machine
-// needs ends with words, instead of holding up the whole run until its time limit.
-// It is for tests alone, and waits for events, never for time to pass: Next where the
-// event tells of itself, Until where it can only be looked for. Only simulated time
-// passes by itself: see Pass.
+// Package await bounds the waits of tests: one that takes longer than any machine
+// needs fails with a message, instead of holding up the whole run until its time
+// limit. It waits for events, never for time to pass: Next when the event comes
+// over a channel, Until when it can only be looked for. Only simulated time passes
+// by itself: see Pass.
 package await
 
 import (
@@ -11,11 +11,13 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for one event: far longer than a machine takes
-// that does twenty things at once, and far shorter than a run may take.
+// Patience is how long a test waits for one event: far longer than a machine with
+// twenty things to do needs, and far shorter than a run may take.
 const Patience = 90 * time.Second
 
-// Next receives what must come. A closed channel gives the zero value at once.
+// Next receives what must come, or fails the test. what completes the sentence
+// "waited in vain for". A closed channel gives the zero value at once. Call it from
+// the test's own goroutine.
 func Next[T any](t testing.TB, from <-chan T, what string) (got T) {
 	t.Helper()
 	select {
@@ -26,8 +28,8 @@ func Next[T any](t testing.TB, from <-chan T, what string) (got T) {
 	return got
 }
 
-// Until returns when seen does. It looks again every few milliseconds: often enough
-// that nobody waits for it, seldom enough to leave the machine to what is awaited.
+// Until returns when seen does. It asks every few milliseconds: often enough that
+// nobody waits for it, and seldom enough to leave the machine to what is awaited.
 func Until(t testing.TB, what string, seen func() bool) {
 	t.Helper()
 	again, end := time.NewTicker(5*time.Millisecond), time.After(Patience)

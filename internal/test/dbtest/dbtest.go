@@ -1,11 +1,11 @@
 // Package dbtest gives tests a fresh database on each engine, so that one suite
 // proves both.
 //
-// SQLite lives in the test's folder, a copy of a file that is migrated once.
-// PostgreSQL is the real server that SVC_TEST_POSTGRES names (make test starts one);
-// each test has a database there to itself, which was migrated once and holds what
-// the migrations leave. A missing server fails the test: it never skips. Start
-// reading at Each.
+// What always holds: no two tests share a database at the same time, in whatever
+// process they run. Each finds it as the migrations leave it. SQLite lives in the
+// test's folder, as a copy of a file that is migrated once. PostgreSQL is the real
+// server that SVC_TEST_POSTGRES names (make test starts one). A missing server
+// fails the test; it never skips. Start reading at Each.
 package dbtest
 
 import (
@@ -22,7 +22,7 @@ import (
 // Engines are the engines that every suite runs on.
 func Engines() []string { return []string{"sqlite", "postgres"} }
 
-// Each runs test once an engine, in parallel, as subtests named after it.
+// Each runs test once on each engine, in parallel, as subtests named after it.
 func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
 	t.Helper()
 	EachURL(t, func(t *testing.T, url string) {
@@ -30,8 +30,8 @@ func Each(t *testing.T, test func(t *testing.T, d *db.DB)) {
 	})
 }
 
-// EachURL is Each for tests that open the database themselves, in this process
-// or another.
+// EachURL is Each for tests that open the database themselves, in this process or
+// in another.
 func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	for _, engine := range Engines() {
@@ -75,7 +75,7 @@ var migrated = sync.OnceValues(func() (file []byte, err error) {
 	return os.ReadFile(path)
 })
 
-// URL makes an empty database on engine and returns what db.Config.URL needs.
+// URL makes an empty database on engine and returns what db.Config.URL takes.
 func URL(t testing.TB, engine string) string {
 	t.Helper()
 	if engine == "sqlite" {

@@ -1,11 +1,11 @@
-// Package jobtest gives tests a world of jobs over a real database, with a clock that the
-// test moves.
+// Package jobtest gives tests jobs over a real database, with a clock that the test
+// moves and workers that the test plays.
 //
-// What always holds: a test runs on SQLite and on PostgreSQL; at its end the turns equal
-// the waiting leases. There is no Blender: the test plays the workers.
+// What always holds: a test runs on SQLite and on PostgreSQL. At its end the
+// counters of the turns equal the waiting leases. There is no Blender.
 //
-// HTTP, money beyond a first credit, and packing are left to the tests of those packages.
-// Start reading at Each.
+// HTTP, money beyond a first credit, and packaging are left to the tests of those
+// packages. Start reading at Each.
 package jobtest
 
 import (
@@ -33,8 +33,7 @@ import (
 	"svc.example/internal/work/watch"
 )
 
-// World is jobs, with all that their frames go through. At the end of each test the
-// turns of its jobs must say what waits.
+// World is one store with jobs, and everything that their frames go through.
 type World struct {
 	DB      *db.DB
 	Jobs    *job.Jobs
@@ -77,7 +76,8 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 // that driver has no hook for it.
 func (w *World) Statements() int64 { return w.statements.Load() }
 
-// Advance moves the clock on.
+// Advance moves the database's clock forward, and so makes leases lapse and pauses
+// end.
 func (w *World) Advance(d time.Duration) { w.skew.Add(int64(d)) }
 
 // Write runs a transaction that writes.
@@ -98,7 +98,7 @@ func (w *World) Read(t TB, do func(ctx context.Context, tx *db.Tx) error) {
 	}
 }
 
-// CheckTurns checks that the counters of turns say what waits.
+// CheckTurns checks that the counters of turns equal what waits.
 func (w *World) CheckTurns() {
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
 		return dispatch.Audit(ctx, tx, func(rule, subject, format string, args ...any) {
@@ -107,7 +107,7 @@ func (w *World) CheckTurns() {
 	})
 }
 
-// Workspace makes one with money.
+// Workspace makes a workspace with 10,000 dollars.
 func (w *World) Workspace(t TB) (workspaceID string) {
 	t.Helper()
 	w.made++
@@ -122,10 +122,10 @@ func (w *World) Workspace(t TB) (workspaceID string) {
 	return workspaceID
 }
 
-// scene is what inspect read of every upload of a world.
+// scene is what inspect found in every upload of a World: frames of 8 x 6 pixels.
 const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG"}`
 
-// Job starts frames 1 to n of an upload.
+// Job starts a job of frames 1 to n, over a new upload and a new quote.
 func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 	t.Helper()
 	upload, quote, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
@@ -155,7 +155,7 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 	return jobID
 }
 
-// Worker registers one.
+// Worker registers a worker with a node key of its own.
 func (w *World) Worker(t TB) (workerID string) {
 	t.Helper()
 	workerID = id.New(id.Node)
@@ -184,7 +184,8 @@ func (w *World) Seen(workers ...string) {
 	})
 }
 
-// Claim claims frames as a worker does.
+// Claim claims up to limit frames as a worker does. prefer is the job that the
+// worker has open; "" is none.
 func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
 	t.Helper()
 	work, err := w.Frames.Claim(context.Background(), worker, prefer, limit)
@@ -194,7 +195,7 @@ func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
 	return work
 }
 
-// ClaimOne claims one frame, which must be there.
+// ClaimOne claims one frame; that there is none fails the test.
 func (w *World) ClaimOne(worker string) lease.Lease {
 	w.T.Helper()
 	work := w.Claim(w.T, worker, "", 1)
@@ -204,7 +205,7 @@ func (w *World) ClaimOne(worker string) lease.Lease {
 	return work.Leases[0]
 }
 
-// WantNoFrame claims a frame, which must not be there.
+// WantNoFrame checks that a worker gets no frame.
 func (w *World) WantNoFrame(worker string) {
 	w.T.Helper()
 	if work := w.Claim(w.T, worker, "", 1); len(work.Leases) != 0 {
@@ -212,7 +213,7 @@ func (w *World) WantNoFrame(worker string) {
 	}
 }
 
-// Picture is a sound one of a leased frame.
+// Picture returns the report of a sound picture of a leased frame.
 func Picture(l lease.Lease, took time.Duration) frames.Picture {
 	return frames.Picture{
 		Picture: framecheck.Picture{
@@ -224,7 +225,7 @@ func Picture(l lease.Lease, took time.Duration) frames.Picture {
 	}
 }
 
-// Deliver hands in a sound picture that took so long to render.
+// Deliver reports a sound picture that took so long to render.
 func (w *World) Deliver(t TB, l lease.Lease, took time.Duration) {
 	t.Helper()
 	if _, err := w.Frames.Accept(context.Background(), Picture(l, took)); err != nil {
@@ -232,7 +233,7 @@ func (w *World) Deliver(t TB, l lease.Lease, took time.Duration) {
 	}
 }
 
-// Fail fails a frame and waits for its next attempt.
+// Fail fails a frame and moves the clock past the pause before its next attempt.
 func (w *World) Fail(l lease.Lease, code fault.Code) {
 	w.T.Helper()
 	if err := w.Frames.Fail(w.T.Context(), l.Ref(), framecheck.Failure{Code: code, Message: "it failed", Log: "last words"}); err != nil {
@@ -241,7 +242,7 @@ func (w *World) Fail(l lease.Lease, code fault.Code) {
 	w.Advance(2 * time.Second) // the pause before the next attempt
 }
 
-// Status is a job's state, and why it failed.
+// Status returns a job's state, and its failure code, "" if it has none.
 func (w *World) Status(jobID string) (status job.Status, failure string) {
 	w.T.Helper()
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {

@@ -1,6 +1,6 @@
-// Package leaderboardtest makes benchmark receipts for tests, and hands them in as
-// workers do. Nothing is rendered: every receipt is marked synthetic unless a
-// test changes that. Start reading at Run, then Fleet.
+// Package leaderboardtest makes benchmark receipts for tests, and submits them as
+// workers do. Nothing is rendered: every receipt is marked synthetic unless a test
+// changes that. Start reading at Run, then Fleet.
 package leaderboardtest
 
 import (
@@ -55,14 +55,15 @@ func Run(gpu string, gb int64, score float64, ended time.Time) benchmark.Receipt
 
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
-// CPURun is a run of a CPU.
+// CPURun is Run for a CPU.
 func CPURun(cpu string, score float64, ended time.Time) benchmark.Receipt {
 	r := Run(benchmark.Unknown, 0, score, ended)
 	r.RenderDevice, r.CPUName, r.GPUVendor, r.GPUDriver = benchmark.CPU, cpu, benchmark.Unknown, benchmark.Unknown
 	return r
 }
 
-// Fleet hands in receipts, each as a worker that registered with its device.
+// Fleet submits receipts, each as a worker that registered with the receipt's
+// device. All of its workers share one node key and one signing key.
 type Fleet struct {
 	Board *leaderboard.Board
 	node  string
@@ -83,7 +84,7 @@ func NewFleet(ctx context.Context, board *leaderboard.Board) (*Fleet, error) {
 	})
 }
 
-// Submit signs a receipt and hands it in.
+// Submit signs a receipt and submits it.
 func (f *Fleet) Submit(ctx context.Context, r benchmark.Receipt) (leaderboard.Submitted, error) {
 	s, err := f.Sign(ctx, r)
 	if err != nil {
@@ -92,7 +93,8 @@ func (f *Fleet) Submit(ctx context.Context, r benchmark.Receipt) (leaderboard.Su
 	return f.Board.Submit(ctx, s)
 }
 
-// Sign makes what Submit hands in.
+// Sign registers a worker and makes what Submit submits, for tests that change it
+// first.
 func (f *Fleet) Sign(ctx context.Context, r benchmark.Receipt) (s leaderboard.Submission, err error) {
 	s = leaderboard.Submission{
 		NodeKeyID: f.node, WorkerID: id.New(id.Node),

@@ -1,8 +1,8 @@
 // Package mailtest gives tests a mail server on this machine.
 //
 // The server takes messages by SMTP (RFC 5321) and hands them to the test. It
-// speaks what the service needs: EHLO, STARTTLS, AUTH PLAIN, one recipient a
-// message. It ends with the test. Start reading at Open.
+// implements what the service needs: EHLO, STARTTLS, AUTH PLAIN and one recipient
+// for each message. It ends with the test. Start reading at Open.
 package mailtest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"testing"
 )
 
-// Password is the one that the server takes, with any user.
+// Password is the one that the server accepts, with any user.
 const Password = "p@ss word"
 
 // Security says when a connection is under TLS.
@@ -34,7 +34,7 @@ const (
 	ImplicitTLS                 // from the first byte
 )
 
-// Message is what one client handed over.
+// Message is what one client delivered.
 type Message struct {
 	From, To string // the envelope's addresses
 	User     string // who authenticated; "" = nobody
@@ -95,7 +95,8 @@ func Open(t testing.TB, security Security) *Server {
 	return s
 }
 
-// identity is a certificate for this machine, and the pool that trusts it.
+// identity returns a certificate for 127.0.0.1, and the pool that trusts it. It
+// takes httptest's, which is made for tests.
 func identity() (tls.Certificate, *x509.CertPool) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -104,7 +105,7 @@ func identity() (tls.Certificate, *x509.CertPool) {
 	return server.TLS.Certificates[0], roots
 }
 
-// session is one connection and the message that it is about to hand over.
+// session is one connection and the message that it is about to deliver.
 type session struct {
 	*Server
 	conn    net.Conn

@@ -13,8 +13,9 @@ const (
 	Float = 2
 )
 
-// EXRHeader is an OpenEXR file of one channel up to its table of offsets: magic
-// number, version and attributes. A remark becomes an attribute that means nothing.
+// EXRHeader returns an OpenEXR file of one channel up to its table of offsets:
+// magic number, version and attributes. values is Half or Float. Each remark
+// becomes an attribute that says nothing about the pixels, as a render's date does.
 func EXRHeader(width, height int, channel string, values, compression byte, remarks ...string) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian

@@ -1,6 +1,9 @@
-// Package receipttest makes completed jobs for tests: pictures, the ZIP that
-// holds them and the receipt that describes it. What it makes always agrees with
-// itself; tests change it from there. Start reading at Complete.
+// Package receipttest makes completed jobs for tests: pictures, the ZIP that holds
+// them, the receipt that describes it and the log that contains the receipt.
+//
+// What always holds: what it makes is consistent. A test changes one thing and
+// expects the verifier to find it; Pack makes the ZIP consistent again. Start
+// reading at Complete.
 package receipttest
 
 import (

@@ -8,10 +8,11 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Origin names the logs that Prove makes.
+// Origin is the name of the logs that Prove makes.
 const Origin = "renders.example.com/log"
 
-// Leaves are those of a log of size leaves in which the envelope is leaf index.
+// Leaves returns the leaves of a log of size leaves in which the envelope is leaf
+// index, counted from 0. The other leaves are made up.
 func Leaves(envelope []byte, index, size int64) ([]receipt.Entry, error) {
 	leaves := make([]receipt.Entry, size)
 	for i := range leaves {
@@ -22,7 +23,8 @@ func Leaves(envelope []byte, index, size int64) ([]receipt.Entry, error) {
 	return leaves, err
 }
 
-// Prove makes the proof of one leaf among others, with all hashes at hand.
+// Prove makes the inclusion proof of one leaf among leaves, with a checkpoint that
+// key signs.
 func Prove(leaves []receipt.Entry, index int64, key receipt.Key) (receipt.Inclusion, error) {
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
