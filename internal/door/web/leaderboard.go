@@ -81,7 +81,7 @@ func cut(text string) string {
 }
 
 func (s *Site) distribution(ctx context.Context, slug string, median *float64) (*columns, error) {
-	bins, err := s.Board.Shape(ctx, slug)
+	bins, err := s.Board.Histogram(ctx, slug)
 	if err != nil {
 		return nil, err
 	}

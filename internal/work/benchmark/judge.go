@@ -8,15 +8,16 @@ import (
 )
 
 // Reason is why a well-formed receipt does not count; "" means that it counts.
+// It is stored and published, so a value never changes its meaning.
 type Reason string
 
 // Reasons. A receipt with one is stored and never shown.
 const (
-	WrongPixels         Reason = "wrong_pixels"
-	TooFast             Reason = "too_fast"
-	DeviceMismatch      Reason = "device_mismatch"
-	VersionMismatch     Reason = "version_mismatch"
-	SyntheticNotAllowed Reason = "synthetic_not_allowed"
+	WrongPixels         Reason = "wrong_pixels"          // a picture is not that of its reference
+	TooFast             Reason = "too_fast"              // no device can, or it was timed too short
+	DeviceMismatch      Reason = "device_mismatch"       // not what the worker registered with
+	VersionMismatch     Reason = "version_mismatch"      // not comparable with other results
+	SyntheticNotAllowed Reason = "synthetic_not_allowed" // nothing was rendered
 )
 
 // Bounds of a run that counts.
@@ -25,7 +26,8 @@ const (
 	// reference. Devices add up light in different orders, so equal scenes differ a
 	// little.
 	Tolerance = 0.02
-	// LeastSeconds is the shortest measured time of one scene.
+	// LeastSeconds is the shortest measured time of one scene. In a shorter time the start of
+	// a frame weighs too much. bench-v1 times each scene for at least 20 seconds.
 	LeastSeconds = 5
 	// MostSamplesPerMinute is far above any device: a higher claim is not a render.
 	MostSamplesPerMinute = 300_000
@@ -33,17 +35,19 @@ const (
 	ClockSlack = 5 * time.Minute
 )
 
-// Worker is what the service knows about the sender of a receipt from its
-// registration.
+// Worker is what the service knows about the sender of a receipt from its registration. A
+// receipt must agree with it: a worker cannot register one device and measure another.
 type Worker struct {
-	Device         string
-	DeviceName     string
+	Device         string // GPU or CPU
+	DeviceName     string // as Cycles names it
 	BlenderVersion string
-	Synthetic      bool
+	Synthetic      bool // it renders nothing
 }
 
 // Judge decides whether a receipt counts, and if not, why, in one line. It trusts no
-// member that it can compare with something else.
+// member that it can compare with something else. It is pure: equal arguments give equal
+// answers. r must have passed Open, which checks that it does not contradict itself. The
+// first reason found is returned.
 func Judge(r Receipt, from Worker, now time.Time, allowSynthetic bool) (Reason, string) {
 	for _, judge := range []func() (Reason, string){
 		func() (Reason, string) {
@@ -92,6 +96,8 @@ func judgeVersions(r Receipt, from Worker) (Reason, string) {
 	return "", ""
 }
 
+// judgeDevice compares the receipt with the registration. A GPU without a name has no
+// place in a ranking by name.
 func judgeDevice(r Receipt, from Worker) (Reason, string) {
 	switch {
 	case r.Synthetic != from.Synthetic:
@@ -112,6 +118,8 @@ func nameless(r Receipt) bool {
 	return slug == "" || slug == Unknown
 }
 
+// judgePictures relies on the difference that the worker states: the service does not get
+// the pictures. The hash of the reference shows what it was compared with.
 func judgePictures(r Receipt) (Reason, string) {
 	for _, s := range r.Scenes {
 		if !s.MatchesReference || s.Difference > Tolerance {
@@ -121,6 +129,7 @@ func judgePictures(r Receipt) (Reason, string) {
 	return "", ""
 }
 
+// judgeSpeed refuses times and rates that no device reaches. Slow results always count.
 func judgeSpeed(r Receipt, now time.Time) (Reason, string) {
 	if r.CompletedAt.After(now.Add(ClockSlack)) {
 		return TooFast, "it ends in the future"

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// NamesMarkdown renders the tables of names for docs/gpu-names.md.
+// NamesMarkdown renders the tables of names for docs/gpu-names.md. The tables are printed
+// from the code that uses them, so the document cannot differ from it. make generate
+// writes the file.
 func NamesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# How GPUs are named\n\nPrinted from `internal/work/benchmark/names.go` by `make generate`; do not edit.\n\n" +

@@ -16,15 +16,17 @@ type Name struct {
 	Vendor string // a vendor of the table, or Unknown
 }
 
-// Rewrite is one row of the table that normalizes names, applied from first to last.
-// Names that still differ afterwards are different GPUs.
+// Rewrite is one row of the table that normalizes names, applied from first to last. Names
+// that still differ afterwards are different GPUs. The order is part of the table: later
+// rows see what earlier ones have written.
 type Rewrite struct {
 	Pattern string // regular expression, case ignored
-	By      string
-	Why     string
+	By      string // replacement, with $1 for what the first group matched
+	Why     string // one sentence, printed in docs/gpu-names.md
 }
 
-// Rewrites is the table.
+// Rewrites is the table. A changed row changes slugs, and slugs are public addresses:
+// results under the old slug stay there.
 func Rewrites() []Rewrite {
 	return []Rewrite{
 		{`\((?:r|tm|c)\)|[®™©]`, " ", "Marks of trade are no part of the name."},
@@ -48,7 +50,8 @@ func Rewrites() []Rewrite {
 // Brand gives the vendor of a name that leaves the vendor out, by its first word.
 type Brand struct{ Word, Vendor string }
 
-// Brands is the table. It includes the vendors themselves.
+// Brands is the table. It includes the vendors themselves. The first word decides, up to a
+// hyphen and without regard to case.
 func Brands() []Brand {
 	return []Brand{
 		{"NVIDIA", "NVIDIA"}, {"GeForce", "NVIDIA"}, {"Quadro", "NVIDIA"}, {"Tesla", "NVIDIA"}, {"TITAN", "NVIDIA"}, {"GRID", "NVIDIA"},
@@ -59,14 +62,15 @@ func Brands() []Brand {
 	}
 }
 
-// Variant is a model that is sold with several memory sizes under one name. Its slug
-// gets the size nearest to the driver's value.
+// Variant is a model that is sold with several memory sizes under one name. Its slug gets
+// the size nearest to the driver's value. Without the size their results would share a
+// ranking, although the larger memory can be another chip.
 type Variant struct {
 	Slug  string
 	Sizes []int // GB
 }
 
-// Variants is the table.
+// Variants is the table. A model that is missing here keeps one slug for all its sizes.
 func Variants() []Variant {
 	return []Variant{
 		{"nvidia-geforce-gtx-1060", []int{3, 6}},
@@ -87,12 +91,14 @@ func Variants() []Variant {
 	}
 }
 
+// rewriter is a compiled row.
 type rewriter struct {
 	pattern *regexp.Regexp
 	by      string
 }
 
-// compiled holds the patterns of Rewrites, compiled once.
+// compiled holds the patterns of Rewrites, compiled once. An invalid pattern panics at the
+// first use, which every test of names is.
 var compiled = sync.OnceValue(func() (all []rewriter) {
 	for _, r := range Rewrites() {
 		all = append(all, rewriter{regexp.MustCompile(`(?i)` + r.Pattern), r.By})
@@ -100,10 +106,12 @@ var compiled = sync.OnceValue(func() (all []rewriter) {
 	return all
 })
 
+// notInSlug matches what a slug replaces by one hyphen.
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // NameOf normalizes a GPU's name as Cycles reports it. memory is in bytes; nil when
-// unknown.
+// unknown. It never fails: any text gives a name, and text without Latin letters and
+// digits the empty slug.
 func NameOf(printed string, memory *int64) Name {
 	tidy := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	text := tidy(printed)
@@ -121,10 +129,13 @@ func NameOf(printed string, memory *int64) Name {
 		if strings.EqualFold(first, b.Vendor) {
 			text = tidy(text[len(first):])
 		}
+		// The vendor is written in one way, and stands in front once.
 		n.Name = tidy(b.Vendor + " " + text)
 		break
 	}
 	n.Slug = slug(n.Name)
+	// Without a known memory the slug stays without a size: a guess would put the result into
+	// the wrong ranking.
 	if i := slices.IndexFunc(Variants(), func(v Variant) bool { return v.Slug == n.Slug }); i >= 0 && memory != nil {
 		size := fmt.Sprintf(" %dGB", nearest(Variants()[i].Sizes, *memory))
 		n.Name += size
@@ -133,10 +144,13 @@ func NameOf(printed string, memory *int64) Name {
 	return n
 }
 
+// slug keeps lower-case letters and digits, and joins them with single hyphens.
 func slug(name string) string {
 	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
+// nearest returns the size in GB that is closest to memory in bytes. Drivers report less
+// than is sold, because a part is reserved.
 func nearest(sizes []int, memory int64) int {
 	off := func(size int) float64 { return math.Abs(float64(size) - float64(memory)/(1<<30)) }
 	return slices.MinFunc(sizes, func(a, b int) int {
@@ -148,6 +162,7 @@ func nearest(sizes []int, memory int64) int {
 }
 
 // Gigabytes returns memory as it is sold: drivers report a little less.
+// Rounded to whole GB, of 2^30 bytes; nil for nil.
 func Gigabytes(memory *int64) *int {
 	if memory == nil {
 		return nil

@@ -28,17 +28,19 @@ const (
 // Unknown stands for a text that the worker could not determine.
 const Unknown = "unknown"
 
-// Receipt is what a worker states about one run. Every member is always present in
-// the JSON; unknown texts are "unknown", unknown sizes null.
+// Receipt is what a worker states about one run. Every member is always present in the
+// JSON; unknown texts are "unknown", unknown sizes null. Texts have 1 to 200 bytes of
+// plain text. Times and sizes are what the worker says; Judge compares what can be
+// compared.
 type Receipt struct {
 	BenchmarkVersion string     `json:"benchmark_version"`
 	SceneVersion     string     `json:"scene_version"`
 	ScoringVersion   string     `json:"scoring_version"`
-	RenderDevice     string     `json:"render_device"` // GPU or CPU: what really rendered
-	GPUName          string     `json:"gpu_name"`      // as Cycles names it; "unknown" of a CPU run
-	GPUVendor        string     `json:"gpu_vendor"`
-	GPUMemoryBytes   *int64     `json:"gpu_memory_bytes"`
-	GPUDriver        string     `json:"gpu_driver"`
+	RenderDevice     string     `json:"render_device"`    // GPU or CPU: what really rendered
+	GPUName          string     `json:"gpu_name"`         // as Cycles names it; "unknown" of a CPU run
+	GPUVendor        string     `json:"gpu_vendor"`       // a vendor of Brands, or "unknown"
+	GPUMemoryBytes   *int64     `json:"gpu_memory_bytes"` // as the driver reports it
+	GPUDriver        string     `json:"gpu_driver"`       // version of the driver
 	CPUName          string     `json:"cpu_name"`
 	RAMBytes         *int64     `json:"ram_bytes"`
 	OS               string     `json:"os"`
@@ -48,7 +50,7 @@ type Receipt struct {
 	Scenes           []SceneRun `json:"scenes"`         // in the order of SceneNames
 	RenderSeconds    float64    `json:"render_seconds"` // timed, summed over the scenes
 	StartedAt        time.Time  `json:"started_at"`     // by the worker's clock
-	CompletedAt      time.Time  `json:"completed_at"`
+	CompletedAt      time.Time  `json:"completed_at"`   // by the worker's clock; at least RenderSeconds later
 }
 
 // SceneRun is the measurement of one scene. A sample is one pass over the whole
@@ -68,11 +70,13 @@ type SceneRun struct {
 	MatchesReference bool    `json:"matches_reference"` // the worker's own verdict
 }
 
-// SceneNames returns the scenes of contract.SceneVersion, in order.
+// SceneNames returns the scenes of contract.SceneVersion, in order. A receipt lists them
+// in this order. Another set of scenes is another scene version.
 func SceneNames() []string { return []string{"geometry", "texture", "light"} }
 
-// Reference returns the SHA-256 of the decoded pixels of a scene's reference picture
-// in contract.SceneVersion; "" for an unknown scene.
+// Reference returns the SHA-256 of the decoded pixels of a scene's reference picture in
+// contract.SceneVersion; "" for an unknown scene. The service knows the hash and not the
+// picture: the pictures are part of package measure, which only workers need.
 func Reference(scene string) string {
 	switch scene {
 	case "geometry":
@@ -85,13 +89,15 @@ func Reference(scene string) string {
 	return ""
 }
 
-// Rate is samples per minute, rounded to the thousandth.
+// Rate is samples per minute, rounded to the thousandth. samples is at least 1 and seconds
+// above 0: Sign and Open refuse others.
 func Rate(samples int64, seconds float64) float64 {
 	return math.Round(float64(samples)*60/seconds*1000) / 1000
 }
 
-// Score is score-v1 in thousandths: samples per minute, summed over the scenes.
-// Higher is better.
+// Score is score-v1 in thousandths: samples per minute, summed over the scenes. Higher is
+// better. Whole thousandths add up without rounding, so the sum does not depend on the
+// order.
 func (r Receipt) Score() int64 {
 	sum := int64(0)
 	for _, s := range r.Scenes {
@@ -108,15 +114,16 @@ func (r Receipt) DeviceName() string {
 	return r.GPUName
 }
 
-// Record is the service's statement about an accepted receipt. It repeats the receipt
-// as the worker signed it.
+// Record is the service's statement about an accepted receipt. It repeats the receipt as
+// the worker signed it. LogIndex is inside what is signed, so a record names the one leaf
+// that proves it.
 type Record struct {
 	ResultID    string    `json:"result_id"`
 	ReceiptID   string    `json:"receipt_id"`
 	Receipt     Receipt   `json:"receipt"`
 	WorkerKeyID string    `json:"worker_key_id"` // of the key that signed the receipt
 	GPUSlug     string    `json:"gpu_slug"`      // "unknown" of a CPU run
-	Score       float64   `json:"score"`
-	ReceivedAt  time.Time `json:"received_at"`
-	LogIndex    int64     `json:"log_index"` // leaf in the append-only log
+	Score       float64   `json:"score"`         // samples per minute, to the thousandth
+	ReceivedAt  time.Time `json:"received_at"`   // by the service's clock
+	LogIndex    int64     `json:"log_index"`     // leaf in the append-only log
 }

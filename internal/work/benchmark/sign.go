@@ -15,7 +15,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Types of the two statements.
+// Types of the two statements. They are inside the signed bytes, so a receipt can never
+// pass for a record.
 const (
 	ReceiptType = "https://svc.example/benchmark/v1"
 	RecordType  = "https://svc.example/benchmark-result/v1"
@@ -24,7 +25,8 @@ const (
 // ErrMalformed reports that a receipt contradicts itself or lacks a member.
 var ErrMalformed = errors.New("malformed benchmark receipt")
 
-// statement is the in-toto form of a receipt or a record.
+// statement is the in-toto form of a receipt or a record. The order of the fields is the
+// order of the signed bytes.
 type statement[P any] struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`
@@ -32,11 +34,13 @@ type statement[P any] struct {
 	Predicate     P         `json:"predicate"`
 }
 
+// subject names what a statement is about, by its SHA-256.
 type subject struct {
 	Name   string            `json:"name"`
 	Digest map[string]string `json:"digest"`
 }
 
+// named returns a subject with one digest, in hex.
 func named(name, sha256 string) subject {
 	return subject{name, map[string]string{"sha256": sha256}}
 }
@@ -51,7 +55,7 @@ func (r Receipt) statement() statement[Receipt] {
 }
 
 // Sign writes the receipt as a signed envelope. Times are written in UTC, to the
-// microsecond. Error: ErrMalformed.
+// microsecond. Error: ErrMalformed. It signs nothing that Open would refuse.
 func Sign(r Receipt, key receipt.Key) (json.RawMessage, error) {
 	r = r.normal()
 	if err := r.consistent(); err != nil {
@@ -65,6 +69,9 @@ func Sign(r Receipt, key receipt.Key) (json.RawMessage, error) {
 }
 
 // Open reads a signed receipt. Errors: receipt.ErrBadSignature, ErrMalformed.
+// The bytes must be exactly those that Sign would write: with a second spelling the same
+// result could be sent twice. key is the one that the sender claims; whether it may use
+// that key is for the caller to check.
 func Open(envelope []byte, key receipt.PublicKey) (Receipt, error) {
 	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key})
 	if err != nil {
@@ -82,6 +89,8 @@ func Open(envelope []byte, key receipt.PublicKey) (Receipt, error) {
 }
 
 // SignRecord writes the service's statement about the receipt in envelope.
+// Repeating it with equal arguments gives equal bytes. Errors: those of a malformed
+// envelope and of sealing.
 func SignRecord(r Record, envelope []byte, key receipt.Key) (json.RawMessage, error) {
 	subject, err := PayloadSHA256(envelope)
 	if err != nil {
@@ -101,7 +110,8 @@ func (r Record) statement(receiptSHA256 string) statement[Record] {
 }
 
 // OpenRecord reads the service's statement and checks that it is about the worker's
-// envelope. Error: receipt.ErrBadSignature.
+// envelope. Error: receipt.ErrBadSignature. keys are all public keys of the service, old
+// ones too. A record about another receipt counts as a bad signature.
 func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, error) {
 	payload, err := receipt.Unseal(record, keys)
 	if err != nil {
@@ -122,23 +132,28 @@ func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, erro
 	return held.Predicate, nil
 }
 
-// PayloadSHA256 identifies a signed document by its payload, in hex. It does not
-// depend on the JSON around the payload.
+// PayloadSHA256 identifies a signed document by its payload, in hex. It does not depend on
+// the JSON around the payload. Two envelopes with one payload have one identity, whatever
+// their spaces, order of members and signatures are.
 func PayloadSHA256(envelope []byte) (string, error) {
 	entry, err := receipt.EntryOf(envelope)
 	return hex.EncodeToString(entry[:]), err
 }
 
+// normal brings times into the form that is signed: JSON would keep a zone and
+// nanoseconds, and equal times would have unequal bytes.
 func (r Receipt) normal() Receipt {
 	r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
 	r.CompletedAt = r.CompletedAt.UTC().Truncate(time.Microsecond)
 	return r
 }
 
-// maxText bounds each text of a receipt, in bytes.
+// maxText bounds each text of a receipt, in bytes. Names of devices and systems are far
+// shorter; pages and indexes must hold them.
 const maxText = 200
 
-// consistent checks that the members agree with each other.
+// consistent checks that the members agree with each other. It runs before signing and
+// after reading. Comparisons are written so that NaN fails them.
 func (r Receipt) consistent() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
@@ -174,15 +189,18 @@ func (r Receipt) consistent() error {
 		seen[s.Scene] = true
 		total += s.RenderSeconds
 	}
+	// A millisecond covers the rounding of a sum of decimals.
 	if !(math.Abs(total-r.RenderSeconds) < 1e-3) {
 		return wrong("render_seconds is %v, the scenes' sum is %v", r.RenderSeconds, total)
 	}
+	// What was timed lies within the run.
 	if took := r.CompletedAt.Sub(r.StartedAt).Seconds(); took < total-1e-3 || r.StartedAt.Unix() <= 0 {
 		return wrong("%v seconds on the clock within a run of %v", total, took)
 	}
 	return nil
 }
 
+// consistent checks one scene. A sample rate is recomputed, not believed.
 func (s SceneRun) consistent() error {
 	switch {
 	case s.Scene == "" || len(s.Scene) > maxText || !plain(s.Scene):

@@ -19,8 +19,10 @@ type Auditor struct {
 	Breach func(rule, thing, format string, args ...any)
 }
 
-// Audit checks every stored benchmark receipt and every count over them. It returns
-// the number of receipts that the service has signed.
+// Audit checks every stored benchmark receipt and every count over them. It returns the
+// number of receipts that the service has signed. It only reads. Leaf is called for every
+// record that opens, because a leaf that nobody claims is a breach elsewhere. An error
+// means that the tables cannot be read.
 func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	for after := ""; ; {
 		rows, err := tx.BenchmarkReceiptsAfter(ctx, after)
@@ -59,7 +61,8 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	return records, auditCounts(ctx, tx, a)
 }
 
-// auditCounts recomputes the stored sums and counts.
+// auditCounts recomputes the stored sums and counts. Ranks and percentiles come from these
+// counts alone, so a wrong one would show nowhere else.
 func auditCounts(ctx context.Context, tx *db.Tx, a Auditor) error {
 	groups, err := tx.AuditBenchmarkGroups(ctx)
 	if err != nil {

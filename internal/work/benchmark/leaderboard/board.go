@@ -35,15 +35,17 @@ func Current() Versions {
 	return Versions{contract.BenchmarkVersion, contract.SceneVersion, contract.ScoringVersion}
 }
 
+// versionsOf are the versions that the receipt names.
 func versionsOf(r benchmark.Receipt) Versions {
 	return Versions{r.BenchmarkVersion, r.SceneVersion, r.ScoringVersion}
 }
 
-// Board accepts receipts and answers queries.
+// Board accepts receipts and answers queries. The fields are set once, before the first
+// call; all methods are safe for concurrent use.
 type Board struct {
 	DB    *db.DB
-	Keys  *signing.Ring
-	Links links.Links
+	Keys  *signing.Ring // countersigns accepted receipts
+	Links links.Links   // public addresses of results and GPUs
 	// AllowSynthetic accepts receipts of workers that render nothing. They are marked
 	// wherever they are shown.
 	AllowSynthetic bool

@@ -12,6 +12,8 @@ import (
 )
 
 // Figures are the statistics of a GPU, or of all GPUs, under the current versions.
+// Scores are samples per minute, times are seconds on the clock. All pointers are nil for
+// a GPU that has results only under other versions.
 type Figures struct {
 	GPUName              string     `json:"gpu_name"`
 	GPUSlug              string     `json:"gpu_slug"`
@@ -36,9 +38,12 @@ type GPU struct {
 	BenchmarkVersions []Versions    `json:"benchmark_versions" doc:"Under which versions there are results; the figures are of those of /stats."`
 }
 
+// average is the mean of stored thousandths, or of milliseconds, in the published unit. n
+// is above 0.
 func average(sum, n int64) float64 { return float64(sum) / float64(n) / 1000 }
 
-// figuresOf computes the statistics of a group.
+// figuresOf computes the statistics of a group. Sums and bests are stored with the group;
+// only the medians need its tally.
 func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures, error) {
 	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
 	if g.Results == 0 {
@@ -80,6 +85,7 @@ func find(ctx context.Context, tx *db.Tx, slug string) (current query.BenchmarkG
 	return query.BenchmarkGroup{GpuSlug: g.GpuSlug, GpuName: g.GpuName, GpuVendor: g.GpuVendor, VramGb: g.VramGb}, all, nil
 }
 
+// versionsOfGroup are the versions whose results the group counts.
 func versionsOfGroup(g query.BenchmarkGroup) Versions {
 	return Versions{g.BenchmarkVersion, g.SceneVersion, g.ScoringVersion}
 }
@@ -87,7 +93,8 @@ func versionsOfGroup(g query.BenchmarkGroup) Versions {
 // gpuLatest is how many results a GPU's page shows.
 const gpuLatest = contract.LatestDefault
 
-// GPU reads one GPU. Error: gpu_not_found.
+// GPU reads one GPU. Error: gpu_not_found. All of it is read in one transaction, so the
+// figures fit the list of results.
 func (b *Board) GPU(ctx context.Context, slug string) (g GPU, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		g, err = b.gpu(ctx, tx, slug)
@@ -108,11 +115,12 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	if g.Figures, err = figuresOf(ctx, tx, group); err != nil || group.Results == 0 {
 		return g, err
 	}
+	// Percentiles are among all GPUs, so they need the board and not only this group.
 	board, err := groupOf(ctx, tx, Current(), "")
 	if err != nil {
 		return g, err
 	}
-	s, err := standingOf(ctx, tx, board)
+	s, err := cutoffsOf(ctx, tx, board)
 	if err != nil {
 		return g, err
 	}
@@ -154,7 +162,8 @@ type Deltas struct {
 	BestRenderSeconds    Delta `json:"best_render_seconds"`
 }
 
-// Compare reads two GPUs. Error: gpu_not_found.
+// Compare reads two GPUs. Error: gpu_not_found. Both are read in one transaction. A GPU
+// compared with itself has differences of 0.
 func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		for slug, into := range map[string]*Figures{slugA: &c.A, slugB: &c.B} {
@@ -179,6 +188,7 @@ func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison,
 	return c, err
 }
 
+// No percentage where B is 0.
 func delta(a, b *float64) (d Delta) {
 	if a == nil || b == nil {
 		return d
@@ -190,4 +200,27 @@ func delta(a, b *float64) (d Delta) {
 		d.Percent = &percent
 	}
 	return d
+}
+
+// historyMost is how many results a history shows.
+const historyMost = 100
+
+// History returns a GPU's newest results under the current versions, newest first.
+// Error: gpu_not_found.
+func (b *Board) History(ctx context.Context, slug string) (rows []Row, err error) {
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		group, _, err := find(ctx, tx, slug)
+		if err != nil || group.Results == 0 {
+			return err
+		}
+		found, err := tx.BenchmarkLatestOf(ctx, query.BenchmarkLatestOfParams{GroupID: group.GroupID, Most: historyMost})
+		if err != nil {
+			return fmt.Errorf("read the history: %w", err)
+		}
+		for _, row := range found {
+			rows = append(rows, b.row(row, group))
+		}
+		return nil
+	})
+	return rows, err
 }

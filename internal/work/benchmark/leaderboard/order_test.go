@@ -206,7 +206,7 @@ func (h *testBoard) compareGPU(rt *rapid.T, slug string, gpus oracle, same func(
 	same("GPU's best time", *g.BestRenderSeconds, float64(best)/1000)
 	same("GPU's average", *g.AverageScore, float64(sum)/float64(len(own))/1000)
 	same("GPU's best", *g.TopScore, float64(slices.MaxFunc(own, func(a, b known) int { return cmp.Compare(a.score, b.score) }).score)/1000)
-	bins, err := h.Board.Shape(h.t.Context(), slug)
+	bins, err := h.Board.Histogram(h.t.Context(), slug)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -27,12 +27,13 @@ type part struct {
 	percent int64
 }
 
+// From the narrowest to the widest, so the first that fits is the label.
 func parts() []part {
 	return []part{{Top1, 1}, {Top5, 5}, {Top10, 10}, {Top25, 25}, {Top50, 50}}
 }
 
-// labelOf returns the label of a rank among so many results: top_5 is a rank within
-// the first five hundredths.
+// labelOf returns the label of a rank among so many results: top_5 is a rank within the
+// first five hundredths. In whole numbers, so that no result is at a boundary by rounding.
 func labelOf(rank, among int64) Label {
 	if !enough(among) {
 		return NoLabel
@@ -45,15 +46,17 @@ func labelOf(rank, among int64) Label {
 	return Bottom50
 }
 
-// standing is a board with the lowest score of each part, so that labelling a page of
+// cutoffs is a board with the lowest score of each part, so that labelling a page of
 // results costs no query per row.
-type standing struct {
+type cutoffs struct {
 	board query.BenchmarkGroup
 	least []int64 // by parts(); -1 where the part is too small for a rank
 }
 
-func standingOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*standing, error) {
-	s := &standing{board: board}
+// It reads the tally once for each part. For fewer results than a percentile needs, least
+// is nil.
+func cutoffsOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*cutoffs, error) {
+	s := &cutoffs{board: board}
 	if !enough(board.Results) {
 		return s, nil
 	}
@@ -71,7 +74,9 @@ func standingOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*st
 	return s, nil
 }
 
-func (s *standing) label(score int64) Label {
+// It gives the same label as labelOf for the score's rank: a score that reaches a cutoff
+// is at that rank or above.
+func (s *cutoffs) label(score int64) Label {
 	for i, least := range s.least {
 		if least >= 0 && score >= least {
 			return parts()[i].label
@@ -94,8 +99,10 @@ type Distribution struct {
 	Bottom50 int64 `json:"bottom_50"`
 }
 
-// distribution returns nil when there are too few results.
-func (s *standing) distribution(ctx context.Context, tx *db.Tx, gpu query.BenchmarkGroup) (*Distribution, error) {
+// distribution returns nil when there are too few results. The part of each label is what
+// the wider part has more than the narrower one. The board has at least as many results as
+// one of its GPUs, so least is not nil here.
+func (s *cutoffs) distribution(ctx context.Context, tx *db.Tx, gpu query.BenchmarkGroup) (*Distribution, error) {
 	if !enough(gpu.Results) {
 		return nil, nil
 	}
@@ -124,6 +131,8 @@ type Place struct {
 	Label      Label    `json:"label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown"`
 }
 
+// The rank is one more than the number of better results, so equal scores share it. The
+// percentile counts only lower scores.
 func placeOf(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup, score int64) (Place, error) {
 	p := Place{Among: group.Results, Label: NoLabel}
 	better, err := above(ctx, tx, group.GroupID, byScore, score)

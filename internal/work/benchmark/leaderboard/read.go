@@ -44,7 +44,8 @@ type Top struct {
 	Versions
 }
 
-// Top reads the n best results under the current versions.
+// Top reads the n best results under the current versions. Ranks are counted along the
+// rows, because the list begins at the best.
 func (b *Board) Top(ctx context.Context, n int) (t Top, err error) {
 	t = Top{Rows: []TopRow{}, Versions: Current()}
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
@@ -71,6 +72,7 @@ func (b *Board) Top(ctx context.Context, n int) (t Top, err error) {
 }
 
 // Latest reads the n newest results, CPUs' and those under older versions too.
+// Each row's label is among the results under its own versions.
 func (b *Board) Latest(ctx context.Context, n int) (rows []Row, err error) {
 	rows = []Row{}
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
@@ -86,7 +88,7 @@ func (b *Board) Latest(ctx context.Context, n int) (rows []Row, err error) {
 
 // rows gives results their labels; what that takes is read once a board.
 func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResult) ([]Row, error) {
-	rows, boards := []Row{}, map[int64]*standing{}
+	rows, boards := []Row{}, map[int64]*cutoffs{}
 	for _, row := range found {
 		s := boards[row.BoardID]
 		if s == nil {
@@ -94,7 +96,7 @@ func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResu
 			if err != nil {
 				return nil, fmt.Errorf("read board: %w", err)
 			}
-			if s, err = standingOf(ctx, tx, board); err != nil {
+			if s, err = cutoffsOf(ctx, tx, board); err != nil {
 				return nil, err
 			}
 			boards[row.BoardID] = s
@@ -108,6 +110,8 @@ func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResu
 	return rows, nil
 }
 
+// row converts a stored result, without its label. Group 0 is that of a CPU, which is in
+// no ranking.
 func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 	r := Row{
 		ResultID: row.ResultID, ReceiptID: row.ReceiptID, GPUName: row.GpuName, GPUSlug: row.GpuSlug, DeviceName: row.DeviceName,
@@ -123,6 +127,7 @@ func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 }
 
 // groupOf reads a group; the zero group, without results, when there is none.
+// The slug "" is the group of all GPUs, the board.
 func groupOf(ctx context.Context, tx *db.Tx, v Versions, slug string) (query.BenchmarkGroup, error) {
 	g, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
 		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: slug,
@@ -156,7 +161,7 @@ const commonMost = 10
 // ScoreFormula is contract.ScoringVersion in words.
 const ScoreFormula = "score = sum over the scenes of samples * 60 / render_seconds, each rounded to the thousandth"
 
-// Stats reads the summary.
+// Stats reads the summary. Without results all figures are null.
 func (b *Board) Stats(ctx context.Context) (s Stats, err error) {
 	s = Stats{CommonGPUs: []GPUShort{}, ScoreFormula: ScoreFormula, Versions: Current()}
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
@@ -197,7 +202,8 @@ type GPUShort struct {
 // gpusMost bounds the list of GPUs.
 const gpusMost = 500
 
-// GPUs lists the GPUs with the most results under the current versions.
+// GPUs lists the GPUs with the most results under the current versions. At most gpusMost;
+// a GPU beyond is still found by its slug and by search.
 func (b *Board) GPUs(ctx context.Context) (all []GPUShort, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		all, err = common(ctx, tx, Current(), gpusMost)
@@ -206,6 +212,8 @@ func (b *Board) GPUs(ctx context.Context) (all []GPUShort, err error) {
 	return all, err
 }
 
+// common reads the GPUs with the most results. Their figures are those stored with the
+// group, so no tally is read.
 func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort, error) {
 	groups, err := tx.BenchmarkGroupsCommon(ctx, query.BenchmarkGroupsCommonParams{
 		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, Most: most,

@@ -36,7 +36,8 @@ type Result struct {
 }
 
 // Result reads one result. A result with an invalid signature is an error, and is not
-// shown. Error: result_not_found.
+// shown. Error: result_not_found. A CPU's result has no place. Repeated reads may give
+// other places, since every new result can change them.
 func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.BenchmarkResultGet(ctx, resultID)
@@ -71,8 +72,9 @@ func (b *Board) Result(ctx context.Context, resultID string) (r Result, err erro
 	return r, err
 }
 
-// signed reads the members of a result from its signed record, so that a page never
-// shows a value that nobody signed.
+// signed reads the members of a result from its signed record, so that a page never shows
+// a value that nobody signed. Only the row's place in tables comes from the store; the
+// audit compares that with the record.
 func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, err error) {
 	stored, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Hit is a GPU or a result that a search has found.
+// Hit is a GPU or a result that a search has found. Exactly one of SampleCount and
+// ResultID is set, by Type.
 type Hit struct {
 	Type        HitType `json:"type" enum:"gpu,result"`
 	Title       string  `json:"title"`
@@ -49,9 +50,10 @@ const (
 	searchValues = 16 // values whose results are read, newest first
 )
 
-// Search finds GPUs by their names under the current versions, and results by their
-// ids and by GPU, driver, CPU, system, Blender and device. An empty query finds
-// nothing.
+// Search finds GPUs by their names under the current versions, and results by their ids
+// and by GPU, driver, CPU, system, Blender and device. An empty query finds nothing. An id
+// finds its one result and nothing else. Case is ignored, and no word is a pattern: % and
+// _ stand for themselves.
 func (b *Board) Search(ctx context.Context, text string) (f Found, err error) {
 	f = Found{Query: text, Results: []Hit{}}
 	words := strings.Fields(strings.ToLower(text))
@@ -86,7 +88,8 @@ func patterns(words []string) (like [searchWords]string) {
 	return like
 }
 
-// byID finds a result by its own id or its receipt's id.
+// byID finds a result by its own id or its receipt's id. nil means that the text is no id
+// of a known result, and the search goes on by words.
 func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error) {
 	resultID := text
 	if id.Valid(id.Receipt, text) {
@@ -108,6 +111,7 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 	return []Hit{b.hit(row)}, nil
 }
 
+// hit shows a result by its device and its score.
 func (b *Board) hit(row query.BenchmarkResult) Hit {
 	return Hit{
 		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64),
@@ -115,6 +119,7 @@ func (b *Board) hit(row query.BenchmarkResult) Hit {
 	}
 }
 
+// searchGPUs appends the GPUs whose name or slug contains all words.
 func (b *Board) searchGPUs(ctx context.Context, tx *db.Tx, like [searchWords]string, f *Found) error {
 	v := Current()
 	groups, err := tx.BenchmarkGroupsLike(ctx, query.BenchmarkGroupsLikeParams{
@@ -130,6 +135,8 @@ func (b *Board) searchGPUs(ctx context.Context, tx *db.Tx, like [searchWords]str
 	return nil
 }
 
+// searchResults reads the newest results of each value that contains all words. A result
+// under several values comes once.
 func (b *Board) searchResults(ctx context.Context, tx *db.Tx, like [searchWords]string, f *Found) error {
 	values, err := tx.BenchmarkFacetsLike(ctx, query.BenchmarkFacetsLikeParams{
 		Word1: like[0], Word2: like[1], Word3: like[2], Word4: like[3], Most: searchValues,
@@ -137,6 +144,7 @@ func (b *Board) searchResults(ctx context.Context, tx *db.Tx, like [searchWords]
 	if err != nil {
 		return fmt.Errorf("search values: %w", err)
 	}
+	// GPUs come first, and results fill the rest.
 	limit := contract.SearchMost - len(f.Results)
 	rows := map[int64]query.BenchmarkResult{}
 	for _, value := range values {

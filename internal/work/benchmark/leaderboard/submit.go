@@ -32,9 +32,11 @@ type Submitted struct {
 	Detail    string           // the reason in one line
 }
 
-// Submit judges a receipt. An accepted one is countersigned, logged, ranked and shown
-// in one transaction. Repeating a submission returns the first answer. Errors:
-// benchmark_refused, node_key_bound.
+// Submit judges a receipt. An accepted one is countersigned, logged, ranked and shown in
+// one transaction. Repeating a submission returns the first answer. Errors:
+// benchmark_refused, node_key_bound. Signature and form are checked before the
+// transaction, which locks the whole board: a forged receipt costs no lock. A crash before
+// the commit stores nothing, and the receipt can be sent again.
 func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err error) {
 	key, err := receipt.ParsePublicPEM(s.PublicKey)
 	if err != nil {
@@ -81,6 +83,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 	return done, err
 }
 
+// storeReceipt keeps a receipt as it arrived, accepted or not.
 func storeReceipt(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddParams) error {
 	if err := tx.BenchmarkReceiptAdd(ctx, row); err != nil {
 		return fmt.Errorf("keep benchmark receipt: %w", err)
@@ -99,6 +102,7 @@ func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKe
 	if err != nil {
 		return fmt.Errorf("bind the worker's signing key: %w", err)
 	}
+	// Read back, because the statement keeps the key that was there first.
 	bound, err := tx.NodeSigningKeyGet(ctx, nodeKeyID)
 	if err != nil {
 		return fmt.Errorf("read the worker's signing key: %w", err)
@@ -139,6 +143,7 @@ func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.Benc
 }
 
 // resultOf returns the public members of a receipt, without its rank.
+// Milliseconds are rounded, because the tally counts whole numbers.
 func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkResultAddParams {
 	out := query.BenchmarkResultAddParams{
 		ResultID: done.ResultID, ReceiptID: done.ReceiptID, DeviceName: r.DeviceName(), GpuName: benchmark.Unknown, GpuSlug: benchmark.Unknown,
@@ -157,10 +162,12 @@ func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkRes
 	return out
 }
 
-// locked holds the exclusive right to add results, with the numbers that were
-// assigned last.
+// locked holds the exclusive right to add results, with the numbers that were assigned
+// last. Numbers have no gaps and rise with arrival, because each is assigned under the
+// lock.
 type locked struct{ number, group, facet int64 }
 
+// lock takes the row that all submissions take. The transaction holds it until its end.
 func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
 	row, err := tx.BenchmarkLock(ctx)
 	if err != nil {
@@ -169,11 +176,13 @@ func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
 	return &locked{row.LastNumber, row.LastGroup, row.LastFacet}, nil
 }
 
-// add ranks and shows a result.
+// add ranks and shows a result. A CPU's result joins no group, so it changes no figure and
+// no rank.
 func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result query.BenchmarkResultAddParams) (err error) {
 	l.number++
 	result.Number = l.number
 	v := versionsOf(r)
+	// Also a CPU's result names its board: the versions of a result are those of its board.
 	if result.BoardID, err = l.groupFor(ctx, tx, v, benchmark.Name{}); err != nil {
 		return err
 	}
@@ -215,8 +224,8 @@ func count(ctx context.Context, tx *db.Tx, group int64, r query.BenchmarkResultA
 	return tally(ctx, tx, group, byTime, r.TimeMs)
 }
 
-// groupFor finds or creates the group of a GPU under these versions; the zero name
-// stands for all GPUs.
+// groupFor finds or creates the group of a GPU under these versions; the zero name stands
+// for all GPUs. The lock makes find and create one step.
 func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name benchmark.Name) (int64, error) {
 	row, err := tx.BenchmarkGroupFind(ctx, query.BenchmarkGroupFindParams{
 		BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring, GpuSlug: name.Slug,
@@ -239,8 +248,9 @@ func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name bench
 }
 
 // facet is a searchable public member.
-type facet struct{ field, value, also string }
+type facet struct{ field, value, also string } // also is searched with the value, and not shown
 
+// facetsOf lists the values by which a result is found, without unknown ones.
 func facetsOf(r benchmark.Receipt) []facet {
 	all := []facet{
 		{"cpu", r.CPUName, ""}, {"os", r.OS, ""}, {"blender", r.BlenderVersion, "blender"},
@@ -252,7 +262,8 @@ func facetsOf(r benchmark.Receipt) []facet {
 	return slices.DeleteFunc(all, func(f facet) bool { return f.value == benchmark.Unknown })
 }
 
-// post indexes the newest result under a facet.
+// post indexes the newest result under a facet. A value is stored once, however many
+// results have it; a search reads values first and results second.
 func (l *locked) post(ctx context.Context, tx *db.Tx, f facet) error {
 	known, err := tx.BenchmarkFacetFind(ctx, query.BenchmarkFacetFindParams{Field: f.field, Value: f.value})
 	if db.IsNotFound(err) {

@@ -26,9 +26,11 @@ const (
 	most    = 1<<(levels*fanBits) - 1 // the greatest value that can be counted
 )
 
+// bucketOf is the bucket that holds the value on a level.
 func bucketOf(value int64, level int) int64 { return value >> (level * fanBits) }
 
-// tally counts one more result.
+// tally counts one more result. The greatest value is 2^30-1: a score of a million samples
+// per minute, or twelve days.
 func tally(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) error {
 	if value < 0 || value > most {
 		return fmt.Errorf("count a result: %d is not 0 to %d", value, int64(most))
@@ -53,8 +55,10 @@ func above(ctx context.Context, tx *db.Tx, group int64, m measure, value int64) 
 	return n, nil
 }
 
-// greatest returns the k-th greatest value of a group, counted from 1. The group has
-// at least k results.
+// greatest returns the k-th greatest value of a group, counted from 1. The group has at
+// least k results. It begins at the coarsest level, with all its buckets from the best
+// down, and enters the bucket that holds the k-th result. Error: a tally that does not fit
+// its group, which the audit also reports.
 func greatest(ctx context.Context, tx *db.Tx, group int64, m measure, k int64) (int64, error) {
 	first, behind := int64(0), int64(1)<<fanBits
 	for level := levels - 1; ; level-- {
@@ -80,8 +84,8 @@ func greatest(ctx context.Context, tx *db.Tx, group int64, m measure, k int64) (
 	}
 }
 
-// median returns the median of n results in the measure's unit: for an even number
-// the mean of the two in the middle.
+// median returns the median of n results in the measure's unit: for an even number the
+// mean of the two in the middle. n is the number of results in the group, at least 1.
 func median(ctx context.Context, tx *db.Tx, group int64, m measure, n int64) (float64, error) {
 	upper, err := greatest(ctx, tx, group, m, (n+1)/2)
 	if err != nil || n%2 == 1 {

@@ -24,9 +24,12 @@ type comparison struct {
 	difference        float64
 }
 
+// matches is the worker's own verdict. The service judges the difference again.
 func (c comparison) matches() bool { return c.difference <= benchmark.Tolerance }
 
-// compare compares a picture with the scene's reference.
+// compare compares a picture with the scene's reference. The reference is kept reduced, so
+// only the found picture is averaged. Errors are those of the file and of PNG; a wrong
+// picture is no error but a large difference.
 func compare(scene, path string) (comparison, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -60,6 +63,8 @@ func reduce(img image.Image) image.Image {
 	return small
 }
 
+// average returns the mean colour of the block whose upper left corner is at, without
+// alpha.
 func average(img image.Image, at image.Point) color.RGBA64 {
 	var sum [3]uint64
 	for y := range block {
@@ -74,8 +79,9 @@ func average(img image.Image, at image.Point) color.RGBA64 {
 	return color.RGBA64{R: uint16(sum[0]), G: uint16(sum[1]), B: uint16(sum[2]), A: math.MaxUint16}
 }
 
-// difference is the root mean square over all channels of all pixels, each from 0 to
-// 1. It is 1 for pictures of different sizes.
+// difference is the root mean square over all channels of all pixels, each from 0 to 1. It
+// is 1 for pictures of different sizes. Squares make one wrong area count for more than
+// much faint noise.
 func difference(a, b image.Image) float64 {
 	size := a.Bounds().Size()
 	if size != b.Bounds().Size() || size.X*size.Y == 0 {

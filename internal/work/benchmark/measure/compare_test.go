@@ -112,7 +112,7 @@ func TestFrameTakesAboutFourSeconds(t *testing.T) {
 
 func TestMachineIsDescribedOrUnknown(t *testing.T) {
 	t.Parallel()
-	m := measure.Look(t.Context(), fstest.MapFS{
+	m := measure.InspectMachine(t.Context(), fstest.MapFS{
 		"proc/cpuinfo":   {Data: []byte("processor\t: 0\nmodel name\t: AMD EPYC 9454P 48-Core Processor\n")},
 		"proc/meminfo":   {Data: []byte("MemTotal:       16311548 kB\n")},
 		"etc/os-release": {Data: []byte("PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n")},
@@ -120,7 +120,7 @@ func TestMachineIsDescribedOrUnknown(t *testing.T) {
 	if got := m.Text(); got != "AMD EPYC 9454P 48-Core Processor, 16703025152 bytes, Debian GNU/Linux 12 (bookworm)" {
 		t.Errorf("the machine is %s", got)
 	}
-	if got := measure.Look(t.Context(), fstest.MapFS{}).Text(); got != "unknown, unknown bytes, unknown" {
+	if got := measure.InspectMachine(t.Context(), fstest.MapFS{}).Text(); got != "unknown, unknown bytes, unknown" {
 		t.Errorf("an unknown machine is %s", got)
 	}
 	gpus := measure.ReadSMI("NVIDIA H200, 570.86.15, 143771\nNVIDIA GeForce RTX 4090, [N/A], [N/A]\n")

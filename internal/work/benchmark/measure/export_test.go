@@ -4,11 +4,11 @@ import "fmt"
 
 // For the tests of this package.
 var (
-	Reduce    = reduce
-	Compare   = compare
-	ReadSMI   = readSMI
-	Look      = inspectMachine
-	SamplesOf = samplesOf
+	Reduce         = reduce
+	Compare        = compare
+	ReadSMI        = readSMI
+	InspectMachine = inspectMachine
+	SamplesOf      = samplesOf
 )
 
 func (c comparison) Difference() float64 { return c.difference }

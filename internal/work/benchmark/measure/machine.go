@@ -14,17 +14,18 @@ import (
 // machine is what this machine reports about itself.
 type machine struct {
 	cpu, system string
-	ram         *int64
-	gpus        []gpu
+	ram         *int64 // bytes; nil when unknown
+	gpus        []gpu  // NVIDIA's only
 }
 
+// gpu is what the driver reports about one card.
 type gpu struct {
 	name, driver string
 	memory       *int64 // bytes
 }
 
 // inspectMachine reads Linux's own files under root. On other systems everything is
-// unknown.
+// unknown. It never fails: a receipt without the name of a processor is still a receipt.
 func inspectMachine(ctx context.Context, root fs.FS) machine {
 	m := machine{
 		cpu:    orUnknown(member(root, "proc/cpuinfo", "model name", ":")),
@@ -67,6 +68,8 @@ func nvidia(ctx context.Context) []gpu {
 	return readSMI(string(output))
 }
 
+// readSMI reads one GPU a line: name, driver version, memory in MiB. Lines of another form
+// are left out.
 func readSMI(output string) (found []gpu) {
 	for line := range strings.Lines(output) {
 		parts := strings.Split(strings.TrimSpace(line), ", ")
@@ -77,7 +80,8 @@ func readSMI(output string) (found []gpu) {
 	return found
 }
 
-// bytesOf parses a number of units; nil when it is not one.
+// bytesOf parses a number of units; nil when it is not one. The bound keeps the product
+// within 64 bits.
 func bytesOf(number string, unit int64) *int64 {
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n <= 0 || n > 1<<62/unit {

@@ -16,10 +16,10 @@ import (
 
 // Parameters of bench-v1. Another value would be another benchmark version.
 const (
-	CheckSamples = 16 // of the warm-up, whose picture is compared
-	TimedSeconds = 20 // minimum on the clock for each scene
-	FrameSeconds = 4  // approximate time of a timed frame
-	mostSamples  = 4096
+	CheckSamples = 16   // of the warm-up, whose picture is compared
+	TimedSeconds = 20   // minimum on the clock for each scene
+	FrameSeconds = 4    // approximate time of a timed frame
+	mostSamples  = 4096 // of one frame
 )
 
 // ErrOtherDevice reports that another device than the chosen one rendered.
@@ -38,12 +38,13 @@ type Config struct {
 	// Progress receives how far a scene is; it may be nil. all is the total time on
 	// this scene's clock, 0 during the warm-up.
 	Progress func(scene string, done, all time.Duration)
-	Now      func() time.Time
+	Now      func() time.Time // when the run starts and ends
 }
 
-// Run renders all scenes and returns what it measured, unsigned. The device and its
-// name are those of the first process. Errors: *blender.Error, ErrOtherDevice,
-// Admit's, those of the file system, ctx's.
+// Run renders all scenes and returns what it measured, unsigned. The device and its name
+// are those of the first process. Errors: *blender.Error, ErrOtherDevice, Admit's, those
+// of the file system, ctx's. The end of ctx ends it. Folders are made below Blender.Temp
+// and removed; no process outlives it.
 func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
 	if c.Timed == 0 {
 		c.Timed = TimedSeconds * time.Second
@@ -71,7 +72,8 @@ func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
 	return r, nil
 }
 
-// scene measures one scene in its own Blender process.
+// scene measures one scene in its own Blender process. So no scene gains from what another
+// has loaded.
 func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun, info blender.Info, err error) {
 	fail := func(err error) (benchmark.SceneRun, blender.Info, error) {
 		return benchmark.SceneRun{}, blender.Info{}, err
@@ -108,7 +110,9 @@ func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun,
 	return run, p.Info(), err
 }
 
-// time renders the warm-up, compares its picture, and measures.
+// time renders the warm-up, compares its picture, and measures. Each frame's length
+// follows from the time of the last one, so a device of any speed finishes a frame in
+// about FrameSeconds. The rate is over all timed frames.
 func (c Config) time(ctx context.Context, name string, p *blender.Process) (benchmark.SceneRun, error) {
 	c.Progress(name, 0, 0)
 	warm, err := p.Render(ctx, CheckSamples, nil)
@@ -134,6 +138,8 @@ func (c Config) time(ctx context.Context, name string, p *blender.Process) (benc
 		if err != nil {
 			return benchmark.SceneRun{}, err
 		}
+		// Blender may fall back to the CPU without an error, and the result would be
+		// published under the GPU's name.
 		if kind, _, _ := p.Info().Choose(c.Blender.Device); frame.Device != kind {
 			return benchmark.SceneRun{}, fmt.Errorf("%w: %s was chosen, %s rendered", ErrOtherDevice, kind, frame.Device)
 		}
@@ -147,14 +153,16 @@ func (c Config) time(ctx context.Context, name string, p *blender.Process) (benc
 }
 
 // samplesOf is how many samples a frame of so many seconds gets when one takes each
-// seconds.
+// seconds. At least 1 and at most mostSamples.
 func samplesOf(frame, each float64) int {
 	return int(math.Min(math.Max(math.Round(frame/each), 1), mostSamples))
 }
 
+// seconds converts to a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// describe records which device rendered, and on which machine.
+// describe records which device rendered, and on which machine. Driver and memory come
+// from the card of the same name; without one they stay unknown.
 func (c Config) describe(ctx context.Context, r *benchmark.Receipt, info blender.Info) {
 	kind, name, _ := info.Choose(c.Blender.Device)
 	r.RenderDevice = kind

@@ -11,6 +11,8 @@ import (
 //go:embed scenes/*.blend scenes/*.png
 var scenes embed.FS
 
+// blendOf returns a scene's file. The scenes are part of the program, so every worker of a
+// version measures the same bytes.
 func blendOf(scene string) ([]byte, error) {
 	file, err := scenes.ReadFile("scenes/" + scene + ".blend")
 	if err != nil {
