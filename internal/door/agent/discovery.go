@@ -13,10 +13,12 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// cardType is the media type of a server card (SEP-2127).
+// cardType is the media type of an MCP server card (SEP-2127).
 const cardType = "application/mcp-server-card+json"
 
-// discovery adds the public documents that say where the tools are.
+// discovery adds the public documents that lead a client to the tools: the
+// server card, the registry manifest, the AI catalog and llms.txt. None depends
+// on a request, so all are encoded once, at the start.
 func (s *server) discovery(mux *http.ServeMux) {
 	entries := []map[string]any{{
 		"identifier": "urn:air:" + s.Links.Host() + ":" + contract.Service, "displayName": title, "type": cardType, "url": s.Links.To(links.ServerCardPath),
@@ -42,12 +44,16 @@ func (s *server) discovery(mux *http.ServeMux) {
 	}
 }
 
+// title and summary appear in every discovery document. The registry takes a
+// description of at most 100 characters.
 const (
 	title   = "svc: Blender renders at a locked price"
 	summary = "Renders Blender Cycles scenes at a locked price, with a signed receipt." // 100 characters at most
 )
 
-// name is the server's name in reverse-DNS form: it belongs to whoever runs it.
+// name returns the server's name in reverse-DNS form, as the registry wants it:
+// the public host, not the vendor, because each installation is a server of its
+// own. An IP address has no such form, so it becomes localhost.
 func (s *server) name() string {
 	labels := strings.Split(s.Links.Host(), ".")
 	if _, err := netip.ParseAddr(s.Links.Host()); err != nil {
@@ -58,7 +64,8 @@ func (s *server) name() string {
 	return strings.Join(labels, ".") + "/" + contract.Service
 }
 
-// card has the members that the server card and the registry's manifest share.
+// card returns the members that the server card and the registry manifest
+// share.
 func (s *server) card(schema string) map[string]any {
 	return map[string]any{
 		"$schema": schema, "name": s.name(), "title": title, "description": summary, "version": contract.OpenAPIVersion, "websiteUrl": s.Links.To(links.DocsPath),
@@ -73,7 +80,7 @@ func (s *server) card(schema string) map[string]any {
 	}
 }
 
-// manifest is a server.json as the public registry accepts it.
+// manifest returns a server.json as the public MCP registry accepts it.
 func (s *server) manifest() map[string]any {
 	m := s.card("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json")
 	for _, remote := range m["remotes"].([]any) {
@@ -82,6 +89,8 @@ func (s *server) manifest() map[string]any {
 	return m
 }
 
+// llms returns llms.txt: how an agent connects, and links to the documents for
+// machines.
 func (s *server) llms() string {
 	return fmt.Sprintf(`# svc
 

@@ -12,6 +12,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
+// inspectDef describes svc_inspect. writes is true because it stores an upload;
+// reachesOut because file_url makes the service call an address.
 func inspectDef() def {
 	return def{
 		name: inspectTool, title: "Inspect a Blender file and price it", writes: true, reachesOut: true,
@@ -22,21 +24,27 @@ func inspectDef() def {
 	}
 }
 
+// inspectIn has three forms: no member asks for an upload link, file_url makes
+// the service fetch the file, upload_id reads an upload that exists.
 type inspectIn struct {
 	UploadID *uploadID `json:"upload_id,omitempty" jsonschema:"An upload to tell about; from an earlier svc_inspect. Not together with file_url."`
 	FileURL  *address  `json:"file_url,omitempty" jsonschema:"Public https address that answers with the .blend file itself, without sign-in or redirect. Not together with upload_id."`
 }
 
-// arrival is how far a file is.
+// arrival is how far the file of an upload is.
 type arrival string
 
 const (
-	awaiting arrival = "awaiting_upload" // the link waits for the file
-	fetching arrival = "fetching"        // the service gets it from file_url
-	here     arrival = "inspected"
+	// awaiting: the one-time link is open, and no file has come.
+	awaiting arrival = "awaiting_upload"
+	// fetching: the service gets the file from file_url.
+	fetching arrival = "fetching"
+	// here: the file is stored, inspected and priced.
+	here arrival = "inspected"
 )
 
-// inspected is what svc_inspect and svc_quote answer with.
+// inspected is the result of svc_inspect and svc_quote. One type serves every
+// state of an upload, so that an agent can poll with one tool.
 type inspected struct {
 	OK       yes          `json:"ok"`
 	Status   arrival      `json:"status" jsonschema:"Whether the file is here; the members below are null or empty until it is."`
@@ -49,7 +57,8 @@ type inspected struct {
 	step
 }
 
-// lockedQuote is spec 2.11 for agents.
+// lockedQuote is the quote of spec 2.11 with the members that an agent needs.
+// Amounts are in cents; the price is for the whole job.
 type lockedQuote struct {
 	QuoteID     quoteID      `json:"quote_id"`
 	Status      quote.Status `json:"status"`
@@ -66,6 +75,8 @@ type lockedQuote struct {
 	InputBytes  count        `json:"input_size_bytes"`
 }
 
+// scene says what is rendered. Width and Height are pixels of a frame with the
+// scene's resolution percentage applied.
 type scene struct {
 	Width       int     `json:"width" jsonschema:"Pixels of a frame."`
 	Height      int     `json:"height" jsonschema:"Pixels of a frame."`
@@ -80,17 +91,24 @@ type scene struct {
 	UsesScripts bool    `json:"uses_scripts" jsonschema:"True when the file carries Python that would run by itself; it is not run."`
 }
 
+// warning is one of the warnings of decisions 6; its message is escaped.
 type warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Together these keep every answer within 2 seconds.
+// Together these keep every result within about two seconds: many MCP clients
+// give up on a tool that takes longer.
 const (
-	maxFetchWait = time.Second            // for a file that is being fetched
-	maxLookup    = 500 * time.Millisecond // for the host name that it comes from
+	// maxFetchWait is how long svc_inspect waits for a file that is being
+	// fetched, before it tells the agent to poll.
+	maxFetchWait = time.Second
+	// maxLookup bounds the DNS lookup of a file_url's host.
+	maxLookup = 500 * time.Millisecond
 )
 
+// inspect handles svc_inspect in its three forms. Errors: invalid_request when
+// both upload_id and file_url are given, and those of fetch and uploadState.
 func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
 	workspace := callerOf(ctx).WorkspaceID
 	switch {
@@ -108,11 +126,19 @@ func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
 	return s.pending(a), nil
 }
 
-// fetch starts to fetch a file, and waits up to maxFetchWait for it.
+// fetch starts fetching a file and waits up to maxFetchWait for it. The fetch
+// is a row of a lease queue, so it goes on when the caller leaves or this
+// process dies.
+//
+// It listens before it reads the state: a file that arrives between the two
+// would otherwise go unnoticed for the whole wait. Errors: invalid_file_url,
+// rate_limited, and those of uploadState.
 func (s *server) fetch(ctx context.Context, workspace, source string) (inspected, error) {
 	lookup, cancel := context.WithTimeout(ctx, maxLookup)
 	defer cancel()
-	// A name that resolves slowly is checked again when the file is fetched.
+	// A lookup that runs out of time is no verdict. The address is checked
+	// again when the file is fetched, so nothing private can be reached this
+	// way.
 	if err := s.Intake.CheckSource(lookup, source); err != nil && lookup.Err() == nil {
 		return inspected{}, err
 	}
@@ -135,7 +161,10 @@ func (s *server) fetch(ctx context.Context, workspace, source string) (inspected
 	return s.uploadState(ctx, workspace, a.UploadID)
 }
 
-// uploadState is how far an upload is.
+// uploadState returns how far an upload of the workspace is: inspected,
+// awaited, or refused. It looks among inspected uploads first, since an upload
+// is in both places once its file has come. Errors: upload_not_found, or the
+// reason why the file was refused.
 func (s *server) uploadState(ctx context.Context, workspace, upload string) (inspected, error) {
 	i, err := s.Intake.Inspected(ctx, workspace, upload)
 	if err == nil {
@@ -154,6 +183,7 @@ func (s *server) uploadState(ctx context.Context, workspace, upload string) (ins
 	return s.pending(a), nil
 }
 
+// inspectedOf returns an inspection as a tool result, with its next call.
 func inspectedOf(i intake.Inspection) inspected {
 	q, s := i.Quote, i.Scene
 	text := fileText(q.Filename, s)
@@ -173,19 +203,22 @@ func inspectedOf(i intake.Inspection) inspected {
 		Warnings: []warning{},
 	}
 	for _, w := range q.Warnings {
-		text, _ := quoted(w.Message, longMessage)
+		text, _ := escapeText(w.Message, longMessage)
 		out.Warnings = append(out.Warnings, warning{w.Code, text})
 	}
 	if q.JobID != "" {
 		id := jobID(q.JobID)
 		out.Quote.JobID = &id
 	}
-	out.step = stepFrom(q)
+	out.step = quoteStep(q)
 	return out
 }
 
-// stepFrom is the next call for a quote.
-func stepFrom(q quote.Quote) step {
+// quoteStep returns the next call for a quote. svc_start is suggested with
+// max_price_cents set to the quoted price, so that an agent that copies the
+// arguments can never pay more than it has seen. legal_acceptance is left out
+// on purpose: the person has to accept.
+func quoteStep(q quote.Quote) step {
 	switch {
 	case q.JobID != "":
 		return call(statusTool, arguments{"job_id": q.JobID},
@@ -198,6 +231,7 @@ func stepFrom(q quote.Quote) step {
 			"For other frames call svc_quote first.", framesOf(q.FrameCount), wallet.Money(q.PriceCents))
 }
 
+// framesOf writes a number of frames with the right plural.
 func framesOf(n int) string {
 	if n == 1 {
 		return "1 frame"
@@ -205,7 +239,8 @@ func framesOf(n int) string {
 	return fmt.Sprintf("%d frames", n)
 }
 
-// fileText is the untrusted text of an inspected file.
+// fileText returns the untrusted texts of an inspected file, escaped. Cut is
+// set when any of them lost something.
 func fileText(filename string, s quote.Scene) fromFile {
 	missing := make([]string, 0, len(s.MissingFiles))
 	for _, m := range s.MissingFiles {
@@ -213,19 +248,21 @@ func fileText(filename string, s quote.Scene) fromFile {
 	}
 	var f fromFile
 	var cut [5]bool
-	f.Filename, cut[0] = quoted(filename, longName)
-	f.SceneName, cut[1] = quoted(s.Name, longName)
-	f.MissingFiles, cut[2] = quotedAll(missing)
-	f.LinkedLibraries, cut[3] = quotedAll(s.LinkedLibraries)
-	f.Scripts, cut[4] = quotedAll(s.Scripts)
+	f.Filename, cut[0] = escapeText(filename, longName)
+	f.SceneName, cut[1] = escapeText(s.Name, longName)
+	f.MissingFiles, cut[2] = escapeNames(missing)
+	f.LinkedLibraries, cut[3] = escapeNames(s.LinkedLibraries)
+	f.Scripts, cut[4] = escapeNames(s.Scripts)
 	for _, c := range cut {
 		f.Cut = f.Cut || c
 	}
 	return f
 }
 
+// at returns a time as the schema wants it: RFC 3339 in UTC, whole seconds.
 func at(t time.Time) moment { return moment(t.UTC().Format(time.RFC3339)) }
 
+// lines implements answer.
 func (i inspected) lines() string {
 	if i.Quote == nil {
 		return i.waitingLines()

@@ -7,7 +7,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// prompts adds "Render this scene", for people who choose what their agent does.
+// prompts registers "Render this scene": a ready prompt for people who choose
+// in their client what the agent does. It states the consent step explicitly,
+// because the agent must not spend without the person's yes. Arguments are
+// escaped, since some clients fill them from a file.
 func (s *server) prompts(m *mcp.Server) {
 	m.AddPrompt(&mcp.Prompt{
 		Name: "render_this_scene", Title: "Render this scene",
@@ -20,7 +23,7 @@ func (s *server) prompts(m *mcp.Server) {
 	}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		given := func(name, otherwise string) string {
 			if value := req.Params.Arguments[name]; value != "" {
-				text, _ := quoted(value, longMessage)
+				text, _ := escapeText(value, longMessage)
 				return text
 			}
 			return otherwise

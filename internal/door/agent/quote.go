@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
+// quoteDef describes svc_quote. It writes, because each call locks a new quote.
 func quoteDef() def {
 	return def{
 		name: quoteTool, title: "Price other frames", writes: true,
@@ -16,6 +17,8 @@ func quoteDef() def {
 	}
 }
 
+// quoteIn selects frames: frame_start to frame_end, every frame_step. Frame
+// numbers are those of the scene's timeline, 1 or more.
 type quoteIn struct {
 	UploadID   uploadID    `json:"upload_id" jsonschema:"From svc_inspect."`
 	FrameStart frameNumber `json:"frame_start" jsonschema:"First frame."`
@@ -23,6 +26,8 @@ type quoteIn struct {
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
 }
 
+// quote handles svc_quote. It reserves nothing. Errors: upload_not_found,
+// invalid_frame_range, frame_range_too_large.
 func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	start, end, every := int(in.FrameStart), int(in.FrameEnd), 1
 	if in.FrameStep != nil {

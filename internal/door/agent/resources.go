@@ -16,22 +16,28 @@ import (
 	"svc.example/internal/work/watch"
 )
 
-// The names under which svc verify expects the files, side by side. Each is the
-// last part of a resource's URI.
+// File names under which svc verify expects the documents, side by side. Each
+// is the last part of a resource's URI, so that a client saves it correctly.
 const (
 	receiptFile = "receipt.json"
 	proofFile   = "proof.json"
 	keyFile     = "signing-key.pem"
 )
 
-// jobResource is the URI of a resource of a job.
+// jobResource returns the URI of a resource of a job.
 func jobResource(job jobID, what string) string { return "svc://jobs/" + string(job) + "/" + what }
 
+// previewOf returns the last part of a preview's URI.
 func previewOf(frame int) string { return "frames/" + strconv.Itoa(frame) + "/preview.jpg" }
 
+// resourceForm parses a resource URI into job id, document name, and frame
+// number. Of the last two exactly one is not empty. Seven digits bound the
+// frame number well within an int.
 var resourceForm = regexp.MustCompile(`^svc://jobs/(JOB-[0-9a-f]{32})/(?:([a-z.-]+)|frames/([1-9][0-9]{0,6})/preview\.jpg)$`)
 
-// resources adds what is too large for an answer, or is not text.
+// resources registers what is too long for a tool result or is not text: signed
+// documents and previews. They are templates, so that the list does not grow
+// with the jobs and needs no query.
 func (s *server) resources(m *mcp.Server) {
 	for _, t := range []mcp.ResourceTemplate{
 		{URITemplate: "svc://jobs/{job_id}/" + receiptFile, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json",
@@ -47,6 +53,9 @@ func (s *server) resources(m *mcp.Server) {
 	}
 }
 
+// resource reads one resource of the caller's workspace. Its errors are
+// protocol errors, because reading a resource has no result that could carry a
+// refusal.
 func (s *server) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	part := resourceForm.FindStringSubmatch(req.Params.URI)
 	if part == nil {
@@ -71,7 +80,8 @@ func (s *server) resource(ctx context.Context, req *mcp.ReadResourceRequest) (*m
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
-// document is one of the texts that prove a completed job.
+// document returns one of the texts that prove a completed job. Errors:
+// render_not_found, render_not_completed, route_not_found for another name.
 func (s *server) document(ctx context.Context, job, name string) (string, error) {
 	_, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, job)
 	if err != nil {
@@ -89,6 +99,9 @@ func (s *server) document(ctx context.Context, job, name string) (string, error)
 	return "", fault.New(fault.RouteNotFound, "A job has no %s.", name)
 }
 
+// publicKeys returns all signing keys, PEM after PEM, since an older receipt
+// may be signed by a retired key. The closure starts from "" because a
+// transaction can run more than once.
 func (s *server) publicKeys(ctx context.Context) (all string, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) error {
 		all = ""
@@ -102,10 +115,10 @@ func (s *server) publicKeys(ctx context.Context) (all string, err error) {
 	return all, err
 }
 
-// protocolError is a refusal where the protocol has no result for one. Its data is
-// the envelope's error object.
+// protocolError returns err as a JSON-RPC error, whose data is the error object
+// of spec 7, so that programs can branch on its code.
 func protocolError(err error, requestID string) error {
 	_, body := fault.Envelope(err, requestID)
-	body.Error.Message, _ = quoted(body.Error.Message, longMessage)
+	body.Error.Message, _ = escapeText(body.Error.Message, longMessage)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: body.Error.Message + " " + body.Error.SuggestedAction, Data: unescaped(body.Error)}
 }

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// The tools of spec 4.5, in the order of their use.
+// The tools of spec 4.5, in the order in which an agent uses them.
 const (
 	inspectTool  toolName = "svc_inspect"
 	quoteTool    toolName = "svc_quote"
@@ -26,18 +26,24 @@ const (
 	receiptTool  toolName = "svc_receipt"
 )
 
+// names returns all tools in that order. It is a function, so that nobody can
+// change a shared slice.
 func names() []toolName {
 	return []toolName{inspectTool, quoteTool, startTool, statusTool, downloadTool, receiptTool}
 }
 
-// instructions are what a client reads about the server before the first call.
+// instructions is what a client reads about the server before the first call.
+// Many clients put it into the system prompt, so it holds the rules that every
+// call depends on.
 const instructions = `Renders Blender scenes (.blend, Cycles) on GPUs at a locked price of 1 cent a frame, and proves what it did.
 The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
 Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do.
 Before svc_start, tell the person you work for the price and the terms, and start only when they agree.
 ` + notice
 
-// tools makes the one MCP server that answers all requests. It keeps no state.
+// tools builds the one MCP server that answers all requests. It keeps no
+// session state, so sharing it between requests is safe. Building it per
+// request would resolve every schema each time.
 func (s *server) tools() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{
 		Name: "svc", Title: title, Version: contract.OpenAPIVersion, WebsiteURL: s.Links.To(links.DocsPath),
@@ -57,17 +63,22 @@ func (s *server) tools() *mcp.Server {
 	return m
 }
 
-// def describes a tool but for its schemas.
+// def describes a tool without its schemas, which come from the types of its
+// handler.
 type def struct {
 	name        toolName
 	title       string
 	description string
-	// What the tool does beside reading.
+	// What the tool does beside reading: clients ask the person before a call
+	// that writes, and more insistently before one that spends. idempotent
+	// means that a repetition changes nothing more.
 	writes, spends, idempotent bool
-	// reachesOut is true when the tool calls URLs that the caller names.
+	// reachesOut is true when the tool calls an address that the caller names.
 	reachesOut bool
 }
 
+// tool returns the tool as the MCP library registers it. DestructiveHint marks
+// spending, the one effect that cannot be undone.
 func (t def) tool(input, output *jsonschema.Schema) *mcp.Tool {
 	return &mcp.Tool{
 		Name: string(t.name), Title: t.title, Description: t.description, InputSchema: input, OutputSchema: output,
@@ -77,20 +88,23 @@ func (t def) tool(input, output *jsonschema.Schema) *mcp.Tool {
 	}
 }
 
-// answer is a tool's answer when it succeeded.
+// answer is the result of a tool that succeeded.
 type answer interface {
-	// lines is the answer for a reader, without the next call.
+	// lines returns the result as text for a reader, without the next call.
 	lines() string
-	following() next
+	// following returns the next call, which the text of the result ends with.
+	following() nextCall
 }
 
-func (s step) following() next { return s.next }
+// following implements answer for every result that embeds a step.
+func (s step) following() nextCall { return s.nextCall }
 
-// linked is an answer that points to resources.
+// linked is a result that points to MCP resources, such as a preview.
 type linked interface{ links() []mcp.Content }
 
-// add registers a tool. Its arguments are checked against its schema, and its
-// errors become refusals.
+// add registers a tool with the library. It validates arguments itself, because
+// an error of the library would name no next call. Errors of handle become
+// refusals; the text of unknown ones goes to the log.
 func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, handle func(context.Context, In) (Out, error)) {
 	input := schemaOf[In]()
 	resolved, err := input.Resolve(nil)
@@ -117,7 +131,10 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 	})
 }
 
-// read checks arguments against a tool's schema. It returns them as sent and as In.
+// read validates the raw arguments of a call against the tool's schema. It
+// returns them decoded as In, and as sent, so that a refusal can repeat them.
+// sent is never nil. Errors: invalid_request, price_not_accepted,
+// legal_acceptance_required.
 func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessage) (in In, sent arguments, err error) {
 	sent = arguments{}
 	if len(raw) > 0 {
@@ -137,7 +154,8 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 	return in, sent, nil
 }
 
-// report logs an error whose text the caller does not get.
+// report logs an error whose text the caller does not get. A cancelled call is
+// no defect and is not logged.
 func (s *server) report(ctx context.Context, tool toolName, err error) {
 	if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
 		s.Log.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", string(tool)),
@@ -145,12 +163,15 @@ func (s *server) report(ctx context.Context, tool toolName, err error) {
 	}
 }
 
-// result is an answer as JSON, and the same as text.
+// result returns structured as the structured content of a result, and text for
+// clients that show only text.
 func result(structured any, text string, refused bool) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: refused, StructuredContent: unescaped(structured), Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// unescaped is v as JSON with <, > and & as they are: escaping them is for HTML.
+// unescaped encodes v as JSON and keeps <, > and & as they are: escaping them
+// is for HTML, and a model would read \u003c. It panics for a value that cannot
+// be encoded, which is a programming error.
 func unescaped(v any) json.RawMessage {
 	text, err := plainjson.Marshal(v)
 	if err != nil {
@@ -159,8 +180,9 @@ func unescaped(v any) json.RawMessage {
 	return text
 }
 
-// noSuchTool answers calls of tools that other services have, which agents try here
-// too (spec 4.5), with what to call instead.
+// noSuchTool is a middleware for calls of svc_render and svc_submit_render,
+// which do not exist (spec 4.5) but which agents try. It answers with the tool
+// to call instead, where the library would answer with a bare protocol error.
 func noSuchTool(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && (p.Name == "svc_render" || p.Name == "svc_submit_render") {

@@ -16,7 +16,8 @@ import (
 	"svc.example/internal/work/intake"
 )
 
-// uploadLink says how the agent sends a file of its own.
+// uploadLink says how to send a file by a one-time link. An agent cannot put
+// 100 MiB into a tool argument, so it runs, or shows, a curl command instead.
 type uploadLink struct {
 	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as multipart/form-data with the part file. It authorises itself; whoever has it can send the file."`
 	Curl      string `json:"curl" jsonschema:"The exact command; put the file's path in the place of FILE.blend."`
@@ -24,7 +25,8 @@ type uploadLink struct {
 	MaxBytes  count  `json:"max_bytes"`
 }
 
-// pending is an upload whose file has not arrived.
+// pending returns the result for an upload whose file has not arrived: it waits
+// for the link to be used, or it is being fetched.
 func (s *server) pending(a intake.Awaited) inspected {
 	out := inspected{OK: true, Status: fetching, UploadID: uploadID(a.UploadID), Warnings: []warning{}}
 	again := arguments{"upload_id": a.UploadID}
@@ -42,6 +44,7 @@ func (s *server) pending(a intake.Awaited) inspected {
 	return out
 }
 
+// waitingLines is the text of an upload whose file has not arrived.
 func (i inspected) waitingLines() string {
 	if i.Upload == nil {
 		return fmt.Sprintf("%s: %s", i.UploadID, i.SuggestedAction)
@@ -49,7 +52,8 @@ func (i inspected) waitingLines() string {
 	return fmt.Sprintf("%s awaits its file until %s:\n%s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.SuggestedAction)
 }
 
-// received is the answer to the sender of a file.
+// received is the response to whoever sent the file with curl. It shows neither
+// price nor scene: the sender may be somebody other than the agent.
 type received struct {
 	OK              bool   `json:"ok"`
 	UploadID        string `json:"upload_id"`
@@ -58,11 +62,13 @@ type received struct {
 	SuggestedAction string `json:"suggested_action"`
 }
 
-// takeFile receives the file of an awaited upload. The signed link authorises it.
+// takeFile receives the file of an awaited upload. The signed link is the only
+// authorisation: whoever has it can send files until one is accepted. Errors:
+// link_invalid, upload_too_large, and those of intake.ReceiveAwaited.
 func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 	i, err := s.receive(w, r)
 	if err != nil {
-		return forReaders(err)
+		return safeForAgents(err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -74,18 +80,23 @@ func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// forReaders makes an error's texts harmless: an agent may read what curl says.
-func forReaders(err error) error {
+// safeForAgents escapes the texts of an error. An agent often runs the curl
+// command itself and reads its output, so this response is a way from the file
+// to the model as well.
+func safeForAgents(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
 	safe := *e
-	safe.Message, _ = quoted(e.Message, longMessage)
-	safe.Detail = plainDetail(e.Detail)
+	safe.Message, _ = escapeText(e.Message, longMessage)
+	safe.Detail = escapeDetail(e.Detail)
 	return &safe
 }
 
+// receive checks the link, then the announced size, then streams the file to
+// package intake. The link is checked against the database's time, so that
+// servers with different clocks agree on its end.
 func (s *server) receive(w http.ResponseWriter, r *http.Request) (intake.Inspection, error) {
 	upload, query := r.PathValue("upload_id"), r.URL.Query()
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
@@ -105,14 +116,16 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (intake.Inspect
 	return s.Intake.ReceiveAwaited(r.Context(), upload, name, file)
 }
 
-// formSlack is what a form may have beside the file.
+// formSlack is how many bytes a form may have beside the file: boundaries, part
+// headers and small fields.
 const formSlack = 64 << 10
 
 // unnamed is the name of a file that is sent without one.
 const unnamed = "upload" + contract.InputExtension
 
-// filePart finds the file in a request: the part file of a form, else the whole
-// body.
+// filePart finds the file in a request: the part "file" of a form, otherwise
+// the whole body, as curl --upload-file sends it. It reads no further than the
+// beginning of the file. Errors: invalid_request.
 func filePart(r *http.Request) (name string, file io.Reader, err error) {
 	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one the body is the file
 	if kind != "multipart/form-data" {

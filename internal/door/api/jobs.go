@@ -100,7 +100,7 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 			return &objectOutput{o}, err
 		})
 	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
-	cancel.Middlewares = append(cancel.Middlewares, s.once(byBody))
+	cancel.Middlewares = append(cancel.Middlewares, s.idempotent(byBody))
 	huma.Register(api, cancel,
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {

@@ -57,14 +57,14 @@ func (s *server) renders(api huma.API) {
 	}
 	preflight := op("preflightRender", links.RendersPath+"/preflight", "Check a plan and see its price; locks nothing")
 	preflight.Security = nil // the published contract lists none
-	preflight.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.once(byBody)}
+	preflight.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.idempotent(byBody)}
 	huma.Register(api, preflight, s.preflight)
 
 	create := op("createRender", links.RendersPath, "Upload a .blend, or name an upload, and make a render that waits for its submit; reserves the funds")
 	create.Description = "As a form with the part `file`, or as JSON with the `upload_id` of an inspected upload, whose frames are then taken. " +
 		"Without frame fields a form means frame 1. Repeating it is safe with the nine headers of the group (form) or an Idempotency-Key (JSON)."
-	create.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.once(byGroup)}
-	for _, rule := range groupRules() {
+	create.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.idempotent(byUploadHeaders)}
+	for _, rule := range uploadHeaderRules() {
 		create.Parameters = append(create.Parameters, &huma.Param{
 			Name: rule.header, In: "header", Description: "All nine headers of the group, or none.",
 			Schema: &huma.Schema{Type: huma.TypeString, Pattern: rule.form.String()},
@@ -84,7 +84,7 @@ func (s *server) renders(api huma.API) {
 	}}
 
 	submit := op("submitRender", links.RendersPath+"/{job_id}/submit", "Send an uploaded render to the workers")
-	submit.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.once(byBody)}
+	submit.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.idempotent(byBody)}
 	huma.Register(api, submit, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
 			return s.Jobs.Submit(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
@@ -93,7 +93,7 @@ func (s *server) renders(api huma.API) {
 	})
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.once(byHash)}
+	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.idempotent(byHash)}
 	upload.Parameters = []*huma.Param{{
 		Name: operation.IdempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},
@@ -154,7 +154,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		})
 		return out, err
 	}
-	group, err := groupOf(in.request.Header)
+	group, err := readUploadHeaders(in.request.Header)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (s *server) uploads(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
+		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
@@ -82,7 +82,7 @@ func (s *server) uploads(api huma.API) {
 		Summary:      "Start rendering at the locked price; reserves the funds",
 		Description:  "The only step that spends. Starting the same quote again returns the same job.",
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
-		Security:     security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.once(byBody)},
+		Security:     security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *startInput) (*objectOutput, error) {
 		target, err := s.target(ctx, in.Body.WebhookFields)
 		if err != nil {

@@ -21,7 +21,7 @@ type back struct{ Path, Text string }
 // ErrorPage answers with the page of an error. Headers that belong to the error,
 // such as Retry-After, are set before.
 func ErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
-	p := page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, wayBack(r.URL.Path)}, Status: status}
+	p := page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, backLink(r.URL.Path)}, Status: status}
 	text, err := p.write()
 	if err != nil {
 		panic(err) // a programming error: the template takes every error
@@ -42,8 +42,8 @@ func errorTitle(path string, status int) string {
 // signInPaths is where the ways to sign in are, which a browser follows too.
 const signInPaths = "/v1/auth/"
 
-// wayBack is where a visitor goes on from an error at a path.
-func wayBack(path string) back {
+// backLink is where a visitor goes on from an error at a path.
+func backLink(path string) back {
 	switch {
 	case strings.HasPrefix(path, links.LeaderboardPath):
 		return back{links.LeaderboardPath, "Back to the leaderboard"}

@@ -41,7 +41,7 @@ func leaderboardPage(build func(*http.Request) (page, error)) func(*http.Request
 func (s *Site) board(r *http.Request) (page, error) {
 	ctx, asked := r.Context(), r.URL.Query().Get("q")
 	if asked != "" {
-		words := cut(asked)
+		words := cutQuery(asked)
 		found, err := s.Board.Search(ctx, words)
 		return page{Template: "board", Title: "Search: " + asked, JSON: "/node/v1/leaderboard/search?q=" + url.QueryEscape(words), Search: asked, Content: boardView{Found: &found}}, err
 	}
@@ -72,7 +72,7 @@ func (s *Site) board(r *http.Request) (page, error) {
 }
 
 // cut bounds what is searched for; more words would find nothing more.
-func cut(text string) string {
+func cutQuery(text string) string {
 	const longest = 200
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "")

@@ -54,9 +54,9 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	if err != nil {
 		panic(err) // a programming error
 	}
-	words := words()
-	words["asset"], words["prose"], words["lower"] = assetPath, reference.Prose, strings.ToLower
-	shared := template.Must(template.New("").Funcs(words).ParseFS(files, "template/layout.html", "template/parts.html"))
+	funcs := templateFuncs()
+	funcs["asset"], funcs["prose"], funcs["lower"] = assetPath, reference.Prose, strings.ToLower
+	shared := template.Must(template.New("").Funcs(funcs).ParseFS(files, "template/layout.html", "template/shared.html"))
 	all := map[string]*template.Template{}
 	for _, name := range names {
 		all[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))

@@ -45,9 +45,9 @@ func newProofBody(p job.Public) (proofBody, error) {
 
 // proofView is the page of a receipt.
 type proofView struct {
-	Proof   proofBody
-	Fold    bool   // the table of frames is folded at first
-	Painter string // what stood in Blender's place; "" = nothing
+	Proof                proofBody
+	Fold                 bool   // the table of frames is folded at first
+	SyntheticApplication string // what stood in Blender's place; "" = nothing
 }
 
 // proof shows a receipt to anybody who knows its id: HTML for browsers, JSON for
@@ -76,7 +76,7 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 func proofPage(body proofBody) page {
 	v := proofView{Proof: body, Fold: len(body.Receipt.Frames) > foldFrames}
 	if body.Receipt.Renderer.ID == contract.SyntheticRenderer {
-		v.Painter = contract.SyntheticApplication
+		v.SyntheticApplication = contract.SyntheticApplication
 	}
 	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: true, Content: v}
 }

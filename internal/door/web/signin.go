@@ -30,8 +30,8 @@ func (s *Site) askForLink(r *http.Request) (page, error) {
 	}
 	email := r.PostForm.Get("email")
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.RequestLink(r.Context(), tx, email) })
-	if status, told := fault.Envelope(err, ""); err != nil && status < http.StatusInternalServerError {
-		return s.signIn(status, signInView{Problem: &told.Error}), nil
+	if status, envelope := fault.Envelope(err, ""); err != nil && status < http.StatusInternalServerError {
+		return s.signIn(status, signInView{Problem: &envelope.Error}), nil
 	}
 	return s.signIn(0, signInView{Asked: email}), err
 }

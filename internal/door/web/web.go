@@ -61,7 +61,7 @@ func New(c Config) *Site {
 // document that the API reference shows.
 func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+assetFolder+"{file}", s.Errors.Handle(serveAsset))
-	mux.Handle("GET /{$}", s.page(s.start))
+	mux.Handle("GET /{$}", s.page(s.home))
 	mux.Handle("GET "+links.DocsPath, s.fixed(func() (page, error) { return referencePage(openAPI()) }))
 	mux.Handle("GET "+links.ProofPath+"{receipt_id}", s.Errors.Handle(s.proof))
 

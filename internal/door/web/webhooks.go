@@ -22,7 +22,7 @@ const newest = 10
 type webhooksView struct {
 	Endpoints        []endpoint
 	Secret           *newSecret
-	Said             string      // what was done
+	Notice           string      // what was done
 	Problem          *fault.Wire // why it was not
 	URL, Description string      // of an endpoint that was refused
 	Full             bool        // there may be no more
@@ -82,7 +82,7 @@ func reasonText(r *webhook.Reason) string {
 }
 
 // said is what is told of an action once it is done, by the address's query.
-func said(q url.Values) string {
+func noticeOf(q url.Values) string {
 	switch q.Get("did") {
 	case "test":
 		return "A test event is on its way. Load this page again to see what became of it."
@@ -102,7 +102,7 @@ func said(q url.Values) string {
 
 // webhooks shows a workspace's endpoints.
 func (s *Site) webhooks(r *http.Request, who identity.Principal) (page, error) {
-	return s.withEndpoints(r, who, webhooksView{Said: said(r.URL.Query())})
+	return s.withEndpoints(r, who, webhooksView{Notice: noticeOf(r.URL.Query())})
 }
 
 // withEndpoints adds what there is to what has just happened.
@@ -129,11 +129,11 @@ func (s *Site) done(r *http.Request, who identity.Principal, did url.Values, err
 
 // refused shows the page with what stands against it.
 func (s *Site) refused(r *http.Request, who identity.Principal, v webhooksView, err error) (page, error) {
-	status, told := fault.Envelope(err, "")
+	status, envelope := fault.Envelope(err, "")
 	if status >= http.StatusInternalServerError {
 		return page{}, err
 	}
-	v.Problem = &told.Error
+	v.Problem = &envelope.Error
 	p, err := s.withEndpoints(r, who, v)
 	p.Status = status
 	return p, err

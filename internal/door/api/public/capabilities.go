@@ -130,7 +130,7 @@ func (s *Server) capabilities(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{operation.KeepRequestID}}
 	}
-	now := &recent[*capabilitiesBody]{}
+	now := &cache[*capabilitiesBody]{}
 	huma.Register(api, op("getCapabilities", "/v1/capabilities", "What the service renders, and how"),
 		func(ctx context.Context, _ *struct{}) (*capabilitiesOutput, error) {
 			body, err := now.get(func() (*capabilitiesBody, error) { return s.readCapabilities(ctx) })

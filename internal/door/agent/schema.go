@@ -12,8 +12,10 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Types of arguments and answers whose JSON schema says more than their Go type
-// does; kinds has the schemas.
+// Types of arguments and results whose JSON schema says more than their Go
+// type: a pattern, a range or a constant. kinds maps each to its schema. They
+// are types and not tags, because one definition then serves every tool that
+// uses them.
 type (
 	uploadID    string
 	quoteID     string
@@ -34,7 +36,9 @@ type (
 	arguments   map[string]any
 )
 
-// kinds are the schemas of the types above and of types of the work packages.
+// kinds returns the schema of each type above, and of types of the work
+// packages that results contain. Arguments are validated against these schemas
+// (see read), so a range here is a check and not only a description.
 func kinds() map[reflect.Type]*jsonschema.Schema {
 	text := func(s jsonschema.Schema) *jsonschema.Schema { s.Type = "string"; return &s }
 	whole := func(low, high float64) *jsonschema.Schema {
@@ -82,7 +86,8 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// schemaOf is the schema of a type: every member is named, and no other may be.
+// schemaOf returns the schema of T. Each member is listed, and no other member
+// is allowed: a misspelt argument is refused instead of being ignored.
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: kinds()})
 	if err != nil {
@@ -92,8 +97,9 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// tighten corrects what inference leaves open: a list is never null here, and an
-// enumeration that may be null must list null.
+// tighten corrects what schema inference leaves open. Results never contain
+// null for a list, so a list is "array" and not "null or array". A nullable
+// enumeration must list null, or a validator refuses null.
 func tighten(s *jsonschema.Schema) {
 	if slices.Equal(s.Types, []string{"null", "array"}) {
 		s.Type, s.Types = "array", nil
@@ -109,23 +115,27 @@ func tighten(s *jsonschema.Schema) {
 	}
 }
 
-// answerSchema is what a tool may answer with: its answer, or a refusal.
+// answerSchema returns the output schema of a tool: its result or a refusal.
+// Without the refusal a client that validates output would reject every error.
 func answerSchema[T any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
 }
 
-// described has the descriptions in the output schemas of the tools so far. An
-// agent pays for every word of the list of tools, so a text that several answers
-// share is in the first one only.
+// described is the set of descriptions that earlier output schemas contain. An
+// agent pays for every word of the tool list, so a text that several results
+// share appears only in the first.
 type described map[string]bool
 
-// shorten removes from a tool's schema the descriptions that an earlier one has.
+// shorten removes from a tool's schema the descriptions that an earlier tool
+// has, then adds the rest to the set. Repetitions within one schema stay, so
+// that one schema can be read by itself as far as possible.
 func (d described) shorten(s *jsonschema.Schema) {
 	own := described{}
 	d.takeOut(s, own)
 	maps.Copy(d, own)
 }
 
+// takeOut walks the schema for shorten and collects its descriptions in own.
 func (d described) takeOut(s *jsonschema.Schema, own described) {
 	if d[s.Description] && (s.Type != "" || s.Types != nil) { // else nothing would be left of it
 		s.Description = ""

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -154,66 +153,4 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 // Prose is a description with its code as code.
 func Prose(text string) template.HTML {
 	return template.HTML(quoted.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
-}
-
-var variable = regexp.MustCompile(`\{([a-z0-9_]+)\}`)
-
-// shellWord is a placeholder as a variable of the shell.
-func shellWord(name string) string { return "$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
-
-// curl is the call as one types it: the credential that programs have, what must
-// be given, and the example's body.
-func (d description) curl(server string, c call) string {
-	command := "curl"
-	if c.Method != "GET" && (c.Method != "POST" || len(c.Bodies) == 0) { // what is sent makes it a POST
-		command += " -X " + c.Method
-	}
-	if slices.ContainsFunc(c.Answers, func(a body) bool { return a.Media == "text/event-stream" }) {
-		command += " -N"
-	}
-	address := server + variable.ReplaceAllStringFunc(c.Path, func(m string) string { return shellWord(m[1 : len(m)-1]) })
-	mark := "?"
-	for _, p := range c.Parameters {
-		if p.In == "query" && p.Required {
-			address += mark + p.Name + "=" + shellWord(p.Name)
-			mark = "&"
-		}
-	}
-	lines := []string{command + ` "` + address + `"`}
-	if len(c.Takes) > 0 {
-		lines = append(lines, d.shows(c.Takes[0]))
-	}
-	return strings.Join(append(lines, c.sends()...), " \\\n  ")
-}
-
-// shows is the argument for a credential.
-func (d description) shows(id string) string {
-	if s := d.Components.SecuritySchemes[id]; s.In == "cookie" {
-		return `-b "` + s.Name + `=$SVC_SESSION"`
-	}
-	return `-H "Authorization: Bearer ` + credentialWord + `"`
-}
-
-// sends are the arguments for the body. Of several forms a file goes first: that
-// is what cannot be guessed.
-func (c call) sends() []string {
-	for _, b := range slices.Backward(c.Bodies) {
-		switch b.Media {
-		case "multipart/form-data":
-			return []string{"-F file=@scene.blend"}
-		case "application/x-www-form-urlencoded":
-			var out []string
-			for _, f := range b.Fields {
-				out = append(out, fmt.Sprintf(`-d "%s=%s"`, f.Name, shellWord(f.Name)))
-			}
-			return out
-		case "application/json":
-			var flat bytes.Buffer
-			if json.Compact(&flat, []byte(b.Example)) != nil {
-				continue // it has no example
-			}
-			return []string{`-H "Content-Type: application/json"`, "-d '" + flat.String() + "'"}
-		}
-	}
-	return nil
 }

@@ -10,48 +10,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-func downloadDef() def {
-	return def{
-		name: downloadTool, title: "Get the link to the rendered ZIP", idempotent: true,
-		description: "Gives a link to the ZIP of a completed job. The link works without a key for one hour; call again for a new one. " +
-			"The ZIP holds output/frame_0001.png and so on, manifest.json and render-log.txt.",
-	}
-}
-
-type download struct {
-	OK          yes       `json:"ok"`
-	JobID       jobID     `json:"job_id"`
-	URL         string    `json:"url" jsonschema:"Fetch it with GET; it authorises itself. Whoever has it can fetch the ZIP until expires_at."`
-	Filename    string    `json:"filename" jsonschema:"A name to save it by."`
-	ContentType string    `json:"content_type"`
-	SizeBytes   count     `json:"size_bytes"`
-	SHA256      sha256Hex `json:"sha256" jsonschema:"Hash of the ZIP; the receipt says the same."`
-	ExpiresAt   moment    `json:"expires_at"`
-	Curl        string    `json:"curl" jsonschema:"The exact command that saves the ZIP."`
-	step
-}
-
-func (s *server) download(ctx context.Context, in jobIn) (download, error) {
-	_, f, err := s.Artifacts.Download(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
-	if err != nil {
-		return download{}, err
-	}
-	return download{
-		OK: true, JobID: in.JobID, URL: f.URL, Filename: zipName(in.JobID), ContentType: f.ContentType, SizeBytes: count(f.SizeBytes),
-		SHA256: sha256Hex(f.SHA256), ExpiresAt: at(f.ExpiresAt),
-		Curl: fmt.Sprintf("curl --fail --output %s '%s'", zipName(in.JobID), f.URL),
-		step: call(receiptTool, arguments{"job_id": in.JobID}, "Fetch the ZIP, compare its SHA-256, then get the receipt with svc_receipt."),
-	}, nil
-}
-
-// zipName is the ZIP's name in commands. The name on download has the uploaded
-// file's name in it, which is untrusted.
-func zipName(job jobID) string { return string(job) + ".zip" }
-
-func (d download) lines() string {
-	return fmt.Sprintf("%s, %d bytes, SHA-256 %s; the link works until %s:\n%s\n%s", d.Filename, d.SizeBytes, d.SHA256, d.ExpiresAt, d.Curl, d.SuggestedAction)
-}
-
+// receiptDef describes svc_receipt.
 func receiptDef() def {
 	return def{
 		name: receiptTool, title: "Read the signed receipt", idempotent: true,
@@ -60,6 +19,9 @@ func receiptDef() def {
 	}
 }
 
+// receiptAnswer is what the receipt of a completed job states, flattened for a
+// reader. The signed bytes are resources (Documents): they are too long for a
+// result, and their hash covers each byte.
 type receiptAnswer struct {
 	OK             yes       `json:"ok"`
 	JobID          jobID     `json:"job_id"`
@@ -88,23 +50,26 @@ type receiptAnswer struct {
 	step
 }
 
-// documents are the URIs of resources.
+// documents are the URIs of the three resources. The member names are the file
+// names that svc verify expects side by side.
 type documents struct {
 	Receipt string `json:"receipt.json"`
 	Proof   string `json:"proof.json"`
 	Key     string `json:"signing-key.pem"`
 }
 
+// links implements linked.
 func (r receiptAnswer) links() []mcp.Content {
 	return []mcp.Content{&mcp.ResourceLink{URI: r.Documents.Receipt, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json"}}
 }
 
+// receipt handles svc_receipt. Errors: render_not_found, render_not_completed.
 func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 	o, r, inclusion, err := s.Jobs.Proof(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return receiptAnswer{}, err
 	}
-	device, _ := quoted(r.DeviceName, longName)
+	device, _ := escapeText(r.DeviceName, longName)
 	out := receiptAnswer{
 		OK: true, JobID: in.JobID, ReceiptID: receiptID(r.ReceiptID), InputSHA256: sha256Hex(r.Input.SHA256),
 		ArtifactSHA256: sha256Hex(r.Artifact.SHA256), ArtifactBytes: count(r.Artifact.SizeBytes),
@@ -123,6 +88,7 @@ func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 	return out, nil
 }
 
+// lines implements answer.
 func (r receiptAnswer) lines() string {
 	return fmt.Sprintf("Receipt %s: %s rendered by Blender %s on %s in %.1f s for %s; ZIP SHA-256 %s, number %d in the public log.\n%s",
 		r.ReceiptID, framesOf(int(r.FrameCount)), r.BlenderVersion, r.RenderDevice, r.RenderSeconds, wallet.Money(int64(r.ChargedCents)),

@@ -10,7 +10,7 @@ import (
 )
 
 // words are what templates write figures with.
-func words() template.FuncMap {
+func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, scoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
 		"results": countText, "number": numberText, "day": dayText, "moment": momentText, "label": labelText, "gb": gbText, "bytes": bytesText,

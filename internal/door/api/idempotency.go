@@ -25,26 +25,26 @@ import (
 // replayedHeader tells that an answer is the stored one.
 const replayedHeader = "Idempotency-Replayed"
 
-// keyedAnswer is the answer of a request that holds its Idempotency-Key: kept in the
+// heldRequest is the answer of a request that holds its Idempotency-Key: kept in the
 // transaction of the request's effect, then heard by the caller.
-type keyedAnswer struct {
+type heldRequest struct {
 	hold   *idempotency.Hold
 	status int    // of every success of the operation
 	body   []byte // nil until keep
 }
 
-// keyedContext finds the keyedAnswer of a request in its context.
-type keyedContext struct{}
+// heldRequestKey finds the heldRequest of a request in its context.
+type heldRequestKey struct{}
 
 // keyed says what an Idempotency-Key of a request stands for; the fingerprint is
 // "" when the request came without a key. What it has read of the body it puts
 // back.
-type keyed func(r *http.Request) (fingerprint string, err error)
+type fingerprinter func(r *http.Request) (fingerprint string, err error)
 
 // once answers a repeated request with the first one's answer, which the route's
 // handler keeps: see keep. It runs behind the credential's check: keys belong to a
 // workspace.
-func (s *server) once(of keyed) operation.Middleware {
+func (s *server) idempotent(of fingerprinter) operation.Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		key := r.Header.Get(operation.IdempotencyKey)
@@ -75,7 +75,7 @@ func (s *server) once(of keyed) operation.Middleware {
 		case answer != nil:
 			s.replay(ctx, answer)
 		default:
-			s.held(ctx, &keyedAnswer{hold: hold, status: ctx.Operation().DefaultStatus}, next)
+			s.held(ctx, &heldRequest{hold: hold, status: ctx.Operation().DefaultStatus}, next)
 		}
 	}
 }
@@ -88,7 +88,7 @@ const answerPlace = "idempotent answer"
 // transaction of the request's effect: of the two there is never one alone, wherever
 // the process is killed. Every route behind once calls it, or effect, or keepAlone.
 func (s *server) keep(ctx context.Context, tx *db.Tx, answer any) error {
-	k, _ := ctx.Value(keyedContext{}).(*keyedAnswer)
+	k, _ := ctx.Value(heldRequestKey{}).(*heldRequest)
 	if k == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func effect[T any](ctx context.Context, s *server, work func(*db.Tx) (T, error))
 
 // keepAlone keeps the answer of a request that changes nothing.
 func (s *server) keepAlone(ctx context.Context, answer any) error {
-	if ctx.Value(keyedContext{}) == nil {
+	if ctx.Value(heldRequestKey{}) == nil {
 		return nil
 	}
 	return s.DB.Write(ctx, func(tx *db.Tx) error { return s.keep(ctx, tx, answer) })
@@ -132,13 +132,13 @@ func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 
 // held runs a request that has its key. A success is heard as it was kept, so a
 // repeated request hears the same bytes; a route that kept none has none.
-func (s *server) held(ctx huma.Context, k *keyedAnswer, next func(huma.Context)) {
+func (s *server) held(ctx huma.Context, k *heldRequest, next func(huma.Context)) {
 	defer func() {
 		if err := k.hold.Release(ctx.Context()); err != nil {
 			s.Log.Error("an idempotency key stays held until it lapses", "error", err)
 		}
 	}()
-	seen := &recorded{humaContext: huma.WithValue(ctx, keyedContext{}, k)}
+	seen := &bufferedContext{humaContext: huma.WithValue(ctx, heldRequestKey{}, k)}
 	next(seen)
 	switch {
 	case seen.status >= http.StatusMultipleChoices:
@@ -159,18 +159,18 @@ func write(ctx huma.Context, status int, body []byte) {
 // humaContext names the embedded interface: as Context it would hide the method.
 type humaContext = huma.Context
 
-// recorded is a context whose status and body are held back.
-type recorded struct {
+// bufferedContext is a context whose status and body are held back.
+type bufferedContext struct {
 	humaContext
 	status int
 	body   bytes.Buffer
 }
 
 // Unwrap lets humago reach the request.
-func (c *recorded) Unwrap() huma.Context  { return c.humaContext }
-func (c *recorded) SetStatus(status int)  { c.status = status }
-func (c *recorded) Status() int           { return c.status }
-func (c *recorded) BodyWriter() io.Writer { return &c.body }
+func (c *bufferedContext) Unwrap() huma.Context  { return c.humaContext }
+func (c *bufferedContext) SetStatus(status int)  { c.status = status }
+func (c *bufferedContext) Status() int           { return c.status }
+func (c *bufferedContext) BodyWriter() io.Writer { return &c.body }
 
 // byBody tells requests apart by path and body: for JSON routes.
 func byBody(r *http.Request) (string, error) {
@@ -189,13 +189,13 @@ func byBody(r *http.Request) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// byGroup tells uploads of the older flow apart by the header group, and their
+// byUploadHeaders tells uploads of the older flow apart by the header group, and their
 // JSON form by its body.
-func byGroup(r *http.Request) (string, error) {
+func byUploadHeaders(r *http.Request) (string, error) {
 	if isJSON(r) {
 		return byBody(r)
 	}
-	g, err := groupOf(r.Header)
+	g, err := readUploadHeaders(r.Header)
 	if g == nil || err != nil {
 		return "", err
 	}

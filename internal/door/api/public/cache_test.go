@@ -13,7 +13,7 @@ import (
 func TestAReadingIsSharedForASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var r recent[int]
+		var r cache[int]
 		readings := 0
 		ask := func() {
 			got, err := r.get(func() (int, error) {
@@ -33,7 +33,7 @@ func TestAReadingIsSharedForASecond(t *testing.T) {
 			if readings != want {
 				t.Fatalf("%d readings, want %d", readings, want)
 			}
-			await.Pass(recentFor - time.Millisecond)
+			await.Pass(cacheLife - time.Millisecond)
 			if ask(); readings != want {
 				t.Fatalf("read anew before a second was over")
 			}
@@ -44,7 +44,7 @@ func TestAReadingIsSharedForASecond(t *testing.T) {
 
 func TestAFailedReadingIsNotShared(t *testing.T) {
 	t.Parallel()
-	var r recent[int]
+	var r cache[int]
 	boom := errors.New("boom")
 	if _, err := r.get(func() (int, error) { return 0, boom }); !errors.Is(err, boom) {
 		t.Errorf("got %v", err)

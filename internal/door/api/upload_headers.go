@@ -27,8 +27,8 @@ const (
 	svcContentSHA256 = "X-Svc-Content-SHA256"
 )
 
-// groupRule is one of the nine headers.
-type groupRule struct {
+// uploadHeaderRule is one of the nine headers.
+type uploadHeaderRule struct {
 	header string
 	line   string // its name in the fingerprint; "" for the two that are not in it
 	form   *regexp.Regexp
@@ -41,9 +41,9 @@ var (
 	natural  = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 )
 
-// groupRules are the nine headers, those of the fingerprint in its order.
-func groupRules() []groupRule {
-	return []groupRule{
+// uploadHeaderRules are the nine headers, those of the fingerprint in its order.
+func uploadHeaderRules() []uploadHeaderRule {
+	return []uploadHeaderRule{
 		{operation.IdempotencyKey, "", anyText},
 		{fingerprintName, "", hex64},
 		{svcFilename, "filename", anyText},
@@ -60,7 +60,7 @@ func groupRules() []groupRule {
 // 4.2); value gives each header's value.
 func fingerprint(value func(header string) string) string {
 	var lines []string
-	for _, rule := range groupRules() {
+	for _, rule := range uploadHeaderRules() {
 		if rule.line != "" {
 			lines = append(lines, rule.line+"="+value(rule.header))
 		}
@@ -69,27 +69,27 @@ func fingerprint(value func(header string) string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// uploadGroup is the header group of an upload; nil when none of the nine came.
-type uploadGroup struct{ header http.Header }
+// uploadHeaders is the header group of an upload; nil when none of the nine came.
+type uploadHeaders struct{ header http.Header }
 
-// groupOf reads the nine headers: all or none (spec 4.2). Errors:
+// readUploadHeaders reads the nine headers: all or none (spec 4.2). Errors:
 // idempotency_headers_incomplete, invalid_request, fingerprint_mismatch,
 // upload_too_large.
-func groupOf(h http.Header) (*uploadGroup, error) {
+func readUploadHeaders(h http.Header) (*uploadHeaders, error) {
 	var missing []string
-	for _, rule := range groupRules() {
+	for _, rule := range uploadHeaderRules() {
 		if h.Get(rule.header) == "" {
 			missing = append(missing, rule.header)
 		}
 	}
-	if len(missing) == len(groupRules()) {
+	if len(missing) == len(uploadHeaderRules()) {
 		return nil, nil
 	}
 	if len(missing) > 0 {
 		return nil, fault.New(fault.IdempotencyHeadersIncomplete, "These headers of the group are missing: %s.", strings.Join(missing, ", ")).
 			With(map[string][]string{"missing": missing})
 	}
-	for _, rule := range groupRules() {
+	for _, rule := range uploadHeaderRules() {
 		if !rule.form.MatchString(h.Get(rule.header)) {
 			return nil, fault.Field("header."+rule.header, "must match %s", rule.form)
 		}
@@ -97,7 +97,7 @@ func groupOf(h http.Header) (*uploadGroup, error) {
 	if want := fingerprint(h.Get); h.Get(fingerprintName) != want {
 		return nil, fault.New(fault.FingerprintMismatch, "The fingerprint is not that of the headers; theirs is %s.", want)
 	}
-	g := &uploadGroup{h}
+	g := &uploadHeaders{h}
 	if n, err := wholeNumber(h.Get(svcSizeBytes)); err != nil || n > contract.MaxUploadBytes {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
@@ -106,7 +106,7 @@ func groupOf(h http.Header) (*uploadGroup, error) {
 
 // matches compares the headers with what was uploaded. Errors: size_mismatch,
 // content_hash_mismatch, header_mismatch.
-func (g *uploadGroup) matches(file *intake.Received, frames quote.Frames) error {
+func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) error {
 	if g == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (g *uploadGroup) matches(file *intake.Received, frames quote.Frames) error 
 }
 
 // frames is the range that the form asks for, or the headers where the form has none.
-func (g *uploadGroup) frames(start, end, count *int) (quote.Frames, error) {
+func (g *uploadHeaders) frames(start, end, count *int) (quote.Frames, error) {
 	if g != nil && start == nil && end == nil && count == nil {
 		from := func(header string) *int {
 			n, err := wholeNumber(g.header.Get(header))

@@ -1,16 +1,16 @@
-// Package agent is the Model Context Protocol server at /mcp, with the six tools of
-// spec 4.5. It uses the same packages as the HTTP API.
+// Package agent is the Model Context Protocol (MCP) server at /mcp, with the
+// six tools of spec 4.5. It calls the same work packages as the HTTP API.
 //
-// What always holds: a request needs an agent key, which is checked before its body
-// is read; only svc_start spends, and only the price of a locked quote; a tool that
-// fails answers with a code of package fault, what to do about it and which tool to
-// call next; every answer fits the output schema that its tool publishes; text from
-// an uploaded file is cut, escaped and marked as data, because a language model
-// reads it.
+// What always holds: a request needs an agent key, which is checked before the
+// body is read. Only svc_start spends, and only the price of a locked quote. A
+// tool that fails returns a code of package fault, what to do about it, and
+// which tool to call next. Every result fits the output schema that its tool
+// publishes. Text from an uploaded file is shortened, escaped and marked as
+// data, because a language model reads it.
 //
-// The transport is stateless: any server process may answer any request. The work
-// packages decide, package front counts requests. Start reading at Routes, then
-// tools.go.
+// The transport is stateless: any server process can answer any request. The
+// work packages decide, and package front counts requests. Start reading at
+// Routes, then tools.go.
 package agent
 
 import (
@@ -39,7 +39,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Config is what the tools use.
+// Config holds what the tools use. Every field is required except UploadStall.
+// The package closes none of them.
 type Config struct {
 	DB        *db.DB
 	Jobs      *job.Jobs
@@ -47,17 +48,25 @@ type Config struct {
 	Watch     *watch.Reader
 	Webhooks  *webhook.Hooks
 	Intake    *intake.Intake
-	Sealed    *seal.Keys // for secrets that a repeated svc_start tells again
-	Links     links.Links
-	// UploadStall is how long an upload may send nothing; 0 means a minute.
+	// Sealed encrypts the webhook secret that a repeated svc_start returns
+	// again.
+	Sealed *seal.Keys // for secrets that a repeated svc_start tells again
+	Links  links.Links
+	// UploadStall is how long an upload, or the body of a message, may go
+	// without a new byte; 0 means one minute.
 	UploadStall time.Duration
 	Errors      *front.Errors
 	Log         *slog.Logger
 }
 
+// server has no state of its own, so that all requests share it without a lock.
 type server struct{ Config }
 
-// Routes adds the routes to mux.
+// Routes adds three kinds of routes to mux: the MCP endpoint, the public
+// discovery documents, and the one-time upload links.
+//
+// The upload links accept PUT and POST, because curl sends a plain file by PUT
+// and a form by POST.
 func Routes(mux *http.ServeMux, c Config) {
 	s := &server{c}
 	tools := s.tools()
@@ -74,7 +83,8 @@ func Routes(mux *http.ServeMux, c Config) {
 	}
 }
 
-// caller is who a request acts for, and the id under which the log has it.
+// caller is the authenticated principal of a request, with the request id for
+// log lines.
 type caller struct {
 	identity.Principal
 	requestID string
@@ -82,9 +92,13 @@ type caller struct {
 
 type callerKey struct{}
 
+// callerOf returns the caller that authenticate stored. It panics outside a
+// request that authenticate has passed; every tool runs inside one.
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 
-// authenticate accepts agent keys.
+// authenticate admits agent keys and nothing else (spec 5). It runs before the
+// body is read, so that a stranger cannot make the server buffer 1 MiB. Errors:
+// unauthenticated, insufficient_scope.
 func (s *server) authenticate(next front.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		p, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
@@ -100,8 +114,13 @@ func (s *server) authenticate(next front.Handler) front.Handler {
 	}
 }
 
-// message checks what the library does not, and turns the library's plain-text
-// refusals into errors, so that they have the envelope of all others.
+// message checks what the MCP library does not check, and turns the plain-text
+// errors of the library into fault errors, so that they have the envelope of
+// spec 7 like all others.
+//
+// It reads the whole body, because the library would otherwise read without a
+// limit and without a stall timeout. Errors: unsupported_media_type,
+// body_too_large, invalid_request.
 func (s *server) message(next http.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -116,7 +135,8 @@ func (s *server) message(next http.Handler) front.Handler {
 			return fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		// The library requires both, and answers with the first.
+		// The library demands both media types and always sends the first.
+		// Callers that ask for only one of them would be refused for no reason.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
 		out := &refusalCatcher{ResponseWriter: w}
@@ -125,13 +145,18 @@ func (s *server) message(next http.Handler) front.Handler {
 	}
 }
 
-// refusalCatcher is a response that holds back a refusal in plain text.
+// refusalCatcher is a ResponseWriter that holds back an error in plain text. It
+// passes everything else through unchanged.
 type refusalCatcher struct {
 	http.ResponseWriter
+	// refused is set by WriteHeader when the library answers with an error as
+	// plain text; from then on text collects the body.
 	refused bool
 	text    bytes.Buffer
 }
 
+// WriteHeader decides, by status and media type, whether the response passes
+// through. The library sends JSON-RPC errors as JSON; those pass.
 func (w *refusalCatcher) WriteHeader(status int) {
 	kind, _, _ := mime.ParseMediaType(w.Header().Get("Content-Type"))
 	if w.refused = status >= http.StatusBadRequest && kind == "text/plain"; !w.refused {
@@ -149,11 +174,13 @@ func (w *refusalCatcher) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *refusalCatcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// error is the refusal; nil when there is none.
+// error returns what was held back as a fault error; nil when nothing was. The
+// library quotes the message in its text, so it is escaped like any other
+// untrusted text.
 func (w *refusalCatcher) error() error {
 	if !w.refused {
 		return nil
 	}
-	text, _ := quoted(string(bytes.TrimSpace(w.text.Bytes())), longMessage)
+	text, _ := escapeText(string(bytes.TrimSpace(w.text.Bytes())), longMessage)
 	return fault.New(fault.InvalidRequest, "The message is not understood: %s.", text)
 }
