@@ -11,18 +11,21 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// assetFolder is the path below which the files of pages are served.
+// assetFolder is the URL path below which assets are served.
 const assetFolder = "/assets/"
 
-// asset is a file that pages load. Its name holds its hash, so that caches may
-// keep it for good.
+// asset is a file that pages load. Its name contains its hash, so that caches
+// may keep it for good and a new version has a new address.
 type asset struct {
-	name      string // base.hash.extension
+	// name is base.hash.extension; hash is the first 8 bytes of the SHA-256, in
+	// hex.
+	name      string
 	mediaType string
 	body      []byte
 }
 
-// assets are the files in the folder asset, by the names that templates use.
+// assets holds the embedded files by the names that templates use. It is built
+// once, at first use.
 var assets = sync.OnceValue(func() map[string]asset {
 	entries, err := files.ReadDir("asset")
 	if err != nil {
@@ -42,10 +45,12 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
-// assetPath is where a file of the folder asset is served.
+// assetPath returns the URL path of an asset. It panics for a name that does
+// not exist in the folder, as a template would otherwise link to nothing.
 func assetPath(name string) string { return assetFolder + assets()[name].name }
 
-// serveAsset serves a file by its hashed name.
+// serveAsset serves an asset by its hashed name. An old hash is not found: the
+// page that names it is older than this process. Errors: route_not_found.
 func serveAsset(w http.ResponseWriter, r *http.Request) error {
 	for _, a := range assets() {
 		if a.name != r.PathValue("file") {

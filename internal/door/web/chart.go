@@ -7,27 +7,33 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// A chart is drawn into a box of chartWide by chartHigh that the page stretches;
-// words stand beside it in HTML, where they keep their size on a phone.
+// A chart is drawn into a box of chartWide by chartHigh units, which the page
+// stretches to its width. Text stands beside the drawing in HTML, so that it
+// keeps its size on a phone.
 const (
 	chartWide = 1000.0
 	chartHigh = 240.0
 )
 
-// columns is a distribution as it is drawn.
+// columns is a histogram, ready to draw. The template only prints numbers.
 type columns struct {
-	Bars             []bar
-	Median           *float64 // its place from the left
-	From, Middle, To string   // what the axis says
-	Words            string   // the chart for those who do not see it
+	Bars []bar
+	// Median is the x of the median line; nil draws none.
+	Median *float64
+	// From, Middle and To label the axis.
+	From, Middle, To string
+	// Words describes the chart to screen readers.
+	Words string
 }
 
+// bar is one column, in units of the box.
 type bar struct {
 	X, Y, Wide, High float64
 	Words            string
 }
 
-// drawColumns draws at least one column; nil when there is none.
+// drawColumns lays out a histogram; nil without bins. An empty bin has no
+// column.
 func drawColumns(bins []leaderboard.Bin, median *float64) *columns {
 	if len(bins) == 0 {
 		return nil
@@ -43,7 +49,8 @@ func drawColumns(bins []leaderboard.Bin, median *float64) *columns {
 		if b.Results == 0 {
 			continue
 		}
-		// What is there is seen, however few it is.
+		// Three units at least: a single result stays visible beside a
+		// thousand.
 		high := max(3, chartHigh*float64(b.Results)/float64(tallest))
 		c.Bars = append(c.Bars, bar{float64(i)*wide + gap/2, chartHigh - high, wide - gap, high,
 			fmt.Sprintf("%s to %s: %s", scoreText(b.From), scoreText(b.To), countText(b.Results))})
@@ -58,16 +65,22 @@ func drawColumns(bins []leaderboard.Bin, median *float64) *columns {
 	return c
 }
 
-// dots is a history as it is drawn.
+// dots is a scatter plot of results over time, ready to draw.
 type dots struct {
-	Path       string // a point of no length for each result
-	Median     *float64
-	From, To   string // dates
-	Least, Top string // scores
+	// Path is an SVG path with one segment of no length for each result; the
+	// round line cap makes it a dot that does not stretch with the box.
+	Path   string
+	Median *float64
+	// From and To are the dates of the oldest and the newest result.
+	From, To string
+	// Least and Top are the lowest and the highest score.
+	Least, Top string
 	Words      string
 }
 
-// drawDots draws results over time; nil when there are fewer than two.
+// drawDots lays out results over time; nil with fewer than two. rows are sorted
+// from newest to oldest. The median line is left out where it lies outside the
+// drawing.
 func drawDots(rows []leaderboard.Row, median *float64) *dots {
 	if len(rows) < 2 {
 		return nil
@@ -79,11 +92,14 @@ func drawDots(rows []leaderboard.Row, median *float64) *dots {
 	}
 	// A little air, and none of it below zero.
 	air := max((top-least)*0.12, top*0.01)
+	// The axis has some space above and below the dots, but never goes below
+	// zero.
 	low, high := max(0, least-air), top+air
 	y := func(score float64) float64 { return chartHigh * (1 - (score-low)/(high-low)) }
 	var path strings.Builder
 	for i, r := range rows {
 		x := 1 - float64(i)/float64(len(rows)-1)
+		// Without a span of time the dots are spread evenly.
 		if took := newest.Sub(oldest); took > 0 {
 			x = float64(r.CreatedAt.Sub(oldest)) / float64(took)
 		}

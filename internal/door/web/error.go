@@ -9,17 +9,18 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// errorView is what the error page tells: what happened, what to do, the request
-// id and the way back.
+// errorView is the content of the error page: what happened, what to do, the
+// request id, and a link back.
 type errorView struct {
 	fault.Wire
 	Back back
 }
 
+// back is the link by which a visitor leaves the error page.
 type back struct{ Path, Text string }
 
-// ErrorPage answers with the page of an error. Headers that belong to the error,
-// such as Retry-After, are set before.
+// ErrorPage writes an error as a page. Package front calls it for browsers,
+// after it has set the headers that belong to the error, such as Retry-After.
 func ErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
 	p := page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, backLink(r.URL.Path)}, Status: status}
 	text, err := p.write()
@@ -29,20 +30,22 @@ func ErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Bo
 	send(w, r, p, text)
 }
 
+// errorTitle returns the headline for a path and a status.
 func errorTitle(path string, status int) string {
 	switch {
 	case strings.HasPrefix(path, signInPaths):
 		return "Not signed in"
 	case status == http.StatusNotFound:
-		return "Not here"
+		return "Not found"
 	}
 	return http.StatusText(status)
 }
 
-// signInPaths is where the ways to sign in are, which a browser follows too.
+// signInPaths begins the paths of signing in. They belong to the API, but
+// browsers follow them too.
 const signInPaths = "/v1/auth/"
 
-// backLink is where a visitor goes on from an error at a path.
+// backLink returns where a visitor goes on from an error at path.
 func backLink(path string) back {
 	switch {
 	case strings.HasPrefix(path, links.LeaderboardPath):
@@ -52,5 +55,5 @@ func backLink(path string) back {
 	case strings.HasPrefix(path, signInPaths):
 		return back{webhook.ConsolePage, "Sign in again"}
 	}
-	return back{"/", "Back to the first page"}
+	return back{"/", "Back to the home page"}
 }

@@ -9,7 +9,8 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// words are what templates write figures with.
+// templateFuncs returns the functions that templates write figures with. Every
+// page uses these, so that a score or a price looks the same everywhere.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, scoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
@@ -31,7 +32,8 @@ func templateFuncs() template.FuncMap {
 	}
 }
 
-// maybe writes a figure that may be unknown.
+// maybe writes a figure that can be unknown: a float64 or a *float64. Unknown
+// is a dash, never 0, because the leaderboard invents no figure (spec 4.6).
 func maybe(v any, write func(float64) string) string {
 	switch v := v.(type) {
 	case float64:
@@ -44,7 +46,8 @@ func maybe(v any, write func(float64) string) string {
 	return "–"
 }
 
-// scoreText is a score to three figures or more, its thousands apart.
+// scoreText writes a score: one decimal below 100, where it matters, and whole
+// numbers above.
 func scoreText(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'f', 1, 64)
@@ -52,6 +55,7 @@ func scoreText(v float64) string {
 	return numberText(int64(math.Round(v)))
 }
 
+// numberText separates the thousands of a number that is not negative.
 func numberText(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -60,6 +64,7 @@ func numberText(n int64) string {
 	return text
 }
 
+// countText writes a number of results with the right plural.
 func countText(n int64) string {
 	if n == 1 {
 		return "1 result"
@@ -67,8 +72,10 @@ func countText(n int64) string {
 	return numberText(n) + " results"
 }
 
+// secondsText writes a duration in seconds.
 func secondsText(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + " s" }
 
+// signedText writes a difference with its sign. What rounds to zero has none.
 func signedText(v float64) string {
 	text := strconv.FormatFloat(math.Abs(v), 'f', 1, 64)
 	switch {
@@ -80,10 +87,14 @@ func signedText(v float64) string {
 	return "+" + text
 }
 
+// dayText writes a date. Times of the service are UTC.
 func dayText(t time.Time) string { return t.Format("2 Jan 2006") }
 
+// momentText writes a date and time. The zone stands in the text, so t must be
+// UTC.
 func momentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
 
+// labelText writes a percentile label; "" for an unknown one.
 func labelText(l leaderboard.Label) string {
 	return map[leaderboard.Label]string{
 		leaderboard.Top1: "Top 1 %", leaderboard.Top5: "Top 5 %", leaderboard.Top10: "Top 10 %", leaderboard.Top25: "Top 25 %",
@@ -91,6 +102,7 @@ func labelText(l leaderboard.Label) string {
 	}[l]
 }
 
+// gbText writes the size of a GPU's memory, in the units of its maker.
 func gbText(gb *int64) string {
 	if gb == nil {
 		return "–"
@@ -98,6 +110,7 @@ func gbText(gb *int64) string {
 	return strconv.FormatInt(*gb, 10) + " GB"
 }
 
+// bytesText writes a memory size in GiB.
 func bytesText(n *int64) string {
 	if n == nil {
 		return "unknown"

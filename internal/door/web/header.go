@@ -2,13 +2,16 @@ package web
 
 import "net/http"
 
-// setHeaders sets the headers of a page: its policy, its referrer, how long it may
-// be cached. Only nosniff comes from elsewhere: front sets it, for files too.
+// setHeaders sets the headers of a page: policy, referrer, and how long caches
+// may keep it. nosniff comes from package front, which sets it for files as
+// well.
 func setHeaders(h http.Header, p page) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", contentPolicy(p.Forms, p.Scripts))
-	// Addresses hold tokens and receipt ids. With no referrer at all a form's POST
-	// would not say that it comes from here.
+	// Addresses contain sign-in tokens and receipt ids, so other sites get no
+	// referrer. "no-referrer" would be too strict: browsers then send "Origin:
+	// null" with a form, and the form could not be told from one of another
+	// site.
 	h.Set("Referrer-Policy", "same-origin")
 	if p.Unlisted {
 		h.Set("X-Robots-Tag", "noindex")
@@ -23,14 +26,16 @@ func setHeaders(h http.Header, p page) {
 	}
 }
 
-// contentPolicy lets a page load its own stylesheet and icon, and send forms and
-// run scripts of this origin where it needs them. All else is forbidden: inline
+// contentPolicy returns the Content-Security-Policy of a page. It allows the
+// service's own stylesheet and icon, and, where the page needs them, forms to
+// this origin and scripts of this origin. Everything else is forbidden: inline
 // code, other origins, frames.
 func contentPolicy(forms, scripts bool) string {
 	return "default-src 'none'; style-src 'self'; img-src 'self'; script-src " + selfIf(scripts) +
 		"; form-action " + selfIf(forms) + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
+// selfIf returns the source list that allows this origin, or nothing.
 func selfIf(allowed bool) string {
 	if allowed {
 		return "'self'"

@@ -8,13 +8,17 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// homeView is the first page: what is offered, and the ways to it.
+// homeView is the content of the home page. All its figures come from package
+// contract, so that the page cannot differ from the API.
 type homeView struct {
 	Price, Currency, Blender string
 	Frames, MiB              int64
-	AgentURL                 string // of the tools for agents
+	// AgentURL is the address of the MCP tools.
+	AgentURL string // of the tools for agents
 }
 
+// home builds the home page. It reads no database, so that it opens whatever
+// the state of the service.
 func (s *Site) home(*http.Request) (page, error) {
 	return page{Template: "home", Title: "Blender Cycles renders at a locked price", Content: homeView{
 		Price: fmt.Sprintf("%d.%02d", contract.CentsPerFrame/100, contract.CentsPerFrame%100), Currency: contract.Currency, Blender: contract.BlenderVersion,

@@ -11,25 +11,31 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// How much the leaderboard's first page shows.
+// How much the leaderboard's first page shows. Search finds the rest.
 const (
+	// boardRows is the number of best and of newest results.
 	boardRows = 10 // of the best and of the newest results
+	// boardGPUs is the number of GPUs.
 	boardGPUs = 50
 )
 
-// boardView is the leaderboard's first page.
+// boardView is the content of the leaderboard's first page, or of a search:
+// then only Found is set.
 type boardView struct {
-	Stats    leaderboard.Stats
-	GPUs     []leaderboard.GPUShort // the best average first
+	Stats leaderboard.Stats
+	// GPUs are sorted by average score, the best first.
+	GPUs     []leaderboard.GPUShort
 	MoreGPUs int
-	Best     float64 // the greatest average: what bars are drawn against
-	Top      []leaderboard.TopRow
-	Latest   []leaderboard.Row
-	Chart    *columns
-	Found    *leaderboard.Found
+	// Best is the highest average: the length of the longest bar.
+	Best   float64
+	Top    []leaderboard.TopRow
+	Latest []leaderboard.Row
+	Chart  *columns
+	Found  *leaderboard.Found
 }
 
-// leaderboardPage makes a page one of the leaderboard's: it has their search field.
+// leaderboardPage marks a page as one of the leaderboard's and allows its
+// search form.
 func leaderboardPage(build func(*http.Request) (page, error)) func(*http.Request) (page, error) {
 	return func(r *http.Request) (page, error) {
 		p, err := build(r)
@@ -38,6 +44,8 @@ func leaderboardPage(build func(*http.Request) (page, error)) func(*http.Request
 	}
 }
 
+// board builds the leaderboard's first page, or the results of a search when
+// the query has q.
 func (s *Site) board(r *http.Request) (page, error) {
 	ctx, asked := r.Context(), r.URL.Query().Get("q")
 	if asked != "" {
@@ -71,7 +79,8 @@ func (s *Site) board(r *http.Request) (page, error) {
 	return page{Template: "board", Title: "GPU leaderboard", JSON: "/node/v1/leaderboard/top", Content: b}, err
 }
 
-// cut bounds what is searched for; more words would find nothing more.
+// cutQuery bounds a search text to 200 bytes, the limit of the API's search. A
+// longer text would find nothing more.
 func cutQuery(text string) string {
 	const longest = 200
 	if len(text) > longest {
@@ -80,6 +89,8 @@ func cutQuery(text string) string {
 	return text
 }
 
+// distribution builds the histogram of all scores, or of one GPU's when slug is
+// not empty.
 func (s *Site) distribution(ctx context.Context, slug string, median *float64) (*columns, error) {
 	bins, err := s.Board.Histogram(ctx, slug)
 	if err != nil {

@@ -8,24 +8,33 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// compareView is the page that puts two GPUs side by side.
+// compareView is the content of the page that compares two GPUs.
 type compareView struct {
-	GPUs []leaderboard.GPUShort // to choose from, by name
-	A, B string                 // the slugs that are chosen
+	// GPUs are the choices, sorted by name.
+	GPUs []leaderboard.GPUShort
+	// A and B are the chosen slugs; "" when none is chosen.
+	A, B string
 	Both *leaderboard.Comparison
 	Rows []pair
 }
 
-// pair is a figure of both GPUs.
+// pair is one figure of both GPUs.
 type pair struct {
-	Name        string
-	Seconds     bool // else a score
-	A, B        *float64
-	WideA, Wide float64 // lengths of the bars, in per cent
+	Name string
+	// Seconds marks a duration, of which less is better; otherwise it is a
+	// score.
+	Seconds bool
+	A, B    *float64
+	// WideA and Wide are the lengths of the bars of A and B, in per cent of the
+	// longer one.
+	WideA, Wide float64
 	Delta       leaderboard.Delta
-	Better      string // "a", "b" or "" where they are equal or unknown
+	// Better is "a" or "b"; "" when both are equal or one is unknown.
+	Better string
 }
 
+// compare builds the comparison. Until two GPUs are chosen it shows the form
+// only. Errors: gpu_not_found.
 func (s *Site) compare(r *http.Request) (page, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	c := compareView{A: q.Get("a"), B: q.Get("b")}
@@ -55,6 +64,8 @@ func (s *Site) compare(r *http.Request) (page, error) {
 	return p, nil
 }
 
+// newPair returns a row of the comparison. Where a figure is unknown there are
+// no bars, since a bar of no length would look like zero.
 func newPair(name string, seconds bool, a, b *float64, d leaderboard.Delta) pair {
 	p := pair{Name: name, Seconds: seconds, A: a, B: b, Delta: d}
 	if a == nil || b == nil {

@@ -6,26 +6,30 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// gpuView is a GPU's page.
+// gpuView is the content of a GPU's page.
 type gpuView struct {
 	leaderboard.GPU
 	Chart   *columns
 	History *dots
 	Parts   []share
 	Latest  []leaderboard.Row
-	Others  bool // there are results under other versions
+	// Others says that there are results under other versions, which do not
+	// count here.
+	Others bool
 }
 
-// share is one part of a percentile distribution.
+// share is one part of a GPU's percentile distribution.
 type share struct {
 	Label   leaderboard.Label
 	Results int64
-	Percent float64 // of the GPU's results
+	// Percent is the part's share of the GPU's results, 0 to 100.
+	Percent float64
 }
 
 // gpuRows is how many results a GPU's page lists.
 const gpuRows = 12
 
+// gpu builds the page of a GPU. Errors: gpu_not_found.
 func (s *Site) gpu(r *http.Request) (page, error) {
 	ctx, slug := r.Context(), r.PathValue("gpu_slug")
 	g, err := s.Board.GPU(ctx, slug)

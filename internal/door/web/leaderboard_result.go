@@ -6,12 +6,14 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// resultView is a result's page.
+// resultView is the content of a result's page.
 type resultView struct {
 	leaderboard.Result
-	Fastest float64 // of the scenes, what bars are drawn against
+	// Fastest is the samples per minute of the fastest scene: the longest bar.
+	Fastest float64
 }
 
+// result builds the page of a benchmark result. Errors: result_not_found.
 func (s *Site) result(r *http.Request) (page, error) {
 	result, err := s.Board.Result(r.Context(), r.PathValue("result_id"))
 	if err != nil {

@@ -20,25 +20,41 @@ import (
 //go:embed template asset
 var files embed.FS
 
-// page is one page: what it shows, and what it needs.
+// page is one page: its content, and the headers and rights that it needs.
 type page struct {
+	// Template is the name of a file in the folder template, without .html.
 	Template string
 	Title    string
-	Section  string // the entry of the navigation that it belongs to
-	JSON     string // the path of the same for programs; "" = none
-	Search   string // what the search field holds
-	Content  any
-	Email    string // of who is signed in
-	Private  bool   // of a workspace, or on the way to it: kept by no cache
-	Unlisted bool   // search engines leave it out
-	Forms    bool   // it may send forms
-	Scripts  bool   // it may run scripts from /assets/
+	// Section is the navigation entry to highlight: one of the Section
+	// constants.
+	Section string
+	// JSON is the path of the same content for programs; "" when there is none.
+	JSON string
+	// Search is what the search field contains.
+	Search  string
+	Content any
+	// Email is the address of the signed-in person; "" shows no sign-out
+	// button.
+	Email string
+	// Private keeps the page out of every cache. It is set for the pages of a
+	// workspace and for those that lead to a session.
+	Private bool
+	// Unlisted keeps the page out of search engines.
+	Unlisted bool
+	// Forms and Scripts extend the Content-Security-Policy: the page may submit
+	// forms to this origin, and may run scripts from /assets/.
+	Forms   bool
+	Scripts bool
 
-	Status   int    // 0 means 200
-	Location string // where to go instead of seeing this
+	// Status is the HTTP status; 0 means 200. A page with another status is not
+	// cached.
+	Status int
+	// Location, when set, redirects the browser (303) and nothing is rendered.
+	Location string
 	Cookie   *http.Cookie
 
-	PublicURL string // set by show
+	// PublicURL is the service's base URL, for commands to copy; show sets it.
+	PublicURL string
 }
 
 // Sections of the navigation.
@@ -48,7 +64,9 @@ const (
 	referenceSection   = "reference"
 )
 
-// templates are the templates of all pages, each in the layout, by name.
+// templates holds the parsed templates of all pages by name, each with the
+// layout and the shared parts. Parsing happens once, at the first page; a
+// broken template panics, which the tests would see.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	names, err := fs.Glob(files, "template/*.html")
 	if err != nil {
@@ -64,7 +82,8 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	return all
 })
 
-// write renders the page.
+// write renders the page into memory first, so that a template that fails
+// becomes an error page and not half a page.
 func (p page) write() ([]byte, error) {
 	var body bytes.Buffer
 	if err := templates()[p.Template].ExecuteTemplate(&body, "layout", p); err != nil {
@@ -73,7 +92,7 @@ func (p page) write() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// page makes a handler of what builds a page.
+// page returns the handler of a page that build makes anew for each request.
 func (s *Site) page(build func(r *http.Request) (page, error)) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, err := build(r)
@@ -84,7 +103,9 @@ func (s *Site) page(build func(r *http.Request) (page, error)) http.Handler {
 	})
 }
 
-// fixed is page for one that is the same for everybody: it is built once.
+// fixed returns the handler of a page that is the same for everybody: it is
+// built and rendered once. The API reference is long enough for this to matter.
+// Such a page has no PublicURL.
 func (s *Site) fixed(build func() (page, error)) http.Handler {
 	type written struct {
 		page
@@ -108,7 +129,8 @@ func (s *Site) fixed(build func() (page, error)) http.Handler {
 	})
 }
 
-// show answers with a page, or sends the browser on.
+// show sends a page, or redirects the browser. The cookie is set in both cases,
+// since signing out redirects.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, p page) error {
 	if p.Cookie != nil {
 		http.SetCookie(w, p.Cookie)
@@ -126,7 +148,9 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, p page) error {
 	return nil
 }
 
-// send writes the answer. A public page that the browser has is not sent again.
+// send writes a rendered page. A public page gets an ETag, and a browser that
+// has the same version gets 304. Private pages and errors get none: nothing of
+// them may be kept.
 func send(w http.ResponseWriter, r *http.Request, p page, body []byte) {
 	h := w.Header()
 	setHeaders(h, p)

@@ -12,11 +12,11 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// foldFrames is from how many frames on their table is folded at first.
+// foldFrames is the number of frames above which their table starts folded.
 const foldFrames = 40
 
-// proofBody is the JSON form of a proof page, which is also what the page's script
-// checks.
+// proofBody is the JSON form of a proof page (decisions 8). The page embeds the
+// same JSON for its script to check.
 type proofBody struct {
 	OK        bool            `json:"ok"`
 	ReceiptID string          `json:"receipt_id"`
@@ -26,11 +26,14 @@ type proofBody struct {
 	Keys []proofKey `json:"keys"`
 }
 
+// proofKey is a published signing key.
 type proofKey struct {
 	KeyID        string `json:"key_id"`
 	PublicKeyPEM string `json:"public_key_pem"`
 }
 
+// newProofBody returns the proof of a public receipt with all published keys:
+// the receipt and the checkpoint can be signed by different ones.
 func newProofBody(p job.Public) (proofBody, error) {
 	b := proofBody{OK: true, ReceiptID: p.ReceiptID, Receipt: p.Receipt, Envelope: p.Envelope, Inclusion: p.Inclusion}
 	for _, k := range p.Keys {
@@ -43,15 +46,19 @@ func newProofBody(p job.Public) (proofBody, error) {
 	return b, nil
 }
 
-// proofView is the page of a receipt.
+// proofView is the content of a proof page.
 type proofView struct {
-	Proof                proofBody
-	Fold                 bool   // the table of frames is folded at first
-	SyntheticApplication string // what stood in Blender's place; "" = nothing
+	Proof proofBody
+	// Fold starts with the table of frames folded.
+	Fold bool
+	// SyntheticApplication is what produced the frames instead of Blender; ""
+	// means that Blender rendered them. The page must say so at the top.
+	SyntheticApplication string
 }
 
-// proof shows a receipt to anybody who knows its id: HTML for browsers, JSON for
-// the rest.
+// proof serves a receipt to anybody who knows its id: HTML to browsers, JSON to
+// everything else. Any origin may read it, because it is public and no cookie
+// counts here. Errors: receipt_not_found.
 func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*") // any page may read it
@@ -73,6 +80,8 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// proofPage builds the page of a proof. It is the only page with a script,
+// which checks the proof in the visitor's browser.
 func proofPage(body proofBody) page {
 	v := proofView{Proof: body, Fold: len(body.Receipt.Frames) > foldFrames}
 	if body.Receipt.Renderer.ID == contract.SyntheticRenderer {
@@ -81,11 +90,12 @@ func proofPage(body proofBody) page {
 	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: true, Content: v}
 }
 
+// moneyText writes an amount in cents, such as "2.50 USD".
 func moneyText(cents int64, currency string) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
 }
 
-// fileSizeText writes a size in bytes in the largest unit that it fills.
+// fileSizeText writes a size in bytes in the largest binary unit that it fills.
 func fileSizeText(n int64) string {
 	switch {
 	case n >= 1<<20:

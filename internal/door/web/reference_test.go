@@ -101,7 +101,7 @@ func TestACallSaysAllThatMakingItNeeds(t *testing.T) {
 		"startUpload": {
 			`/node/v1/uploads/$UPLOAD_ID/start"`, `-H "Content-Type: application/json"`, `-d '{"legal_acceptance":"SVC_LEGAL_V1"`, "webhook_url", "Idempotency-Key", `<a href="#insufficient_funds">`,
 		},
-		"watchJob":     {"curl -N ", "Last-Event-ID", "event: frame", "boolean, else true"},
+		"watchJob":     {"curl -N ", "Last-Event-ID", "event: frame", "boolean, default true"},
 		"cancelRender": {"curl -X POST "},
 		"getHealth":    {"Public."},
 		"RenderObject": {"time (RFC 3339) or null", `<code>"packaging"</code>`, `<a href="#ETARange">ETARange</a> or null`, "0 to 100"},

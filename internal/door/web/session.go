@@ -9,11 +9,13 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// formBytes bounds what a form sends.
+// formBytes bounds the body of a form. The largest field is a webhook address
+// of 2048 characters.
 const formBytes = 64 << 10
 
-// signedIn lets the people of a workspace see its pages, and shows others the way
-// to sign in.
+// signedIn admits the people of a workspace to one of its pages. Anybody else
+// gets the sign-in page with status 401, at the same address, so that reloading
+// it after signing in shows what was asked for.
 func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (page, error)) func(*http.Request) (page, error) {
 	return func(r *http.Request) (page, error) {
 		who, err := s.principal(r)
@@ -33,7 +35,8 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (pag
 	}
 }
 
-// principal is who the request's cookie stands for. Errors: unauthenticated.
+// principal authenticates the session cookie of a request. Errors:
+// unauthenticated.
 func (s *Site) principal(r *http.Request) (identity.Principal, error) {
 	token, err := identity.SessionToken(r)
 	if err != nil {
@@ -42,8 +45,10 @@ func (s *Site) principal(r *http.Request) (identity.Principal, error) {
 	return identity.Session(r.Context(), s.DB, token)
 }
 
-// form does what a form of our own pages asks for, in the name of who is signed
-// in. Errors: cross_origin_refused, invalid_request.
+// form runs do for a form of this site, on behalf of the signed-in person. The
+// form is read before the session is checked, because a form of another site
+// must be refused whoever submits it. Errors: cross_origin_refused,
+// invalid_request.
 func (s *Site) form(do func(r *http.Request, who identity.Principal) (page, error)) func(*http.Request) (page, error) {
 	signedIn := s.signedIn(do)
 	return func(r *http.Request) (page, error) {
@@ -54,11 +59,12 @@ func (s *Site) form(do func(r *http.Request, who identity.Principal) (page, erro
 	}
 }
 
-// readForm reads a form of our own pages, and refuses one that another site's
-// page sent.
+// readForm parses a form that one of this site's pages sent. It refuses a form
+// from another site, which would otherwise act with the person's cookie.
+// Errors: cross_origin_refused, invalid_request.
 func (s *Site) readForm(r *http.Request) error {
 	if err := s.sameOrigin.Check(r); err != nil {
-		return fault.New(fault.CrossOriginRefused, "A form is good on this service's own pages only.").Wrap(err)
+		return fault.New(fault.CrossOriginRefused, "Forms are accepted only from this service's own pages.").Wrap(err)
 	}
 	r.Body = http.MaxBytesReader(nil, r.Body, formBytes)
 	if err := r.ParseForm(); err != nil {
@@ -67,6 +73,8 @@ func (s *Site) readForm(r *http.Request) error {
 	return nil
 }
 
+// signOut ends the session and clears the cookie. Without a session it
+// succeeds: the person wants to be signed out, and is.
 func (s *Site) signOut(r *http.Request) (page, error) {
 	if err := s.readForm(r); err != nil {
 		return page{}, err

@@ -10,20 +10,27 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// signInView tells who has no session how to get one.
+// signInView is the content of the sign-in page.
 type signInView struct {
+	// OpenIDStart is the path of sign-in by an issuer; "" hides the button.
 	OpenIDStart string
-	Asked       string // the address that a link is on its way to; "" = none yet
-	Minutes     int    // that a link works
-	Problem     *fault.Wire
+	// Asked is the address that a link was requested for; "" shows the form.
+	Asked string
+	// Minutes is how long a link works.
+	Minutes int
+	// Problem is why a request was refused; nil when none was.
+	Problem *fault.Wire
 }
 
+// signIn returns the sign-in page. status 0 means 200.
 func (s *Site) signIn(status int, v signInView) page {
 	v.OpenIDStart, v.Minutes = s.OpenIDStart, int(contract.SignInLinkLife.Minutes())
 	return page{Template: "signin", Title: "Sign in", Section: webhooksSection, Private: true, Forms: true, Status: status, Content: v}
 }
 
-// askForLink has a sign-in link sent, and tells nobody which addresses are known.
+// askForLink requests a sign-in link by mail. The page is the same whether or
+// not the address is known, so that nobody can find out who has an account
+// (decisions 3).
 func (s *Site) askForLink(r *http.Request) (page, error) {
 	if err := s.readForm(r); err != nil {
 		return page{}, err
@@ -36,14 +43,14 @@ func (s *Site) askForLink(r *http.Request) (page, error) {
 	return s.signIn(0, signInView{Asked: email}), err
 }
 
-// ConfirmSignIn answers with the page that a sign-in link opens. Its button sends
-// the link's token: mail scanners follow links, and would use up one that opens
-// the session by itself.
+// ConfirmSignIn writes the page that a sign-in link opens. The session opens
+// only when the person presses the button: mail scanners follow links, and
+// would use up a link that opens the session by itself.
 func (s *Site) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error {
 	return s.show(w, r, page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: token})
 }
 
-// SignedIn answers with the page that tells who is signed in now.
+// SignedIn writes the page that confirms a sign-in.
 func (s *Site) SignedIn(w http.ResponseWriter, r *http.Request, email string) error {
 	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, webhook.ConsolePage}})
 }

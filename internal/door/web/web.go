@@ -1,18 +1,19 @@
-// Package web is every HTML page of the service: the first page, sign-in, the
-// leaderboard, webhooks, a receipt's proof and the API reference.
+// Package web serves every HTML page of the service: the home page, sign-in,
+// the leaderboard, webhooks, a receipt's proof, and the API reference.
 //
-// What always holds: a page is made on the server, in one layout, with one
-// stylesheet; it loads nothing but its own files below /assets/, and its
-// Content-Security-Policy says so; only the proof page runs a script. An error is
-// a page too. A workspace's pages are kept by no cache, and its forms work only for
-// who is signed in and sends them from here.
+// What always holds: a page is rendered on the server, in one layout, with one
+// stylesheet. It loads only its own files below /assets/, and its
+// Content-Security-Policy says so. Only the proof page runs a script. An error
+// is a page too. No cache keeps the pages of a workspace, and their forms work
+// only for a person who is signed in and submits them from this site.
 //
-// The work packages read what a page tells and decide what a form asks for. Other
-// doors do not know this one: app hands its pages to them.
+// The work packages read what a page shows and decide what a form asks for.
+// Other doors do not import this package: app passes its pages to them.
 //
-// Start reading at Site.Routes, then page.go, which writes every page. Headers
-// and the policy stand in header.go, stylesheet and script in asset.go, the error
-// page in error.go. Each page has a file of its own and a template of its name.
+// Start reading at Site.Routes, then page.go, which renders every page.
+// header.go has the headers and the policy, asset.go the stylesheet and the
+// script, error.go the error page, format.go how figures are written. Each page
+// has a file of its own and a template of the same name.
 package web
 
 import (
@@ -28,37 +29,45 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Config is what the pages are made from.
+// Config holds what the pages are made from. All fields but OpenIDStart are
+// required. The package closes none of them.
 type Config struct {
 	DB       *db.DB
 	Board    *leaderboard.Board
 	Webhooks *webhook.Hooks
 	Proofs   Proofs
-	// OpenIDStart is the path where signing in by an issuer begins; "" = there is none.
+	// OpenIDStart is the path where sign-in by an OpenID Connect issuer begins;
+	// "" hides the button.
 	OpenIDStart string
 	Links       links.Links
 	Errors      *front.Errors
 }
 
-// Proofs reads what anybody may see of a receipt.
+// Proofs reads the public part of a receipt. It is an interface because the
+// proof page needs one method of job.Jobs.
 type Proofs interface {
-	// Public errors: receipt_not_found.
+	// Public returns the receipt and its proof. Errors: receipt_not_found, also
+	// where the workspace has switched its proof pages off.
 	Public(ctx context.Context, receiptID string) (job.Public, error)
 }
 
-// Site is all pages.
+// Site serves all pages. It is safe for concurrent use.
 type Site struct {
 	Config
 	sameOrigin *http.CrossOriginProtection
 }
 
-// New makes the pages.
+// New makes the pages. Forms are accepted from the origin of c.Links.PublicURL.
 func New(c Config) *Site {
 	return &Site{Config: c, sameOrigin: identity.SameOrigin(c.Links.PublicURL)}
 }
 
-// Routes adds the routes of the pages and their files to mux. openAPI gives the
-// document that the API reference shows.
+// Routes adds the routes of the pages and their files to mux. openAPI returns
+// the document that the API reference shows; it is called once, at the first
+// request.
+//
+// Each chain reads from the inside out: a function builds a page, form or
+// signedIn admits the person, page renders and sends.
 func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+assetFolder+"{file}", s.Errors.Handle(serveAsset))
 	mux.Handle("GET /{$}", s.page(s.home))

@@ -15,30 +15,36 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// newest is how many deliveries of an endpoint are shown.
+// newest is how many deliveries of an endpoint the page shows.
 const newest = 10
 
-// webhooksView is the endpoints of a workspace.
+// webhooksView is the content of the webhooks page: all endpoints of a
+// workspace, and what came of the last form.
 type webhooksView struct {
-	Endpoints        []endpoint
-	Secret           *newSecret
-	Notice           string      // what was done
-	Problem          *fault.Wire // why it was not
-	URL, Description string      // of an endpoint that was refused
-	Full             bool        // there may be no more
-	Most             int
+	Endpoints []endpoint
+	Secret    *newSecret
+	// Notice confirms the last action; "" shows none.
+	Notice string
+	// Problem is why the last action was refused; nil when none was.
+	Problem *fault.Wire
+	// URL and Description fill the form again after an endpoint was refused.
+	URL, Description string
+	// Full says that the workspace has reached Most, the limit of endpoints.
+	Full bool
+	Most int
 }
 
 // newSecret is a secret on the one page that shows it.
 type newSecret struct {
 	EndpointID, Text string
-	Before           *time.Time // until when the one before signs too; nil = there is none
+	// Before is until when the previous secret signs as well; nil without one.
+	Before *time.Time
 }
 
-// endpoint is an endpoint with its newest deliveries, in words.
+// endpoint is an endpoint with its newest deliveries.
 type endpoint struct{ webhook.EndpointDeliveries }
 
-// State is one word.
+// State returns the endpoint's state in one word, which is its CSS class too.
 func (e endpoint) State() string {
 	switch {
 	case !e.Enabled:
@@ -49,23 +55,23 @@ func (e endpoint) State() string {
 	return "active"
 }
 
-// Advice says why an endpoint does not work, and what to do; "" when it does.
+// Advice says why an endpoint does not work, and what to do; "" when it works.
 func (e endpoint) Advice() string {
 	const days = int(contract.WebhookBreaker / (24 * time.Hour))
 	switch {
 	case e.Enabled && e.FailingSince == nil:
 		return ""
 	case e.Enabled:
-		return fmt.Sprintf("Every try since %s has failed. Look at the answers below and mend the receiver: after %d days of this the endpoint is disabled.", momentText(*e.FailingSince), days)
+		return fmt.Sprintf("Every attempt since %s has failed. Check the responses below and fix the receiver. After %d days of failures the endpoint is disabled.", momentText(*e.FailingSince), days)
 	case *e.DisabledReason == webhook.Failing:
-		return fmt.Sprintf("Disabled on %s: nothing was taken for %d days. Mend the receiver, enable it here, then send again what was not taken.", momentText(*e.DisabledAt), days)
+		return fmt.Sprintf("Disabled on %s: no delivery succeeded for %d days. Fix the receiver, enable the endpoint, then resend what it missed.", momentText(*e.DisabledAt), days)
 	case *e.DisabledReason == webhook.Gone:
-		return fmt.Sprintf("Disabled on %s: it answered 410 Gone, which asks for no more. If that was a mistake, enable it here, then send again what was not taken.", momentText(*e.DisabledAt))
+		return fmt.Sprintf("Disabled on %s: the receiver answered 410 Gone, which ends all deliveries. If that was a mistake, enable the endpoint, then resend what it missed.", momentText(*e.DisabledAt))
 	}
-	return fmt.Sprintf("Disabled by you on %s. It is told nothing; enable it, then send again what was not taken.", momentText(*e.DisabledAt))
+	return fmt.Sprintf("Disabled by you on %s. It receives no calls. Enable it, then resend what it missed.", momentText(*e.DisabledAt))
 }
 
-// lastTry is the newest try of a delivery; nil when there is none.
+// lastTry returns the newest attempt of a delivery; nil without one.
 func lastTry(tries []webhook.Attempt) *webhook.Attempt {
 	if len(tries) == 0 {
 		return nil
@@ -73,39 +79,41 @@ func lastTry(tries []webhook.Attempt) *webhook.Attempt {
 	return &tries[len(tries)-1]
 }
 
-// reasonText says why nothing more is tried of a delivery.
+// reasonText says why a delivery is not tried any more.
 func reasonText(r *webhook.Reason) string {
 	return map[webhook.Reason]string{
-		webhook.Exhausted: "all tries failed", webhook.Gone: "the receiver answered 410",
+		webhook.Exhausted: "all attempts failed", webhook.Gone: "the receiver answered 410",
 		webhook.WasDisabled: "the endpoint was disabled", webhook.WasDeleted: "the endpoint was deleted",
 	}[*r]
 }
 
-// said is what is told of an action once it is done, by the address's query.
+// noticeOf confirms an action after the redirect that follows it. The action
+// travels in the query, as a word of a fixed list: free text in an address
+// would let anybody put words on this page.
 func noticeOf(q url.Values) string {
 	switch q.Get("did") {
 	case "test":
-		return "A test event is on its way. Load this page again to see what became of it."
+		return "A test event is on its way. Reload this page to see the result."
 	case "redeliver":
 		if n, err := strconv.ParseUint(q.Get("count"), 10, 63); err == nil {
-			return fmt.Sprintf("Deliveries that now wait to be made: %d.", n)
+			return fmt.Sprintf("Deliveries to resend: %d.", n)
 		}
 	case "again":
-		return "The delivery is made again. Load this page again to see what became of it."
+		return "The delivery is being sent again. Reload this page to see the result."
 	case "enable":
-		return "The endpoint is enabled: it is told of jobs that end from now on."
+		return "The endpoint is enabled. It receives a call for each job that ends from now on."
 	case "disable":
-		return "The endpoint is disabled: it is told nothing."
+		return "The endpoint is disabled. It receives no calls."
 	}
 	return ""
 }
 
-// webhooks shows a workspace's endpoints.
+// webhooks builds the page of a workspace's endpoints.
 func (s *Site) webhooks(r *http.Request, who identity.Principal) (page, error) {
 	return s.withEndpoints(r, who, webhooksView{Notice: noticeOf(r.URL.Query())})
 }
 
-// withEndpoints adds what there is to what has just happened.
+// withEndpoints adds the workspace's endpoints to the view.
 func (s *Site) withEndpoints(r *http.Request, who identity.Principal, v webhooksView) (page, error) {
 	all, err := s.Webhooks.Overview(r.Context(), who.WorkspaceID, newest)
 	if err != nil {
@@ -118,8 +126,8 @@ func (s *Site) withEndpoints(r *http.Request, who identity.Principal, v webhooks
 	return page{Template: "webhooks", Title: "Webhooks", Content: v}, nil
 }
 
-// done goes back to the page, which tells of it; or says there why it was not
-// done.
+// done ends an action: it redirects to the page, so that a reload does not
+// repeat the action, or shows the page with the problem.
 func (s *Site) done(r *http.Request, who identity.Principal, did url.Values, err error) (page, error) {
 	if err != nil {
 		return s.refused(r, who, webhooksView{}, err)
@@ -127,7 +135,8 @@ func (s *Site) done(r *http.Request, who identity.Principal, did url.Values, err
 	return page{Location: webhook.ConsolePage + "?" + did.Encode()}, nil
 }
 
-// refused shows the page with what stands against it.
+// refused builds the page with the problem and its status. An error of the
+// service itself is returned: it belongs on the error page.
 func (s *Site) refused(r *http.Request, who identity.Principal, v webhooksView, err error) (page, error) {
 	status, envelope := fault.Envelope(err, "")
 	if status >= http.StatusInternalServerError {
@@ -139,6 +148,8 @@ func (s *Site) refused(r *http.Request, who identity.Principal, v webhooksView, 
 	return p, err
 }
 
+// addEndpoint adds an endpoint. On success it does not redirect: the response
+// shows the secret, which must not be in an address or be shown twice.
 func (s *Site) addEndpoint(r *http.Request, who identity.Principal) (page, error) {
 	n := webhook.NewEndpoint{URL: r.PostForm.Get("url"), Description: r.PostForm.Get("description")}
 	e, secret, err := s.Webhooks.Create(r.Context(), who.WorkspaceID, n)
@@ -148,7 +159,9 @@ func (s *Site) addEndpoint(r *http.Request, who identity.Principal) (page, error
 	return s.withEndpoints(r, who, webhooksView{Secret: &newSecret{EndpointID: e.EndpointID, Text: secret}})
 }
 
-// changeEndpoint does one of the actions on an endpoint.
+// changeEndpoint runs an action on an endpoint: test, enable, disable, rotate
+// or redeliver. Another workspace's endpoint is not found. Errors:
+// route_not_found for another action.
 func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, error) {
 	ctx, endpointID, action := r.Context(), r.PathValue("endpoint_id"), r.PathValue("action")
 	did := url.Values{"did": {action}}
@@ -169,9 +182,11 @@ func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, er
 	case "redeliver":
 		hours, err := strconv.ParseUint(r.PostForm.Get("hours"), 10, 16)
 		if err != nil {
-			return s.done(r, who, nil, fault.Field("hours", "is no number of hours"))
+			return s.done(r, who, nil, fault.Field("hours", "must be a whole number of hours"))
 		}
 		var since time.Time
+		// The start is reckoned from the database's time, which also stamped
+		// the events.
 		if err := s.DB.ReadStatement(ctx, func(_ context.Context, tx *db.Tx) error {
 			since = tx.Time().Add(-time.Duration(hours) * time.Hour)
 			return nil
@@ -185,7 +200,7 @@ func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, er
 	return page{}, fault.New(fault.RouteNotFound, "There is no route %s.", r.URL.Path)
 }
 
-// redeliver makes one delivery again.
+// redeliver sends one delivery again.
 func (s *Site) redeliver(r *http.Request, who identity.Principal) (page, error) {
 	_, err := s.Webhooks.Redeliver(r.Context(), who.WorkspaceID, r.PostForm.Get("job_id"), r.PathValue("delivery_id"))
 	return s.done(r, who, url.Values{"did": {"again"}}, err)

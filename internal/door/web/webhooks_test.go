@@ -114,7 +114,7 @@ func (svc *site) signedIn(tab context.Context, email string) (workspaceID string
 		svc.t.Fatal(err)
 	}
 	says(svc.t, press(tab, svc.t, "main button"), "You are signed in as "+email)
-	says(svc.t, press(tab, svc.t, "main a"), "There is none yet")
+	says(svc.t, press(tab, svc.t, "main a"), "This workspace has no endpoints yet")
 	return workspaceID
 }
 
@@ -145,7 +145,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	if err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name=email]"), "you@example.com")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, press(tab, t, "main button"), "If you@example.com can get mail, a link is on its way")
+	says(t, press(tab, t, "main button"), "If you@example.com can receive mail, a link is on its way")
 
 	workspaceID := svc.signedIn(tab, "owner@example.com")
 	svc.inspect(tab, screens()[0], "webhooks-empty", webhook.ConsolePage, complaints)
@@ -157,10 +157,10 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	}
 	says(t, add("https://10.0.0.1/svc"), "The webhook URL is not taken")
 	complaints() // a browser logs every 400
-	says(t, add(r.URL), "shown this once")
+	says(t, add(r.URL), "shown only once")
 	keep(tab, t, "webhooks-secret")
 	secret := look[string](tab, t, "document.querySelector('.secret pre').innerText.trim()")
-	says(t, press(tab, t, ".secret a"), "Nothing has been sent to it yet")
+	says(t, press(tab, t, ".secret a"), "Nothing has been sent to this endpoint yet")
 	if strings.Contains(look[string](tab, t, "document.documentElement.outerHTML"), secret) {
 		t.Error("the secret is shown again")
 	}
@@ -180,25 +180,25 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	svc.endJob(workspaceID)
 	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.querySelector('p .state.failing') !== null && document.querySelector('td .state.pending') !== null")
-	says(t, look[string](tab, t, "document.body.innerText"), "mend the receiver")
+	says(t, look[string](tab, t, "document.body.innerText"), "fix the receiver")
 	says(t, look[string](tab, t, "document.body.textContent"), "answered by the receiver: Internal Server Error")
-	says(t, look[string](tab, t, "document.body.innerText"), "next try")
+	says(t, look[string](tab, t, "document.body.innerText"), "next attempt")
 	for _, s := range screens() {
 		svc.inspect(tab, s, "webhooks", webhook.ConsolePage, complaints)
 	}
 	r.status.Store(http.StatusOK)
-	says(t, press(tab, t, "form[action*='/deliveries/'] button"), "The delivery is made again")
+	says(t, press(tab, t, "form[action*='/deliveries/'] button"), "The delivery is being sent again")
 	await.Next(t, r.calls, "a call")
 	until(tab, t, "document.querySelector('p .state.active') !== null && document.querySelectorAll('td .state.delivered').length === 2")
 
-	says(t, press(tab, t, "form[action$='/rotate'] button"), "The secret before signs too until")
+	says(t, press(tab, t, "form[action$='/rotate'] button"), "The previous secret also signs until")
 	if fresh := look[string](tab, t, "document.querySelector('.secret pre').innerText.trim()"); fresh == secret || !strings.HasPrefix(fresh, contract.WebhookSecretPrefix) {
 		t.Errorf("the new secret is %q", fresh)
 	}
 	says(t, press(tab, t, "form[action$='/disable'] button"), "Disabled by you on")
 	svc.endJob(workspaceID) // missed
-	says(t, press(tab, t, "form[action$='/enable'] button"), "told of jobs that end from now on")
-	says(t, press(tab, t, "form[action$='/redeliver'] button"), "now wait to be made: 1.")
+	says(t, press(tab, t, "form[action$='/enable'] button"), "each job that ends from now on")
+	says(t, press(tab, t, "form[action$='/redeliver'] button"), "Deliveries to resend: 1.")
 	await.Next(t, r.calls, "a call")
 
 	r.status.Store(http.StatusGone)

@@ -1,6 +1,6 @@
 "use strict";
 
-// Checks the receipt with nothing but this browser: the DSSE signature, that the
+// Checks the receipt in the browser, without another request: the DSSE signature, that the
 // page shows what is signed, the log's checkpoint, and the path from the
 // receipt's leaf to the checkpoint's root (RFC 6962, C2SP signed note).
 
@@ -22,18 +22,19 @@ async function sha256(...parts) {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", join(...parts)));
 }
 
-// must ends a check with the words of what is wrong.
-function must(holds, words) {
-  if (!holds) throw new Error(words);
+// must ends the whole check, with a message, when a condition does not hold.
+function must(holds, message) {
+  if (!holds) throw new Error(message);
 }
 
-// readKeys gives the published keys, each under the hash that names it.
+// readKeys imports the published keys. A key's id is the SHA-256 of its raw 32
+// bytes, which end the DER form.
 async function readKeys() {
   const keys = [];
   for (const published of proof.keys) {
     const der = fromBase64(published.public_key_pem.replace(/-----[^-]+-----|\s/g, ""));
     const raw = der.slice(-32);
-    must(hex(await sha256(raw)) === published.key_id, "a published key is not the one of its id");
+    must(hex(await sha256(raw)) === published.key_id, "a published key does not match its id");
     keys.push({ id: published.key_id, raw, key: await crypto.subtle.importKey("spki", der, { name: "Ed25519" }, false, ["verify"]) });
   }
   return keys;
@@ -41,7 +42,8 @@ async function readKeys() {
 
 const verify = (key, signature, text) => crypto.subtle.verify({ name: "Ed25519" }, key.key, signature, text);
 
-// checkSignature gives the signed content.
+// checkSignature verifies the DSSE envelope and returns the signed bytes. What is
+// signed is the pre-authentication encoding, not the payload alone.
 async function checkSignature(keys) {
   const { payloadType, payload, signatures } = proof.envelope;
   const key = keys.find((k) => k.id === signatures[0].keyid);
@@ -53,17 +55,19 @@ async function checkSignature(keys) {
   return body;
 }
 
-// checkShown holds every marked value of the page to the signed content.
+// checkShown compares every value on the page that has data-is with the signed
+// content: a page that shows something else must not look verified.
 function checkShown(receipt) {
   const marked = document.querySelectorAll("[data-is]");
   for (const element of marked) {
     const value = element.dataset.is.split(".").reduce((v, name) => v?.[name], receipt);
-    must(value !== undefined && element.textContent === String(value), `the page shows another ${element.dataset.is} than the one that is signed`);
+    must(value !== undefined && element.textContent === String(value), `the page shows a ${element.dataset.is} that differs from the signed one`);
   }
   must(marked.length > 20, "the page shows too little of the receipt");
 }
 
-// checkCheckpoint gives the size and the root that a published key has signed.
+// checkCheckpoint returns the log's size and root hash, once a published key is
+// found that has signed them.
 async function checkCheckpoint(keys) {
   const end = proof.checkpoint.lastIndexOf("\n\n");
   const text = proof.checkpoint.slice(0, end + 1);
@@ -84,7 +88,7 @@ async function checkCheckpoint(keys) {
 
 // checkInclusion walks from the leaf to the root (RFC 9162 2.1.3.2).
 async function checkInclusion(body, receipt, checkpoint) {
-  must(receipt.log_index === proof.log_index, "the proof is of another leaf than the receipt names");
+  must(receipt.log_index === proof.log_index, "the proof belongs to another leaf than the receipt names");
   let at = BigInt(proof.log_index);
   let last = checkpoint.size - 1n;
   must(at <= last, "the leaf is not in the log yet");
@@ -106,51 +110,54 @@ async function checkInclusion(body, receipt, checkpoint) {
 
 const verdict = document.getElementById("verdict");
 
-function told(words, failed) {
+// report adds one line to the list of checks.
+function report(message, failed) {
   const item = document.createElement("li");
-  item.textContent = words;
+  item.textContent = message;
   if (failed) item.className = "failed";
   document.getElementById("checks").append(item);
 }
 
-function conclude(state, words) {
-  verdict.querySelector("strong").textContent = words;
+// conclude shows the result. state is the CSS hook: verified, failed, impossible.
+function conclude(state, message) {
+  verdict.querySelector("strong").textContent = message;
   verdict.dataset.state = state;
 }
 
 async function check() {
   if (!globalThis.crypto?.subtle) {
-    conclude("impossible", "This browser checks only over https");
+    conclude("impossible", "This browser can check receipts only over https");
     return;
   }
   try {
     const keys = await readKeys();
     const body = await checkSignature(keys);
-    told(`Signed by the service's key ${proof.envelope.signatures[0].keyid}`);
+    report(`Signed by the service's key ${proof.envelope.signatures[0].keyid}`);
     const receipt = JSON.parse(new TextDecoder().decode(body)).predicate;
     checkShown(receipt);
-    told("This page shows what is signed");
+    report("This page shows the signed values");
     const checkpoint = await checkCheckpoint(keys);
-    told(`The log ${checkpoint.origin} is signed at ${checkpoint.size} receipts`);
+    report(`The checkpoint of the log ${checkpoint.origin} is signed, at ${checkpoint.size} receipts`);
     await checkInclusion(body, receipt, checkpoint);
-    told(`The receipt is number ${receipt.log_index} of that log`);
+    report(`The receipt is number ${receipt.log_index} of that log`);
     conclude("verified", "Verified in your browser");
     document.getElementById("zip").addEventListener("change", (event) => compare(event.target.files[0], receipt.artifact));
   } catch (error) {
-    told(error.message, true);
+    report(error.message, true);
     conclude("failed", "Do not trust this receipt");
   }
 }
 
-// compare hashes a ZIP that the visitor has.
+// compare hashes a ZIP of the visitor and compares it with the receipt. The file
+// does not leave the browser.
 async function compare(file, artifact) {
-  const words = document.getElementById("zip-verdict");
+  const verdict = document.getElementById("zip-verdict");
   if (!file) return;
-  words.className = "";
-  words.textContent = "Hashing…";
+  verdict.className = "";
+  verdict.textContent = "Hashing…";
   const equal = file.size === artifact.size_bytes && hex(await sha256(new Uint8Array(await file.arrayBuffer()))) === artifact.sha256;
-  words.className = equal ? "good" : "bad";
-  words.textContent = equal ? `${file.name} is the ZIP of this receipt.` : `${file.name} is not the ZIP of this receipt.`;
+  verdict.className = equal ? "good" : "bad";
+  verdict.textContent = equal ? `${file.name} is the ZIP of this receipt.` : `${file.name} is not the ZIP of this receipt.`;
 }
 
 check();

@@ -9,13 +9,15 @@ import (
 	"strings"
 )
 
+// variable finds a placeholder of a path, such as {job_id}.
 var variable = regexp.MustCompile(`\{([a-z0-9_]+)\}`)
 
-// shellWord is a placeholder as a variable of the shell.
+// shellWord turns a placeholder into a shell variable: job_id becomes $JOB_ID.
+// A copied command then fails visibly instead of calling a path with braces.
 func shellWord(name string) string { return "$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
 
-// curl is the call as one types it: the credential that programs have, what must
-// be given, and the example's body.
+// curl writes the call as a command: the first credential, the required query
+// parameters, and the example's body.
 func (d description) curl(server string, c call) string {
 	command := "curl"
 	if c.Method != "GET" && (c.Method != "POST" || len(c.Bodies) == 0) { // what is sent makes it a POST
@@ -39,7 +41,7 @@ func (d description) curl(server string, c call) string {
 	return strings.Join(append(lines, c.sends()...), " \\\n  ")
 }
 
-// shows is the argument for a credential.
+// shows returns the argument that sends a credential.
 func (d description) shows(id string) string {
 	if s := d.Components.SecuritySchemes[id]; s.In == "cookie" {
 		return `-b "` + s.Name + `=$SVC_SESSION"`
@@ -47,8 +49,8 @@ func (d description) shows(id string) string {
 	return `-H "Authorization: Bearer ` + credentialWord + `"`
 }
 
-// sends are the arguments for the body. Of several forms a file goes first: that
-// is what cannot be guessed.
+// sends returns the arguments for the body. Of several forms a file comes
+// first: how to send it is hardest to guess.
 func (c call) sends() []string {
 	for _, b := range slices.Backward(c.Bodies) {
 		switch b.Media {

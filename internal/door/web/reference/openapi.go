@@ -2,7 +2,8 @@ package reference
 
 import "encoding/json"
 
-// description is what is read of an OpenAPI document.
+// description is the part of an OpenAPI document that the page shows. Member
+// names match without tags, because encoding/json ignores case.
 type description struct {
 	Info    struct{ Title, Version, Description string }
 	Servers []struct{ URL string }
@@ -16,6 +17,7 @@ type description struct {
 	}
 }
 
+// operation is one method of a path.
 type operation struct {
 	OperationID, Summary, Description string
 	Tags                              []string
@@ -28,26 +30,31 @@ type operation struct {
 	}
 }
 
+// parameter is a path, query or header parameter.
 type parameter struct {
 	Name, In, Description string
 	Required              bool
 	Schema                schema
 }
 
-// Type puts the parameter's schema into words.
+// Type returns the parameter's type in words, for the template.
 func (p parameter) Type() any { return p.Schema.text() }
 
+// media is a body in one media type.
 type media struct {
 	Schema   schema
 	Example  json.RawMessage
 	Examples map[string]example
 }
 
+// example is a named example, as errors have them.
 type example struct{ Value json.RawMessage }
 
+// schema is a JSON Schema, as far as the service's document uses it.
 type schema struct {
-	Ref              string `json:"$ref"`
-	Type             any    // a name, or several
+	Ref string `json:"$ref"`
+	// Type is a string, or a list of strings where null is allowed.
+	Type             any
 	Format           string
 	Description      string
 	Pattern          string
@@ -65,5 +72,7 @@ type schema struct {
 	Properties       map[string]schema
 	Required         []string
 
+	// AdditionalProperties is a schema for maps, or false; so it is decoded
+	// later.
 	AdditionalProperties json.RawMessage
 }

@@ -1,11 +1,13 @@
-// Package reference reads an OpenAPI document for the page that shows it.
+// Package reference turns an OpenAPI document into the content of the API
+// reference page.
 //
-// What always holds: it gives what the document says and nothing else, in the
-// order in which the page shows it.
+// What always holds: the result contains what the document says and nothing
+// else, in the order in which the page shows it.
 //
-// What the document says is the routes' affair, how the page looks the template's
-// (reference.html of package web). Start reading at Read; words.go puts a schema
-// and a call into words.
+// It leaves the document to the routes, and the look of the page to the
+// template reference.html of package web. Start reading at Read; schema_text.go
+// describes a schema in words, curl.go writes a call as a command, openapi.go
+// has the parts of a document that are read.
 package reference
 
 import (
@@ -19,7 +21,8 @@ import (
 	"strings"
 )
 
-// Reference is what the page shows.
+// Reference is the content of the page. Parts are the tags in the document's
+// order, Objects the named schemas, Refusals all error codes.
 type Reference struct {
 	Title, Version, Description, Server string
 	Credentials                         []credential
@@ -28,59 +31,71 @@ type Reference struct {
 	Refusals                            []refusal
 }
 
+// credential is one security scheme. How is the header or cookie that carries
+// it.
 type credential struct{ ID, Description, How string }
 
+// part is one tag with its operations.
 type part struct {
 	Name, Description string
 	Operations        []call
 }
 
-// call is an operation.
+// call is one operation.
 type call struct {
 	Method, Path string
 	operation
-	Takes    []string // ids of credentials; any of them
+	// Takes lists ids of credentials; any one of them is enough.
+	Takes    []string
 	Curl     string
 	Bodies   []body
 	Answers  []body
 	Refusals []group
 }
 
-// ID names the call in the page's addresses.
+// ID returns the call's anchor on the page.
 func (c call) ID() string { return c.OperationID }
 
-// body is what is sent or answered, in one form.
+// body is a request or response body in one media type.
 type body struct {
 	Status, Description, Media string
-	Object                     string  // the schema's name; "" = it has none
-	Fields                     []field // of one without a name
-	Example                    string
+	// Object is the name of the schema; "" for one that is written in place.
+	Object string
+	// Fields are the members of a schema without a name.
+	Fields  []field
+	Example string
 }
 
+// field is one member of an object, or one field of a form.
 type field struct {
 	Name, Description string
 	Type              template.HTML
 	Needed            bool
 }
 
+// object is a named schema.
 type object struct {
 	Name, Description string
 	Fields            []field
-	Is                template.HTML // what it is when it has no fields
+	// Is describes the values of a schema that has no members.
+	Is template.HTML
 }
 
-// group is the codes that come with a status.
+// group is the error codes of one status.
 type group struct {
 	Status string
 	Codes  []string
 }
 
+// refusal is one error code. Again says that the same request may succeed
+// later.
 type refusal struct {
 	Status, Code, Action string
 	Again                bool
 }
 
-// Read gives what an OpenAPI document says.
+// Read parses an OpenAPI 3.1 document in JSON. Parts of the format that the
+// service does not use are ignored.
 func Read(document []byte) (Reference, error) {
 	var d description
 	if err := json.Unmarshal(document, &d); err != nil {
@@ -89,6 +104,8 @@ func Read(document []byte) (Reference, error) {
 	return d.reference(), nil
 }
 
+// reference assembles the page. Server comes before the parts, because each
+// curl command contains it.
 func (d description) reference() Reference {
 	v := Reference{Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description, Credentials: d.credentials(), Objects: d.objects()}
 	if len(d.Servers) > 0 {
@@ -101,6 +118,7 @@ func (d description) reference() Reference {
 	return v
 }
 
+// credentials returns the security schemes, sorted by id.
 func (d description) credentials() (out []credential) {
 	for _, id := range sorted(d.Components.SecuritySchemes) {
 		s := d.Components.SecuritySchemes[id]
@@ -113,6 +131,7 @@ func (d description) credentials() (out []credential) {
 	return out
 }
 
+// objects returns the named schemas, sorted by name.
 func (d description) objects() (out []object) {
 	for _, name := range sorted(d.Components.Schemas) {
 		s := d.Components.Schemas[name]
@@ -125,7 +144,8 @@ func (d description) objects() (out []object) {
 	return out
 }
 
-// calls are the operations of a tag, by path.
+// calls returns the operations whose first tag is tag, sorted by path and
+// method.
 func (d description) calls(tag, server string) (out []call) {
 	for _, path := range sorted(d.Paths) {
 		for _, method := range sorted(d.Paths[path]) {
@@ -137,7 +157,8 @@ func (d description) calls(tag, server string) (out []call) {
 	return out
 }
 
-// refusals are the codes that any call has, with what their example suggests.
+// refusals returns each error code once, with the action that its example
+// suggests, sorted by status and code.
 func (d description) refusals(parts []part) (out []refusal) {
 	seen := map[string]bool{}
 	note := func(status, code string) {
@@ -167,6 +188,9 @@ func (d description) refusals(parts []part) (out []refusal) {
 	return out
 }
 
+// call describes one operation. A body that refers to a named schema shows its
+// members in place as well, since a reader fills them in right there; a
+// response only links to them.
 func (d description) call(method, path string, op operation, server string) call {
 	c := call{Method: method, Path: path, operation: op}
 	for _, requirement := range op.Security {
@@ -198,6 +222,7 @@ func (d description) call(method, path string, op operation, server string) call
 	return c
 }
 
+// body describes a body. Fields are listed only for a schema without a name.
 func (d description) body(status, text, media string, m media) body {
 	b := body{Status: status, Description: text, Media: media, Example: m.example()}
 	if b.Object = m.Schema.name(); b.Object == "" {
@@ -206,7 +231,8 @@ func (d description) body(status, text, media string, m media) body {
 	return b
 }
 
-// example is the one of a body, as it would be seen: JSON indented, text as it is.
+// example returns the body's example as a caller would see it: JSON indented,
+// text unquoted. It returns "" when there is none.
 func (m media) example() string {
 	value := m.Example
 	if value == nil {
@@ -228,7 +254,8 @@ func (m media) example() string {
 	return out.String()
 }
 
-// sorted are a map's keys in order.
+// sorted returns the keys of m in order, so that the page is the same each
+// time.
 func sorted[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

@@ -11,10 +11,12 @@ import (
 	"strings"
 )
 
-// credentialWord stands for a secret in what can be copied.
+// credentialWord stands for the secret in commands that can be copied: a shell
+// variable, so that no secret ends up in a shell history.
 const credentialWord = "$SVC_KEY"
 
-// name is a schema's own name; "" when it is written where it is used.
+// name returns the name of the schema that s refers to; "" when s is written in
+// place.
 func (s schema) name() string {
 	if s.Ref == "" {
 		return ""
@@ -22,8 +24,8 @@ func (s schema) name() string {
 	return path.Base(s.Ref)
 }
 
-// fields lists the members of an object: those that are always there in the order
-// in which they are written, then the others.
+// fields lists the members of an object: the required ones in their written
+// order, then the optional ones by name.
 func (s schema) fields() []field {
 	names := slices.Clone(s.Required)
 	for _, name := range sorted(s.Properties) {
@@ -39,7 +41,8 @@ func (s schema) fields() []field {
 	return out
 }
 
-// text says in words what values a schema takes.
+// text describes the values of a schema. The result is HTML, because it links
+// to named schemas; every text of the document in it is escaped.
 func (s schema) text() template.HTML {
 	switch {
 	case s.Ref != "":
@@ -62,7 +65,7 @@ func (s schema) text() template.HTML {
 	return template.HTML(template.HTMLEscapeString(s.kind())) + s.items()
 }
 
-// kind is the type's name with its bounds.
+// kind returns the type's name with its bounds and default.
 func (s schema) kind() string {
 	names := s.types()
 	text := strings.Join(names, " or ")
@@ -84,12 +87,12 @@ func (s schema) kind() string {
 		}
 	}
 	if s.Default != nil {
-		text += ", else " + string(s.Default)
+		text += ", default " + string(s.Default)
 	}
 	return text
 }
 
-// items are the values of a list or of a map.
+// items describes the values of a list or a map; "" for other types.
 func (s schema) items() template.HTML {
 	if s.Items != nil {
 		return " of " + s.Items.text()
@@ -101,6 +104,7 @@ func (s schema) items() template.HTML {
 	return ""
 }
 
+// types returns the names of the schema's types; nil when any value is allowed.
 func (s schema) types() []string {
 	switch t := s.Type.(type) {
 	case string:
@@ -115,7 +119,7 @@ func (s schema) types() []string {
 	return nil
 }
 
-// span says where a number lies.
+// span describes a range; an empty bound is open. It returns "" when both are.
 func span(least, most, unit string) string {
 	switch {
 	case least == "" && most == "":
@@ -130,6 +134,7 @@ func span(least, most, unit string) string {
 	return least + " to " + most + unit
 }
 
+// number writes a bound; "" for nil.
 func number(n *float64) string {
 	if n == nil {
 		return ""
@@ -137,6 +142,7 @@ func number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
+// count writes a length; "" for nil.
 func count(n *int) string {
 	if n == nil {
 		return ""
@@ -144,13 +150,16 @@ func count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
+// code marks up a JSON value as code.
 func code(value json.RawMessage) template.HTML {
 	return template.HTML("<code>" + template.HTMLEscapeString(string(value)) + "</code>")
 }
 
+// quoted finds code between backquotes in a description.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// Prose is a description with its code as code.
+// Prose returns a description as HTML, with what stands between backquotes as
+// code. Everything is escaped first.
 func Prose(text string) template.HTML {
 	return template.HTML(quoted.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
