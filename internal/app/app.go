@@ -1,13 +1,12 @@
-// Package app wires the service: one Config, one list of what starts and stops.
-// It knows every other package; none knows it.
+// Package app wires the service: one Config, and one list of what starts and
+// stops. It imports every other package; only the command imports it.
 //
-// Open gives what commands and tests need without serving (db, blobs, keys);
-// Serve adds the doors and the background work, and runs until its context
-// ends.
+// Open prepares what commands and tests need without serving: database, blobs
+// and keys. Serve adds the HTTP handlers and the background work, and runs
+// until its context ends.
 //
-// What always holds: what Serve starts it also stops; nothing else in the service
-// starts background work. Start reading at Open, then
-// Serve.
+// What always holds: what Serve starts it also stops; nothing else in the
+// service starts background work. Start reading at Open, then Serve.
 package app
 
 import (
@@ -33,19 +32,27 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// App is the service without its HTTP handlers.
+// App is the service without its HTTP handlers. Make one with Open and end it
+// with Close. It is safe for concurrent use.
 type App struct {
 	Config Config
 	DB     *db.DB
 	Blobs  blob.Store
 	Keys   *signing.Ring
 
-	linkKey  []byte
+	// linkKey signs download and upload links. Every process of a service needs
+	// the same one.
+	linkKey []byte
+	// sealed encrypts the secrets in the database.
 	sealed   *seal.Keys
 	webhooks *webhook.Hooks
 }
 
-// Open opens the stores and keys, and makes them where they are missing.
+// Open opens the stores and loads the keys, and creates both where they are
+// missing. It also migrates the database. Processes that start at once over the
+// same folder end up with the same keys.
+//
+// The caller ends the App with Close.
 func Open(ctx context.Context, cfg Config) (*App, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -76,15 +83,16 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	return a, nil
 }
 
-// Close closes the database.
+// Close closes the database. Call it after Serve has returned.
 func (a *App) Close() error { return a.DB.Close() }
 
-// Links builds the addresses of the service that callers reach at publicURL.
+// Links returns the builder of the service's addresses under publicURL.
 func (a *App) Links(publicURL string) links.Links {
 	return links.Links{PublicURL: publicURL, Key: a.linkKey}
 }
 
-// Jobs gives the jobs, with addresses made by at.
+// Jobs returns the jobs of the service; their addresses are built by at.
+// Whether new jobs are accepted is read at each start.
 func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
 		DB: a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log,
@@ -92,17 +100,18 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 	}
 }
 
-// Watch gives what callers see of frames, for one process.
+// Watch returns the reader of frames and events. Make one per process: its
+// watchers share what is read.
 func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
 	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log}
 }
 
-// Board gives the leaderboard of this service, with addresses made by at.
+// Board returns the leaderboard, with addresses built by at.
 func (a *App) Board(at links.Links) *leaderboard.Board {
 	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic}
 }
 
-// openRing takes the operator's key, or those in the folder.
+// openRing loads the operator's signing key, or the keys in folder.
 func openRing(folder, given string) (*signing.Ring, error) {
 	if given == "" {
 		return signing.Open(folder, rand.Reader)
@@ -114,13 +123,14 @@ func openRing(folder, given string) (*signing.Ring, error) {
 	return signing.Given(key), nil
 }
 
-// Audit checks every promise over the whole store.
+// Audit checks the promises of ARCHITECTURE.md, "What always holds", over
+// everything stored. It only reads.
 func (a *App) Audit(ctx context.Context) (audit.Audited, error) {
 	return audit.Audit(ctx, a.DB, a.Blobs, a.Keys, a.sealed)
 }
 
-// openSeal takes the operator's keys, or those in the file, which is made where
-// it is missing.
+// openSeal parses the operator's keys, or those in the file at path, which it
+// creates where it is missing.
 func openSeal(path, given string) (*seal.Keys, error) {
 	if given != "" {
 		return seal.Parse([]byte(given))
@@ -136,10 +146,12 @@ func openSeal(path, given string) (*seal.Keys, error) {
 	return keys, nil
 }
 
-// secretBytes is the length of a key for HMAC-SHA256.
+// secretBytes is the length of a key for HMAC-SHA256: as long as its output.
 const secretBytes = 32
 
-// loadOrCreateSecret reads a random secret from a file of mode 0600.
+// loadOrCreateSecret reads a random secret of secretBytes from a file of mode
+// 0600. A file of another length is an error and is not replaced: links that
+// are still out there were signed with it.
 func loadOrCreateSecret(path string) ([]byte, error) {
 	secret, err := loadOrCreate(path, func() ([]byte, error) {
 		secret := make([]byte, secretBytes)
@@ -152,8 +164,9 @@ func loadOrCreateSecret(path string) ([]byte, error) {
 	return secret, err
 }
 
-// loadOrCreate reads a file of mode 0600, which it makes where it is missing. Of
-// several processes that make it at once, one wins and all read the same.
+// loadOrCreate reads a file of mode 0600, and creates it where it is missing.
+// If several processes create it at once, one wins and all read the same: the
+// loser's Create fails because the file exists, and the second round reads it.
 func loadOrCreate(path string, generate func() ([]byte, error)) ([]byte, error) {
 	for range 2 {
 		text, err := os.ReadFile(path)

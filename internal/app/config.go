@@ -19,85 +19,100 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Config is everything an operator, or a test, may set.
+// Config is everything that an operator, or a test, can set. The zero value of
+// each field is usable, except Data.
 type Config struct {
-	Listen   string // host:port; port 0 takes a free one
-	Data     string // folder of blobs, keys, and SQLite's file
-	Database string // postgres://…; "" means SQLite in Data
-	// PublicURL is how callers reach the service; "" means the address that is
-	// listened on.
+	// Listen is host:port; port 0 takes a free one, and "" means
+	// 127.0.0.1:8080.
+	Listen string
+	// Data is the folder of blobs, keys, and SQLite's file. It is created where
+	// it is missing.
+	Data string
+	// Database is the address of PostgreSQL (postgres://…); "" means SQLite in
+	// Data.
+	Database string
+	// PublicURL is how callers reach the service; "" means the listening
+	// address. Links in responses begin with it.
 	PublicURL string
 
-	// SigningKey is a file with the key that signs receipts, PKCS#8 PEM; "" means
-	// keys made and kept in Data.
+	// SigningKey is the file of the key that signs receipts, PKCS#8 in PEM; ""
+	// means keys that are created and kept in Data.
 	SigningKey string
-	// LogOrigin names the log of receipts in its checkpoints; "" means the public
-	// URL's host and /log. A log that holds a receipt keeps its name.
+	// LogOrigin names the receipt log in its checkpoints; "" means the host of
+	// the public URL and /log. Once the log has a receipt, its name cannot
+	// change.
 	LogOrigin string
 
-	// Envelope bounds a frame's work; 0 means the contract's default.
+	// Envelope is the most work of a frame, pixels x samples, that the price of
+	// 1 cent covers; 0 means contract.QualifiedPixelSamples.
 	Envelope quote.Envelope
-	// ArtifactLife is how long a ZIP is kept; 0 means the contract's default.
+	// ArtifactLife is how long a ZIP is kept; 0 means
+	// contract.ArtifactRetention.
 	ArtifactLife time.Duration
-	// WebhookLife is how long webhook events and the log of their deliveries are
-	// kept; 0 means the contract's default.
+	// WebhookLife is how long webhook events and the log of their deliveries
+	// are kept; 0 means contract.WebhookRetention.
 	WebhookLife time.Duration
-	// LeaseLife is how long a frame stays with a silent worker, and packing with
-	// a silent server; 0 means 20 s.
+	// LeaseLife is how long a frame stays with a worker that sends no
+	// heartbeat, and work of a queue with a server that does not; 0 means 20
+	// seconds.
 	LeaseLife time.Duration
 
-	// UploadStall is how long an upload may stand still; 0 means a minute.
-	UploadStall time.Duration
-	// WriteStall is how long a caller may take nothing of an answer; 0 means a
+	// UploadStall is how long an upload may go without a new byte; 0 means one
 	// minute.
+	UploadStall time.Duration
+	// WriteStall is how long a caller may read nothing of a response; 0 means
+	// one minute.
 	WriteStall time.Duration
 	// StopTimeout is how long running requests may take to end once the service
-	// stops; 0 means 30 s.
+	// stops; 0 means 30 seconds.
 	StopTimeout time.Duration
-	// Rate is how many requests a client of the API may make; the zero Policy
-	// lets all pass.
+	// Rate limits each client of the API; the zero Policy lets every request
+	// pass.
 	Rate ratelimit.Policy
-	// FarmRate is the same for each worker's key at the workers' door.
+	// FarmRate limits each key of the workers' API.
 	FarmRate ratelimit.Policy
-	// TrustedHops is how many proxies in front of the service are believed what
-	// they say in X-Forwarded-For; 0 believes none.
+	// TrustedHops is how many proxies in front of the service are trusted to
+	// write X-Forwarded-For; 0 trusts none. A figure that is too high lets
+	// callers forge their address.
 	TrustedHops int
 
-	// FileURLs says which addresses files may be fetched from, beyond public ones:
-	// for tests.
+	// FileURLs lists addresses beyond public ones that files may be fetched
+	// from: for tests.
 	FileURLs outbound.Config
-	// Webhooks is the same for webhooks: an operator may open it for receivers of
-	// tests, at their own risk.
+	// Webhooks does the same for webhooks. An operator can open it for test
+	// receivers, at their own risk; the service then warns at its start.
 	Webhooks outbound.Config
-	// Refuse says that no new jobs are taken: what is priced stays priced, what is
-	// running is finished, and start answers 503 and spends nothing.
+	// Refuse closes the service for new jobs: start answers 503 and spends
+	// nothing. Quotes stay valid, and running jobs are finished.
 	Refuse bool
-	// AllowSynthetic lets workers in that render nothing (package synthetic); the
-	// jobs that they touch say so.
+	// AllowSynthetic admits workers that render nothing (package synthetic).
+	// Jobs that they touch say so, in their status and in the receipt.
 	AllowSynthetic bool
 
-	// Embedded, when not nil, is the worker that runs inside the server.
+	// Embedded configures the worker inside the server; nil runs none.
 	Embedded *EmbeddedWorker
 
-	// Mail sends sign-in links; nil means that the log shows them to the operator.
+	// Mail sends sign-in links; nil writes them to the log, for the operator.
 	Mail *identity.Mail
-	// OpenID is the issuer that people can sign in by; nil = none.
+	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Config
 
-	// SealKeys seal the secrets in the database, as seal.Parse reads them; "" means
-	// keys made and kept in Data.
+	// SealKeys encrypt the secrets in the database, in the form that seal.Parse
+	// reads; "" means keys that are created and kept in Data.
 	SealKeys string
-	// Skew moves the clock, AfterCommit is called after every committed write:
-	// both for tests.
+	// Skew moves the clock of the database, and AfterCommit is called after
+	// every committed write. Both are for tests.
 	Skew        func() time.Duration
 	AfterCommit func()
 
 	Log *slog.Logger
-	// Announce gets the address once the service listens.
+	// Announce is called with the local address once the service listens; nil
+	// is allowed.
 	Announce func(address string)
 }
 
-// EmbeddedWorker configures the worker inside the server.
+// EmbeddedWorker configures the worker inside the server. It goes through the
+// workers' HTTP API like any other worker.
 type EmbeddedWorker struct {
 	Renderer            worker.Renderer
 	Device              blender.Device
@@ -105,12 +120,17 @@ type EmbeddedWorker struct {
 	AllowBlenderVersion bool
 }
 
+// defaultLeaseLife is ten heartbeats of two seconds: long enough for a short
+// network failure, short enough that a frame of a dead worker is soon rendered
+// elsewhere.
 const defaultLeaseLife = 20 * time.Second
 
-// defaultStopTimeout is how long running requests may take to end once the service
-// stops, unless the operator says otherwise.
+// defaultStopTimeout is how long running requests may take to end once the
+// service stops, unless the operator sets another time.
 const defaultStopTimeout = 30 * time.Second
 
+// withDefaults fills in the defaults and checks what can be checked without
+// starting anything.
 func (c Config) withDefaults() (Config, error) {
 	if c.Data == "" {
 		return c, fmt.Errorf("no data folder is given")
@@ -146,7 +166,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// DatabaseURL is what db.Config wants: PostgreSQL's address, or SQLite's file.
+// DatabaseURL returns what db.Config expects: PostgreSQL's address, or the path
+// of SQLite's file.
 func (c Config) DatabaseURL() string {
 	if c.Database != "" {
 		return c.Database
@@ -154,7 +175,8 @@ func (c Config) DatabaseURL() string {
 	return filepath.Join(c.Data, "svc.db")
 }
 
-// reachable is an address on this machine under which a listener answers.
+// reachable returns an address on this machine at which a listener can be
+// reached: a listener on all interfaces is reached by loopback.
 func reachable(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

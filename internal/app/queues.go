@@ -11,14 +11,17 @@ import (
 )
 
 const (
-	// longestPause is the pause of work that somebody waits for.
+	// longestPause bounds the pause between attempts of work that somebody
+	// waits for.
 	longestPause = time.Minute
-	// patience is how often other work is tried: with pauses up to an hour, for
-	// about eight hours. A disk that is full or a host that is down is back by then.
+	// patience is how many failures make a dead letter. Of work with pauses up
+	// to an hour that is about eight hours: by then a full disk has been
+	// noticed, and a host is up again.
 	patience = 20
 )
 
-// queues says how the work of each queue is treated, by name.
+// queues returns how each queue of the service treats its work, by name. Every
+// queue must be here: the reaper takes back lapsed leases of these queues only.
 func (a *App) queues(p parts) map[string]lease.Queue {
 	all := []lease.Queue{
 		p.frames.Queue(),

@@ -44,22 +44,37 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Bounds and paces of the background work.
+// Bounds and intervals of the background work.
 const (
-	reapEvery     = time.Second // how often silent holders are looked for
-	sweepEvery    = time.Hour   // how often strays among the blobs are looked for
-	packParallel  = 2           // ZIPs written at once
-	fetchParallel = 8           // files fetched at once: what they come from may be slow
-	linkParallel  = 4           // sign-in links sent at once: a mail server may be slow
+	// reapEvery is how often lapsed leases are taken back.
+	reapEvery = time.Second
+	// sweepEvery is how often the blobs are compared with the rows.
+	sweepEvery = time.Hour
+	// packParallel is how many ZIPs are written at once: the disk is the limit.
+	packParallel = 2
+	// fetchParallel is how many files are fetched at once; the hosts they come
+	// from may be slow.
+	fetchParallel = 8
+	// linkParallel is how many sign-in links are sent at once; a mail server
+	// may be slow.
+	linkParallel = 4
+	// headerTimeout bounds how long a client may take to send its headers.
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	cancelTimeout = 3 * time.Second // for requests to end that were cancelled
+	// idleTimeout closes a kept connection that sends no further request.
+	idleTimeout = 2 * time.Minute
+	// cancelTimeout is how long cancelled requests may take to end before their
+	// connections are closed.
+	cancelTimeout = 3 * time.Second
 )
 
-// Serve opens the doors and works until ctx ends; then it stops in order and
-// returns nil. A stop turns readiness off and ends long polls and event streams; the
-// worker finishes its frame or gives it back; requests that run may end, within
-// Config.StopTimeout of the beginning of the stop; what is left is cancelled.
+// Serve serves requests and runs the background work until ctx ends; then it
+// stops in order and returns nil. It returns an error when it cannot start, or
+// when the listener or the embedded worker ends by itself.
+//
+// The order of a stop: readiness goes off, and long polls and event streams
+// end. The embedded worker finishes its frame or releases it. Running requests
+// get until Config.StopTimeout from the beginning of the stop; what is left is
+// cancelled. The background work ends last.
 func (a *App) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp", a.Config.Listen)
 	if err != nil {
@@ -82,7 +97,8 @@ func (a *App) Serve(ctx context.Context) error {
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
 
-	// A stop ends waiting first, then the worker, the requests and the background.
+	// One context for each step of a stop. None of them descends from ctx,
+	// whose end begins the stop but must not cancel what is to finish in order.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(nil)
@@ -106,7 +122,8 @@ func (a *App) Serve(ctx context.Context) error {
 		a.Config.Announce(local)
 	}
 
-	// Until told to stop, or a part ends by itself, which is an error.
+	// Serve runs until ctx ends, or until a part ends by itself, which is an
+	// error.
 	select {
 	case <-ctx.Done():
 	case err = <-served:
@@ -130,7 +147,9 @@ func (a *App) Serve(ctx context.Context) error {
 	return err
 }
 
-// background is the work that no request waits for. It runs until the service stops.
+// background returns the work that no request waits for. Each function runs
+// until its context ends. New background work belongs in this list and nowhere
+// else, so that a stop can wait for it.
 func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter) []func(context.Context) {
 	queues := a.queues(p)
 	return []func(context.Context){
@@ -147,7 +166,8 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 	}
 }
 
-// cutOff ends the requests that did not end by themselves.
+// cutOff cancels the requests that did not end within the stop timeout, and
+// closes the connections of those that do not even react to that.
 func (a *App) cutOff(server *http.Server, cancelRequests context.CancelCauseFunc) {
 	cancelRequests(front.ErrStopping)
 	ctx, giveUp := context.WithTimeout(context.Background(), cancelTimeout)
@@ -159,12 +179,13 @@ func (a *App) cutOff(server *http.Server, cancelRequests context.CancelCauseFunc
 	a.Config.Log.Warn("requests that did not end in time were cut off", "stop_timeout", a.Config.StopTimeout, "error", err)
 }
 
-// reachesDatabase is what readiness asks.
+// reachesDatabase is the check of the readiness probe.
 func (a *App) reachesDatabase(ctx context.Context) error {
 	return a.DB.Read(ctx, func(*db.Tx) error { return nil })
 }
 
-// parts is the work that the doors and the background share.
+// parts holds the work packages that handlers and background work share. There
+// is one of each per process, since some keep caches and counts.
 type parts struct {
 	at        links.Links
 	jobs      *job.Jobs
@@ -175,6 +196,7 @@ type parts struct {
 	board     *leaderboard.Board
 }
 
+// parts makes the shared work packages.
 func (a *App) parts(at links.Links) parts {
 	jobs := a.Jobs(at)
 	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
@@ -185,6 +207,8 @@ func (a *App) parts(at links.Links) parts {
 	}
 }
 
+// workersDoor makes the workers' API. It warns when synthetic renderers are
+// admitted.
 func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
@@ -192,7 +216,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
 }
 
-// front is what every request passes on its way to a door.
+// front makes what every request passes on its way to a handler.
 func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter) *front.Front {
 	return &front.Front{
 		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
@@ -201,12 +225,13 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 	}
 }
 
-// intake receives files, those too that guard lets be fetched.
+// intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
-// doors adds the routes of every door but the workers'.
+// doors adds the routes of the API, the MCP tools and the pages. The API comes
+// first, because the API reference shows its OpenAPI document.
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
@@ -220,7 +245,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages.Routes(mux, document)
 }
 
-// pages makes every HTML page.
+// pages makes the HTML pages.
 func (a *App) pages(errs *front.Errors, p parts) *web.Site {
 	c := web.Config{DB: a.DB, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs, Links: p.at, Errors: errs}
 	if a.Config.OpenID != nil {
@@ -229,7 +254,9 @@ func (a *App) pages(errs *front.Errors, p parts) *web.Site {
 	return web.New(c)
 }
 
-// prepareLog publishes the keys that sign here and names the log.
+// prepareLog publishes the signing keys of this process and names the receipt
+// log. Both happen before the first request: a receipt must not be signed by a
+// key that nobody can look up.
 func (a *App) prepareLog(ctx context.Context, public string) error {
 	origin := a.Config.LogOrigin
 	if origin == "" {
@@ -244,11 +271,15 @@ func (a *App) prepareLog(ctx context.Context, public string) error {
 	})
 }
 
+// runner returns the runner of a queue. Its holder is new for each start, so
+// that a restarted process is not mistaken for the one that died.
 func (a *App) runner(queue lease.Queue, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
 	return lease.Runner{DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Work: work, Log: a.Config.Log}
 }
 
-// expire does what the subject of a lease of the expire queue says.
+// expire returns the handler of the expire queue, which dispatches on the kind
+// in a lease's subject ("<kind>/<id>"). The packages that add such work carry
+// it out.
 func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error {
 	return func(ctx context.Context, l lease.Lease) error {
 		kind, thing, _ := strings.Cut(l.Subject, "/")
@@ -268,7 +299,8 @@ func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error
 	}
 }
 
-// openID is the issuer that people can sign in by; nil where there is none.
+// openID returns the issuer that people can sign in by; nil when none is
+// configured.
 func (a *App) openID(at links.Links) *openid.Issuer {
 	if a.Config.OpenID == nil {
 		return nil
@@ -276,7 +308,8 @@ func (a *App) openID(at links.Links) *openid.Issuer {
 	return openid.New(*a.Config.OpenID, at.To(links.OpenIDCallbackPath))
 }
 
-// signInLinks sends sign-in links by mail, or shows them to the operator.
+// signInLinks returns the sender of sign-in links: by mail, or into the log for
+// the operator to pass on.
 func (a *App) signInLinks(at links.Links) identity.Links {
 	deliver := func(_ context.Context, email, link string) error {
 		a.Config.Log.Info("sign-in link: no mail server is configured, so pass it on yourself", "email", email, "link", link)
@@ -288,8 +321,9 @@ func (a *App) signInLinks(at links.Links) identity.Links {
 	return identity.Links{DB: a.DB, Address: at, Deliver: deliver}
 }
 
-// reaper takes back what silent holders have. It begins a lease's life after
-// the start: holders could not reach a server that was down.
+// reaper returns the loop that takes back lapsed leases. It waits one lease's
+// life after the start: holders could not send heartbeats to a server that was
+// down, and would all lose their frames at once.
 func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 	r := lease.Reaper{DB: a.DB, Queues: slices.Collect(maps.Values(queues)), Log: a.Config.Log}
 	return func(ctx context.Context) {
@@ -308,7 +342,8 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 	}
 }
 
-// sweeper removes blobs that a crash left without a row, and what is over.
+// sweeper returns the loop that removes blobs that a crash left without a row,
+// and rows that are out of date.
 func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, sweepEvery) {
@@ -324,7 +359,8 @@ func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 	}
 }
 
-// forget removes rows that say nothing any more.
+// forget deletes rows whose retention is over. One failure does not keep the
+// others from being deleted; the next hour tries again.
 func (a *App) forget(ctx context.Context) {
 	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
 		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
@@ -336,7 +372,7 @@ func (a *App) forget(ctx context.Context) {
 	}
 }
 
-// pause waits and reports whether ctx goes on.
+// pause waits for d and reports whether ctx still lives.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -349,8 +385,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 // embeddedName is the name of the embedded worker and of its key.
 const embeddedName = "embedded"
 
-// embedded runs the worker inside the server, if there is one, until ctx ends. It speaks to the workers' door
-// like any other.
+// embedded runs the worker inside the server until ctx ends. Without one it
+// only waits. The worker uses the workers' HTTP API like any other, so there is
+// no second way to report a frame.
 func (a *App) embedded(ctx context.Context, local string) error {
 	e := a.Config.Embedded
 	if e == nil {
@@ -367,8 +404,10 @@ func (a *App) embedded(ctx context.Context, local string) error {
 	}).Run(ctx)
 }
 
-// embeddedKey gives the embedded worker the same key over restarts, so that
-// what it kept when the server went down is still its own to send.
+// embeddedKey returns the node key of the embedded worker. The key stays the
+// same over restarts, so that frames that the worker had rendered when the
+// server went down still belong to it. A key that the database does not know is
+// replaced.
 func (a *App) embeddedKey(ctx context.Context) (string, error) {
 	path := filepath.Join(a.Config.Data, "keys", "embedded-node.key")
 	if secret, err := os.ReadFile(path); err == nil {

@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// openWebhooks makes the webhooks of this service.
+// openWebhooks makes the webhooks of this process.
 func (a *App) openWebhooks() *webhook.Hooks {
 	return webhook.New(webhook.Config{
 		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
@@ -16,7 +16,9 @@ func (a *App) openWebhooks() *webhook.Hooks {
 	})
 }
 
-// warnOfWebhooks is loud when the guard is not what it should be.
+// warnOfWebhooks logs a loud warning when webhooks may call addresses that are
+// not public. That setting is for tests; with callers from outside it would
+// open the private network to them.
 func (a *App) warnOfWebhooks() {
 	if len(a.Config.Webhooks.Allow) == 0 && a.Config.Webhooks.Roots == nil {
 		return
@@ -25,7 +27,8 @@ func (a *App) warnOfWebhooks() {
 		"allowed", a.Config.Webhooks.Allow, "own_authorities", a.Config.Webhooks.Roots != nil)
 }
 
-// notices tell owners of webhook endpoints that were disabled.
+// notices returns the sender of mails to owners whose endpoint was disabled.
+// Without a mail server it sends none.
 func (a *App) notices() webhook.Notices {
 	n := webhook.Notices{DB: a.DB, Log: a.Config.Log}
 	if a.Config.Mail != nil {

@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// subnet is how many bits of an IPv6 address name a client, who may choose the
-// others freely.
+// subnet is how many bits of an IPv6 address identify a client. The holder of a
+// /64 chooses the other bits freely and could evade a limit per address.
 const subnet = 64
 
-// addressOf is the caller's address. Behind hops trusted proxies it is what the
-// outermost of them wrote into X-Forwarded-For.
+// addressOf returns the caller's address for the rate limit. Behind hops
+// trusted proxies it is what the outermost of them has written into
+// X-Forwarded-For; entries further left can be forged by the caller. An address
+// that cannot be parsed is "unknown", so all such callers share one count.
 func addressOf(r *http.Request, hops int) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

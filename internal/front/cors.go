@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CORS headers: routes with a bearer key and public routes answer any origin,
-// without credentials; routes with a cookie answer their own.
+// CORS headers (decisions 1): routes with a bearer key and public routes admit
+// any origin, without credentials. Routes with a cookie admit only their own.
 const (
 	allowedHeaders = "Authorization, Content-Type, Accept, Range, Idempotency-Key, Last-Event-ID, X-Request-Id, " +
 		"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
@@ -16,7 +16,7 @@ const (
 )
 
 // anyOrigin reports whether pages of any origin may read a path: the API, the
-// receipt log and the well-known files, without the routes that a cookie opens.
+// receipt log and the well-known files, except the routes that a cookie opens.
 func anyOrigin(path string) bool {
 	for _, cookie := range []string{"/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages"} {
 		if strings.HasPrefix(path, cookie) {
@@ -26,12 +26,15 @@ func anyOrigin(path string) bool {
 	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")
 }
 
+// allowAnyOrigin sets the CORS headers of a response. It never allows
+// credentials, so a foreign page cannot use a visitor's session.
 func allowAnyOrigin(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// preflight answers OPTIONS. Errors: route_not_found.
+// preflight answers OPTIONS with the methods that the path really has. It does
+// not count against the rate limit (decisions 13). Errors: route_not_found.
 func (f *Front) preflight(w http.ResponseWriter, r *http.Request) error {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete} {

@@ -11,19 +11,20 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Errors turns errors into answers. Nothing else does.
+// Errors turns errors into responses. Nothing else does, so an error cannot
+// reach a caller in a second form. It is safe for concurrent use.
 type Errors struct {
 	Log *slog.Logger
-	// Page writes an error as a page for browsers; nil means that browsers get JSON.
-	// The headers that belong to the error are set before.
+	// Page writes an error as a page for browsers; nil means that browsers get
+	// JSON. The headers that belong to the error are set before the call.
 	Page func(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
 }
 
-// Handler answers a request or returns an error. With an error it has written
-// nothing.
+// Handler serves a request or returns an error. If it returns an error it has
+// written nothing.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Handle serves h, and answers its errors.
+// Handle returns h as an http.Handler that writes h's errors.
 func (e *Errors) Handle(h Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
@@ -32,15 +33,21 @@ func (e *Errors) Handle(h Handler) http.Handler {
 	})
 }
 
-// Answer writes err as the whole answer: the error page for a browser that accepts
-// pages, else the envelope of spec 7. The request id is the one in the response's
-// headers.
+// Answer writes err as the whole response: an error page for a browser that
+// accepts HTML, otherwise the envelope of spec 7. The request id is the one in
+// the response's headers.
+//
+// An unknown error is logged here with its text, under the request id that the
+// caller gets. A request that a stop has cancelled becomes a 503 that asks the
+// caller to retry, whatever error its handler returned.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, ErrStopping) || errors.Is(context.Cause(r.Context()), ErrStopping) {
 		err = fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
 	}
 	h := w.Header()
 	requestID := h.Get(fault.RequestIDHeader)
+	// A cancelled request is not logged: its reader is gone, and its error is
+	// usually the cancellation itself.
 	if fault.Of(err) == fault.Internal && r.Context().Err() == nil { // a cancelled request has no reader
 		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
 			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("error", err))
@@ -58,6 +65,6 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	_ = plainjson.Write(w, body)
 }
 
-// AcceptsHTML reports whether an Accept header asks for a page, as browsers' do and
-// programs' do not.
+// AcceptsHTML reports whether an Accept header asks for a page. Browsers name
+// text/html; programs send */* or nothing.
 func AcceptsHTML(accept string) bool { return strings.Contains(accept, "text/html") }

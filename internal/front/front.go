@@ -1,15 +1,16 @@
-// Package front handles every request before and after its handler: the request
-// id, CORS, the rate limit, security headers, the log line, panics and write
-// deadlines. It is also where an error becomes an answer.
+// Package front handles every request before and after its handler: request id,
+// CORS, rate limit, security headers, log line, panics and write deadlines. It
+// is also where an error becomes a response.
 //
-// What always holds: each response has a request id; each request is logged once,
-// by its route and never by its URL, which may be signed; Errors.Answer alone turns
-// errors into answers; the text of an unknown error stays in the log; every write
-// has a deadline, which moves with progress.
+// What always holds: each response has a request id. Each request is logged
+// once, by its route and never by its URL, which may be signed. Errors.Answer
+// alone turns errors into responses. The text of an unknown error stays in the
+// log. Every write has a deadline, which moves with progress.
 //
-// The packages below door check credentials and use this package; it knows none of
-// them. Start reading at Front.ServeHTTP, then errors.go; response.go has the
-// deadlines, serving.go the beginning of a stop.
+// The packages below door check credentials and use this package; it knows none
+// of them. Start reading at Front.ServeHTTP, then errors.go. response.go has
+// the deadlines, rate_limit.go the limit, cors.go other origins, and
+// stopping.go what a stop ends at once.
 package front
 
 import (
@@ -25,31 +26,38 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// Front serves all routes.
+// Front serves all routes. Its fields are set before the first request and not
+// changed afterwards. It is safe for concurrent use.
 type Front struct {
+	// Routes has every route of every door.
 	Routes *http.ServeMux
 	Errors *Errors
 	Log    *slog.Logger
-	// Serving ends when a stop begins: see Waiting.
+	// Serving ends when a stop of the service begins: see Waiting.
 	Serving context.Context
-	// Count counts a request of a client. It is not called for a Policy without
-	// limits.
+	// Count takes one request of a client from its limit. class keeps the API
+	// and the workers' API apart. It is not called for a policy without limits.
 	Count func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
-	// Rate is for the API, FarmRate for the API of the workers.
+	// Rate is the policy of the API, FarmRate that of the workers' API. The
+	// zero Policy lets every request pass.
 	Rate, FarmRate ratelimit.Policy
-	// TrustedHops is how many proxies in front may name the caller's address.
+	// TrustedHops is how many proxies in front of the service are trusted to
+	// name the caller in X-Forwarded-For; 0 trusts none.
 	TrustedHops int
-	// WriteStall is how long a caller may read nothing of an answer; 0 means a
-	// minute.
+	// WriteStall is how long a caller may read nothing of a response before it
+	// is cut off; 0 means one minute.
 	WriteStall time.Duration
 }
 
-// ServeHTTP answers a request, also when its handler fails or panics.
+// ServeHTTP implements http.Handler. It writes a response and a log line also
+// when the handler returns an error or panics.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	requestID := requestIDOf(r)
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
+	// The route is looked up before it is served, because the log needs it for
+	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
 	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
 	r = r.WithContext(ctx)
@@ -67,8 +75,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve passes the request to its route. Errors: those of limit and checkText,
-// route_not_found, method_not_allowed.
+// serve passes the request to its route. The rate limit comes before everything
+// that costs: a client beyond its limit must not even cause a query.
+//
+// Errors: those of limit and checkText, route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
 	setNosniff(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
@@ -90,7 +100,9 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) erro
 	return nil
 }
 
-// recovered answers for a handler that panicked before it wrote anything.
+// recovered writes a response for a handler that panicked. Once a handler has
+// begun to write, the response can only break off. http.ErrAbortHandler is the
+// standard way to do that, so it is passed on to net/http.
 func (f *Front) recovered(out *response, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p) // net/http closes the connection

@@ -9,11 +9,13 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// probeLimit bounds a probe's query.
+// probeLimit bounds the query of a readiness probe.
 const probeLimit = 2 * time.Second
 
-// Probes adds /livez, which answers while the process does, and /readyz, which
-// answers 503 from the beginning of a stop on and when check fails.
+// Probes adds two routes to mux. /livez succeeds while the process runs; it
+// does not ask the database, since a restart would not repair one. /readyz
+// fails with 503 from the beginning of a stop, and whenever check fails, so
+// that a load balancer stops sending requests.
 func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check func(context.Context) error) {
 	mux.Handle("GET /livez", errs.Handle(func(w http.ResponseWriter, _ *http.Request) error {
 		return writeOK(w)
@@ -31,6 +33,7 @@ func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check fun
 	}))
 }
 
+// writeOK writes {"ok":true}, which no cache may keep.
 func writeOK(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -12,13 +12,18 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// limit counts a request and sets the RateLimit headers. Pages, their assets and
-// previews are not counted; forms are. Errors: rate_limited, unavailable.
+// limit counts a request and sets the RateLimit headers (decisions 13). Pages,
+// their assets and previews are not counted; form submissions are.
+//
+// It fails closed: when the count cannot be read, the request gets a 503,
+// because a route without a limit is what an attacker would wait for. Errors:
+// rate_limited, unavailable.
 func (f *Front) limit(h http.Header, r *http.Request) error {
 	class, policy := "api", f.Rate
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/farm/"):
 		class, policy = "farm", f.FarmRate
+	// A form of a page counts like a request of the API: it does the same work.
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
 	case !isAPI(path) || strings.HasSuffix(path, "/preview"):
 		return nil
@@ -39,6 +44,9 @@ func (f *Front) limit(h http.Header, r *http.Request) error {
 	return nil
 }
 
+// bearer returns the secret of the Authorization header; "" without one. It is
+// not verified here: a key that opens nothing counts for its address (decisions
+// 13).
 func bearer(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -47,6 +55,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(secret)
 }
 
+// session returns the value of the session cookie; "" without one.
 func session(r *http.Request) string {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {

@@ -8,9 +8,12 @@ import (
 	"svc.example/internal/ground/id"
 )
 
+// requestIDForm is what a caller's own request id may look like (decisions 1).
+// It ends up in logs and headers, so it has no spaces or line ends.
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// requestIDOf is the caller's own id where that is well formed, else a new one.
+// requestIDOf returns the caller's own id if it is well formed, otherwise a new
+// one.
 func requestIDOf(r *http.Request) string {
 	if own := r.Header.Get(fault.RequestIDHeader); requestIDForm.MatchString(own) {
 		return own

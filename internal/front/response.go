@@ -9,25 +9,32 @@ import (
 )
 
 const (
-	// writeStall is how long a caller may read nothing of an answer before it is cut
-	// off, unless the operator sets another time.
+	// writeStall is how long a caller may read nothing of a response before it
+	// is cut off, unless the operator sets another time.
 	writeStall = time.Minute
-	// writeChunk is how many bytes share a deadline. With a stall of a minute the
-	// slowest caller reads about 1 KiB a second.
+	// writeChunk is how many bytes share a deadline. With a stall of a minute
+	// the slowest caller reads about 1 KiB a second.
 	writeChunk = 64 << 10
 )
 
-// response is a ResponseWriter that records status and size and sets a deadline for
-// each piece. It passes files on whole, so that the system can send them without
-// copying them through the process.
+// response is a ResponseWriter that records status and size and sets a deadline
+// for each chunk. A single deadline for the whole response would cut off honest
+// callers with large downloads; none at all would let silent ones hold
+// connections forever.
+//
+// It passes files on whole, so that the kernel sends them without copying them
+// through the process (sendfile).
 type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	status  int // 0 until the answer begins
-	bytes   int64
+	// status is 0 until the response begins.
+	status int
+	// bytes counts the body, for the log line.
+	bytes int64
 }
 
+// newResponse wraps w; stall 0 means writeStall.
 func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 	return &response{ResponseWriter: w, control: http.NewResponseController(w), stall: cmp.Or(stall, writeStall)}
 }
@@ -35,6 +42,8 @@ func newResponse(w http.ResponseWriter, stall time.Duration) *response {
 // Unwrap lets http.ResponseController reach the connection.
 func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
+// WriteHeader records the first final status. Informational ones (1xx) come
+// before it.
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 && status >= http.StatusOK {
 		r.status = status
@@ -42,6 +51,8 @@ func (r *response) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
+// Write writes p in chunks, each with a deadline of its own. An empty p is
+// passed on as well, since it sends the headers.
 func (r *response) Write(p []byte) (n int, err error) {
 	r.begin()
 	for first := true; first || len(p) > 0; first = false {
@@ -58,7 +69,8 @@ func (r *response) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// ReadFrom implements io.ReaderFrom.
+// ReadFrom implements io.ReaderFrom, which io.Copy and http.ServeContent use
+// for files.
 func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 	connection, ok := r.ResponseWriter.(io.ReaderFrom)
 	if !ok {
@@ -85,17 +97,20 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// writerOnly hides ReadFrom from io.Copy.
+// writerOnly hides ReadFrom from io.Copy, which would call it again without
+// end.
 type writerOnly struct{ io.Writer }
 
-// FlushError sends what is buffered.
+// FlushError sends what is buffered. http.ResponseController finds it by its
+// name.
 func (r *response) FlushError() error {
 	r.begin()
 	r.moveDeadline()
 	return r.control.Flush()
 }
 
-// finish gives net/http time to send what is still buffered.
+// finish gives net/http time to send what is still buffered. Without it the
+// last chunk would be written under the deadline of an earlier one.
 func (r *response) finish() {
 	r.begin()
 	r.moveDeadline()
@@ -104,6 +119,6 @@ func (r *response) finish() {
 // begin records the status that net/http writes for a handler that sets none.
 func (r *response) begin() { r.status = cmp.Or(r.status, http.StatusOK) }
 
-// moveDeadline sets the deadline of the next piece. Where deadlines are not
-// supported, TCP finds that the caller is dead.
+// moveDeadline sets the deadline of the next chunk. Where deadlines are not
+// supported, TCP alone finds out that the caller is gone.
 func (r *response) moveDeadline() { _ = r.control.SetWriteDeadline(time.Now().Add(r.stall)) }

@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/ground/links"
 )
 
-// isAPI reports whether a path belongs to the public API.
+// isAPI reports whether a path belongs to the public API or the MCP endpoint.
 func isAPI(path string) bool {
 	for _, prefix := range []string{"/v1/", "/node/v1/", "/mcp"} {
 		if strings.HasPrefix(path, prefix) {
@@ -20,8 +20,9 @@ func isAPI(path string) bool {
 	return path == "/openapi.json"
 }
 
-// isForPrograms reports whether a path is for programs alone: its errors are JSON,
-// whatever the caller accepts. Browsers open the routes of signing in too.
+// isForPrograms reports whether only programs use a path: its errors are JSON,
+// whatever the caller accepts. The sign-in routes belong to the API, but
+// browsers open them too.
 func isForPrograms(path string) bool {
 	if path == links.SignInPath || strings.HasPrefix(path, links.OpenIDPath+"/") {
 		return false
@@ -34,7 +35,9 @@ func isForPrograms(path string) bool {
 	return isAPI(path)
 }
 
-// pathOf is a route's pattern without the method; "-" when there is no route.
+// pathOf returns a route's pattern without the method; "-" when no route
+// matched. Log lines have it instead of the path, which can contain ids and
+// tokens.
 func pathOf(pattern string) string {
 	if pattern == "" {
 		return "-"
@@ -42,8 +45,9 @@ func pathOf(pattern string) string {
 	return pattern[strings.Index(pattern, "/"):]
 }
 
-// missOf is the error of a request that no route matches. Errors: route_not_found,
-// method_not_allowed.
+// missOf returns the error of a request that no route matches. It asks the mux
+// itself, which knows whether the path exists under another method. Errors:
+// route_not_found, method_not_allowed.
 func missOf(routes *http.ServeMux, r *http.Request) error {
 	probe := newResponse(discarded{http.Header{}}, 0)
 	routes.ServeHTTP(probe, r)
@@ -55,21 +59,23 @@ func missOf(routes *http.ServeMux, r *http.Request) error {
 	return noRoute(r.URL.Path)
 }
 
+// noRoute returns the error of a path that does not exist.
 func noRoute(path string) error { return fault.New(fault.RouteNotFound, "There is no route %s.", path) }
 
-// discarded is a response that nobody reads.
+// discarded is a ResponseWriter that keeps only the headers.
 type discarded struct{ header http.Header }
 
 func (d discarded) Header() http.Header         { return d.header }
 func (d discarded) Write(p []byte) (int, error) { return len(p), nil }
 func (d discarded) WriteHeader(int)             {}
 
-// IsText reports whether a caller's text can be looked up and stored: PostgreSQL
-// takes neither NUL nor what is not UTF-8.
+// IsText reports whether a caller's text can be looked up and stored.
+// PostgreSQL accepts neither NUL nor invalid UTF-8.
 func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// checkText refuses a URL with a part that is not text: the database would fail on
-// it. Errors: route_not_found, invalid_request.
+// checkText refuses a URL with a part that is not text. The database would fail
+// on it, and the caller would get a 500 for a mistake of its own. Errors:
+// route_not_found, invalid_request.
 func checkText(u *url.URL) error {
 	if !IsText(u.Path) {
 		return fault.New(fault.RouteNotFound, "There is no route %q.", u.Path)

@@ -6,20 +6,22 @@ import (
 	"time"
 )
 
-// ErrStopping ends waits when the service begins to stop, and cancels the requests
-// that still run when the stop timeout is over. Its answer is a 503 that asks the
-// caller to retry.
+// ErrStopping is the cause by which waits end when a stop begins, and by which
+// requests are cancelled that still run when the stop timeout is over. Its
+// response is a 503 that asks the caller to retry.
 var ErrStopping = errors.New("the service is stopping")
 
-// retryAfterStop is when to retry: by then another process listens, or a proxy
-// knows that none does.
+// retryAfterStop is when a caller should retry. By then another process
+// listens, or a proxy knows that none does.
 const retryAfterStop = time.Second
 
+// servingKey finds Front.Serving in a request's context.
 type servingKey struct{}
 
-// Waiting is the context for long polls and event streams. It ends with ctx, and
-// with the cause ErrStopping as soon as a stop begins, so that waits do not delay
-// the stop. Call cancel at the end of the wait.
+// Waiting returns the context for long polls and event streams. It ends with
+// ctx, and with the cause ErrStopping as soon as a stop begins, so that waits
+// do not delay the stop. Other work of a request goes on until the stop
+// timeout. Call cancel at the end of the wait.
 func Waiting(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
 	waiting, end := context.WithCancelCause(ctx)
 	serving, ok := ctx.Value(servingKey{}).(context.Context)

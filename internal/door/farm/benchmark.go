@@ -11,7 +11,10 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// benchmark receives a benchmark receipt.
+// benchmark receives a signed benchmark result. A result that the judge rejects
+// is stored with the reason and is still a successful request, so that the
+// worker does not send it again. What the worker is (device, renderer) comes
+// from its registration and not from the request.
 func (s *Server) benchmark(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.BenchmarkRequest
 	if err := decode(r, &req); err != nil {

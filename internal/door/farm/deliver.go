@@ -29,18 +29,31 @@ import (
 	"svc.example/internal/work/identity"
 )
 
+// frameFile is the form of a picture's file name. It becomes part of a blob's
+// key and of a ZIP entry, so it has no folder and no surprising character.
 var frameFile = regexp.MustCompile(`^frame_[0-9]{4,7}\.[a-z0-9]{2,5}$`)
 
-// switched is the form of a setting that a worker changed, as receipts have it.
+// switched is the form of a setting that a worker changed, as receipts list it.
 var switched = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
 const (
-	mostSwitched   = 20
-	mostRenderTime = 30 * 24 * time.Hour // of one frame
+	// mostSwitched bounds the list of changed settings; the worker knows far
+	// fewer.
+	mostSwitched = 20
+	// mostRenderTime is the longest render time of one frame that is believed.
+	mostRenderTime = 30 * 24 * time.Hour
 )
 
-// deliver stores a picture, checks it against its description and reports it to
-// the job.
+// deliver stores a picture, compares it with its description, and reports it to
+// package frames.
+//
+// The bytes are stored before the row, so that a row never names a file that is
+// not there. When the report is not accepted, the file is deleted again; but
+// not when the outcome of the transaction is unknown (db.ErrUnknown), since the
+// row may then exist. The hourly sweep removes what a crash leaves.
+//
+// A repeated delivery succeeds and changes nothing. Errors: invalid_request,
+// lease_lost, frame_rejected.
 func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
 	meta, file, err := readDelivery(r)
@@ -58,7 +71,8 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame,
-		// The worker's id keeps another worker's delivery away, whatever attempt it claims.
+		// The key contains the worker's id, so that no other worker can
+		// overwrite the file, whatever attempt it claims.
 		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
@@ -81,6 +95,9 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	return farmapi.OKReply{OK: true}, err
 }
 
+// readDelivery reads the description and returns the picture's part unread. The
+// parts have a fixed order, so that the picture can be streamed once its
+// description is known.
 func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Part, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -100,7 +117,8 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 	return meta, file, nil
 }
 
-// checkMeta refuses a description that contradicts itself or its bounds.
+// checkMeta refuses a description that contradicts itself or exceeds its
+// bounds. Errors: invalid_request.
 func checkMeta(meta farmapi.FrameResult) error {
 	switch {
 	case meta.LeaseID != frames.LeaseID(meta.JobID, meta.Frame) || !id.Valid(id.Job, meta.JobID):
@@ -123,8 +141,14 @@ func checkMeta(meta farmapi.FrameResult) error {
 	return nil
 }
 
-// store writes the bytes of a picture. stored is false when an equal report has
-// stored them before.
+// store writes the bytes of a picture and checks their number and hash. It
+// reads one byte more than described, to notice a picture that is too long.
+// stored is false when an equal delivery has stored them already.
+//
+// Bytes that differ from their description end the attempt: the worker's disk
+// or network is damaged, and another worker should render the frame. A
+// connection that breaks off does not; the worker can send again. Errors:
+// frame_rejected, lease_lost.
 func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (stored bool, err error) {
 	w, err := s.Blobs.Create(ctx, p.BlobKey)
 	if err != nil {
@@ -150,9 +174,13 @@ func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (s
 	return true, nil
 }
 
-// decodePicture decodes a stored picture, so that the frame check does not depend
-// on what its worker says. seen is nil where only Blender reads the format, or the picture is too
-// large; unreadable says why a picture that should be decoded cannot be.
+// decodePicture decodes a stored picture, so that the frame check does not
+// depend on what the worker says. seen is nil where only Blender reads the
+// format, or where the picture is too large to decode. unreadable says why a
+// picture that should be decodable is not.
+//
+// It waits for its share of the decoding memory. The announced size is the
+// bound for the decoder as well: a small file cannot unfold into gigabytes.
 func (s *Server) decodePicture(ctx context.Context, p frames.Picture) (seen *pixels.Picture, unreadable string, err error) {
 	size := int64(p.Width) * int64(p.Height)
 	if p.Width > maxDecode || p.Height > maxDecode || size > maxDecode {
@@ -177,9 +205,9 @@ func (s *Server) decodePicture(ctx context.Context, p frames.Picture) (seen *pix
 	return nil, err.Error(), nil
 }
 
-// onlyBlenderReads reports whether a picture that package pixels does not read has
-// a format that only Blender reads: by its name neither PNG nor JPEG, or OpenEXR of
-// another layout.
+// onlyBlenderReads reports whether a picture that package pixels cannot read
+// has a format that only Blender reads: neither PNG nor JPEG by its name, or
+// OpenEXR of another layout.
 func onlyBlenderReads(file string, unsupported error) bool {
 	switch path.Ext(file) {
 	case ".png", ".jpg":

@@ -1,15 +1,16 @@
-// Package farm serves the HTTP API of the workers: registering, leases,
-// heartbeats, deliveries and the files of a job. Package farmapi has the requests
-// and replies and the client, which a worker imports without a database.
+// Package farm serves the HTTP API of the workers (decisions 14): registering,
+// leases, heartbeats, deliveries, and the files of a job. Package farmapi has
+// the requests and replies and the client, which a worker imports without a
+// database.
 //
-// What always holds: a worker has a node key and reaches only what it has leased;
-// every report repeats holder and attempt, and a stale one is refused with
-// lease_lost; a frame is on disk and hashed before it is accepted; no reply names
-// a workspace.
+// What always holds: a worker has a node key and reaches only what it has
+// leased. Every report repeats holder and attempt, and a stale one is refused
+// with lease_lost. A frame is on disk and hashed before it is accepted. No
+// reply names a workspace.
 //
-// Package frames decides what a report means, package dispatch which worker gets
-// which frame. Start reading at Server.Routes, then deliver.go; waitqueue.go has
-// the long poll.
+// Package frames decides what a report means, package dispatch which worker
+// gets which frame. Start reading at Server.Routes, then deliver.go;
+// waitqueue.go has the long poll.
 package farm
 
 import (
@@ -42,37 +43,56 @@ import (
 	"svc.example/internal/work/project"
 )
 
-// Server answers the routes of the workers.
+// Server serves the routes of the workers. Its exported fields are set before
+// Routes and not changed afterwards; it closes none of them. Its handlers run
+// concurrently.
 type Server struct {
 	DB      *db.DB
 	Frames  *frames.Frames
 	Workers *dispatch.Workers
 	Board   *leaderboard.Board
 	Blobs   blob.Store
-	// AllowSynthetic accepts workers that render without Blender.
+	// AllowSynthetic admits workers that render without Blender, for tests of
+	// the service. It is checked at every report, not only when a worker
+	// registers.
 	AllowSynthetic bool
 	Errors         *front.Errors
 	Log            *slog.Logger
 
-	waiters  *waitQueue
-	decoding *semaphore.Weighted // in pixels
+	waiters *waitQueue
+	// decoding bounds the pixels that are decoded at the same time, and so the
+	// memory that deliveries take whatever their number.
+	decoding *semaphore.Weighted
 }
 
-// Bounds on what a worker may ask and send.
+// Bounds on what a worker may request and send. Workers run on machines that
+// the service does not trust, so every size has one.
 const (
-	maxLeases    = 64
-	maxWait      = 60 * time.Second
-	maxFrameSize = 2 << 30 // bytes of one picture
-	maxDecode    = 1 << 26 // pixels of pictures that are decoded at once; a larger picture is not decoded
-	maxMeta      = 64 << 10
-	maxText      = 16 << 10 // bytes of a log or message
-	// beatsPerLease is the number of heartbeats in the life of a lease. They carry
-	// the progress too: by default one every two seconds, which is 500 small writes
-	// a second for a thousand workers.
+	// maxLeases is how many frames one claim may ask for.
+	maxLeases = 64
+	// maxWait bounds the long poll. A longer wait is cut, not refused.
+	maxWait = 60 * time.Second
+	// maxFrameSize is the largest picture, in bytes: room for a large frame of
+	// many layers in 32-bit float.
+	maxFrameSize = 2 << 30
+	// maxDecode is how many pixels are decoded at once, over all deliveries. A
+	// single larger picture is accepted without being decoded.
+	maxDecode = 1 << 26
+	// maxMeta bounds the description of a delivery, in bytes; a JSON body may
+	// have four times as much.
+	maxMeta = 64 << 10
+	// maxText bounds a log or message, in bytes.
+	maxText = 16 << 10
+	// beatsPerLease is the number of heartbeats in the life of a lease. Several
+	// can get lost before the lease lapses. They also carry the progress: by
+	// default one every two seconds, which is 500 small writes a second for a
+	// thousand workers.
 	beatsPerLease = 10
 )
 
-// Routes adds the routes to mux. WakeWorkers must run beside them.
+// Routes adds the routes to mux and prepares the wait queue. WakeWorkers must
+// run beside them, or a waiting worker learns of new frames only when its wait
+// is over.
 func (s *Server) Routes(mux *http.ServeMux) {
 	s.waiters = newWaitQueue()
 	s.decoding = semaphore.NewWeighted(maxDecode)
@@ -87,8 +107,9 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
 }
 
-// route checks the node key, and answers with the handler's reply. A nil reply
-// means that the handler has written the response.
+// route returns the handler of a route. It authenticates the node key before
+// the body is read, and encodes the reply. A nil reply means that handle has
+// written the response itself. Errors: unauthenticated, and those of handle.
 func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error)) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		node, err := identity.Node(r.Context(), s.DB, r.Header.Get("Authorization"))
@@ -106,6 +127,8 @@ func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node 
 	})
 }
 
+// register adds a worker, or updates the one of that key and name, and says how
+// often it has to send heartbeats. Errors: invalid_request, synthetic_refused.
 func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.RegisterRequest
 	if err := decode(r, &req); err != nil {
@@ -133,8 +156,9 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}, nil
 }
 
-// checkRenderer refuses synthetic renderers unless the operator allows them.
-// Errors: invalid_request, synthetic_refused.
+// checkRenderer refuses a renderer other than Blender, unless it is the
+// synthetic one and the operator allows it. Errors: invalid_request,
+// synthetic_refused.
 func (s *Server) checkRenderer(renderer string) error {
 	switch {
 	case renderer == contract.RendererID:
@@ -147,7 +171,9 @@ func (s *Server) checkRenderer(renderer string) error {
 	return nil
 }
 
-// worker reads the worker of a report and records that it is online.
+// worker returns the worker of a report and records that it is online. The
+// worker must belong to the node key: an id alone opens nothing. The renderer
+// is checked again because the service may have restarted with another setting.
 func (s *Server) worker(ctx context.Context, node identity.NodeKey, workerID string) (dispatch.Worker, error) {
 	worker, err := s.Workers.Touch(ctx, node.KeyID, workerID)
 	if err != nil {
@@ -156,7 +182,12 @@ func (s *Server) worker(ctx context.Context, node identity.NodeKey, workerID str
 	return worker, s.checkRenderer(worker.Renderer) // the service may have restarted with another setting
 }
 
-// lease answers as soon as the worker has frames, or with none after the wait.
+// lease serves the long poll. It replies as soon as the worker has frames, or
+// with none after the wait. It joins the wait queue before the first claim:
+// work that arrives during the claim then wakes it again, and is not missed.
+//
+// A stop of the service ends the wait at once with a 503, so that the worker
+// connects to another process.
 func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.LeaseRequest
 	if err := decode(r, &req); err != nil {
@@ -194,6 +225,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	}
 }
 
+// leaseReply writes claimed frames as the wire has them. All belong to one job,
+// because a worker has one file open.
 func leaseReply(w frames.Work) farmapi.LeaseReply {
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
 		JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
@@ -204,6 +237,8 @@ func leaseReply(w frames.Work) farmapi.LeaseReply {
 	return reply
 }
 
+// heartbeat extends a worker's leases, records their progress (0 to 1), and
+// returns the ids of those that the worker no longer holds.
 func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.HeartbeatRequest
 	if err := decode(r, &req); err != nil {
@@ -220,6 +255,8 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
+// refs returns the leases of a report, each with the worker as its holder: a
+// worker can report only on what it holds itself.
 func refs(workerID string, held []farmapi.Held) []lease.Ref {
 	out := make([]lease.Ref, 0, len(held))
 	for _, h := range held {
@@ -228,6 +265,8 @@ func refs(workerID string, held []farmapi.Held) []lease.Ref {
 	return out
 }
 
+// fail ends an attempt that the worker could not finish. The code must be one
+// of the failure codes of a job; a worker cannot report an error of the API.
 func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.FailRequest
 	if err := decode(r, &req); err != nil {
@@ -246,6 +285,8 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	})
 }
 
+// release returns frames unfinished, which counts as no failure. A worker that
+// leaves goes offline at once, and not only after a time of silence.
 func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.ReleaseRequest
 	if err := decode(r, &req); err != nil {
@@ -261,7 +302,8 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	return farmapi.OKReply{OK: true}, s.Workers.MarkOffline(r.Context(), req.WorkerID)
 }
 
-// project lists the files of a job.
+// project lists the files of a job with their hashes. Errors: lease_lost for a
+// worker that holds no frame of the job.
 func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
 	uploadID, err := s.uploadOf(r, node)
@@ -276,7 +318,9 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 	return reply, err
 }
 
-// part sends one file's content, or a range of it.
+// part sends the content of one file of a job by its SHA-256. It honours Range,
+// so that an interrupted download resumes. The hash must be one of the job's
+// own files: otherwise a worker could read any blob whose hash it knows.
 func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
@@ -296,10 +340,11 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 	return nil, nil
 }
 
+// files reads the manifests and contents of projects.
 func (s *Server) files() project.Store { return project.Store{DB: s.DB, Blobs: s.Blobs} }
 
-// uploadOf is the upload of the job that a request names, when its worker has
-// leased a frame of that job.
+// uploadOf returns the upload of the job that the request names, if its worker
+// holds a frame of that job. Errors: lease_lost.
 func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID string, err error) {
 	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
 	if err != nil {
@@ -308,7 +353,8 @@ func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID stri
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
-// decode reads a JSON body and refuses unknown members.
+// decode reads a JSON body. It refuses unknown members, which are the sign of a
+// worker of another version. Errors: unsupported_media_type, invalid_request.
 func decode(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
@@ -321,7 +367,9 @@ func decode(r *http.Request, into any) error {
 	return nil
 }
 
-// clip bounds a worker's text and removes what PostgreSQL cannot store.
+// clip bounds a worker's text to maxText bytes. It removes NUL and what is not
+// UTF-8, since PostgreSQL stores neither: a report must not fail because of a
+// log.
 func clip(text string) string {
 	if len(text) > maxText {
 		text = text[:maxText]

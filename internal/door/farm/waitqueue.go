@@ -11,44 +11,63 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// waitQueue holds the long polls of workers that wait for frames in this process.
-// When frames arrive it wakes as many waiters as there are frames, the longest
-// waiting first: of a thousand idle workers, one frame wakes one.
+// waitQueue holds the long polls of this process. When frames arrive it wakes
+// as many waiters as there are frames, the longest waiting first: of a thousand
+// idle workers, one frame wakes one. Waking all would let a thousand claims
+// race for a single row.
+//
+// A waiter that is woken may get nothing, because another process took the
+// frame or because dispatch keeps it from this worker. Then the next one is
+// woken.
 type waitQueue struct {
-	mu      sync.Mutex
-	waiting []*waiter // the longest first
-	trying  int       // awake, and not done yet
-	round   int       // grows whenever there may be new work
+	mu sync.Mutex
+	// waiting is sorted by waiting time, the longest first.
+	waiting []*waiter
+	// trying counts the waiters that are awake and have not finished their
+	// claim.
+	trying int
+	// round rises whenever there may be new work. A waiter is woken at most
+	// once a round, so that a frame that nobody may have does not wake the same
+	// ones forever.
+	round int
+	// changed, of capacity 1, tells WakeWorkers that a slot may be free.
 	changed chan struct{}
 }
 
-// waiter is a worker's long poll.
+// waiter is a worker's long poll. waitQueue.mu guards its fields but awake.
 type waiter struct {
-	awake  chan struct{} // of capacity 1
-	tried  int           // the round in which it last tried
-	trying bool          // it counts in waitQueue.trying
+	// awake has capacity 1, so that waking never blocks under the lock.
+	awake chan struct{}
+	// tried is the round in which it last claimed.
+	tried int
+	// trying says that it counts in waitQueue.trying.
+	trying bool
 }
 
+// Bounds of the wait queue.
 const (
-	// maxTrying bounds how many waiters claim at once: enough to share commits, few
-	// enough not to contend.
+	// maxTrying bounds how many waiters claim at once: enough to share commits,
+	// few enough not to contend for rows.
 	maxTrying = 32
-	// recheckEvery is how often the queue is read for work that becomes due without
-	// a notification.
+	// recheckEvery is how often the queue is read for work that becomes due
+	// without a notification, such as a frame whose pause after a failure ends.
 	recheckEvery = time.Second
 )
 
+// newWaitQueue returns an empty queue.
 func newWaitQueue() *waitQueue { return &waitQueue{changed: make(chan struct{}, 1)} }
 
-// join makes a waiter, whose first try needs no wake.
+// join returns a new waiter, which makes its first claim unasked. It counts as
+// having tried in this round; only later work wakes it.
 func (q *waitQueue) join() *waiter {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return &waiter{awake: make(chan struct{}, 1), tried: q.round}
 }
 
-// wait puts a waiter that got nothing to sleep. It is woken for work that arrived
-// since its try began.
+// wait enqueues a waiter that got nothing and returns the channel that wakes
+// it. If work has arrived since its claim began, its round is over already, and
+// it can be woken at once.
 func (q *waitQueue) wait(w *waiter) (awake <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +77,8 @@ func (q *waitQueue) wait(w *waiter) (awake <-chan struct{}) {
 	return w.awake
 }
 
-// remove ends a waiter. If it was just woken, its slot wakes another.
+// remove ends a waiter. If it had just been woken, the slot goes to another:
+// the frame it was woken for still waits.
 func (q *waitQueue) remove(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,6 +89,7 @@ func (q *waitQueue) remove(w *waiter) {
 	q.signal()
 }
 
+// endTry ends a waiter's claim. The caller holds mu.
 func (q *waitQueue) endTry(w *waiter) {
 	if w.trying {
 		w.trying = false
@@ -76,6 +97,8 @@ func (q *waitQueue) endTry(w *waiter) {
 	}
 }
 
+// signal makes WakeWorkers look again. One pending signal is enough for any
+// number of changes.
 func (q *waitQueue) signal() {
 	select {
 	case q.changed <- struct{}{}:
@@ -83,14 +106,16 @@ func (q *waitQueue) signal() {
 	}
 }
 
-// newRound lets every waiter be woken once more.
+// newRound allows every waiter to be woken once more.
 func (q *waitQueue) newRound() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.round++
 }
 
-// freeSlots is how many waiters may be woken now.
+// freeSlots returns how many waiters could be woken now: those that have not
+// tried in this round, up to maxTrying. The database is asked only if there are
+// any.
 func (q *waitQueue) freeSlots() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,7 +130,7 @@ func (q *waitQueue) freeSlots() (n int) {
 	return n
 }
 
-// wake wakes n waiters that have not tried in this round.
+// wake wakes up to n waiters that have not tried in this round.
 func (q *waitQueue) wake(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -121,7 +146,11 @@ func (q *waitQueue) wake(n int) {
 	})
 }
 
-// WakeWorkers wakes waiting workers when there is work, until ctx ends.
+// WakeWorkers wakes waiting workers when there is work, until ctx ends. Exactly
+// one call runs per process; app starts it.
+//
+// It wakes no more workers than there are due frames. Without a notification it
+// looks once a second. An error only delays: the next round looks again.
 func (s *Server) WakeWorkers(ctx context.Context) {
 	arrived, stop := s.DB.Listen(lease.Topic(dispatch.FrameQueue))
 	defer stop()
