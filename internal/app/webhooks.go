@@ -28,7 +28,7 @@ func (a *App) warnOfWebhooks() {
 }
 
 // notices returns the sender of mails to owners whose endpoint was disabled.
-// Without a mail server it sends none.
+// Without a mail server it logs whom the operator should tell.
 func (a *App) notices() webhook.Notices {
 	n := webhook.Notices{DB: a.DB, Log: a.Config.Log}
 	if a.Config.Mail != nil {

@@ -127,8 +127,9 @@ func (s *Server) route(handle func(w http.ResponseWriter, r *http.Request, node 
 	})
 }
 
-// register adds a worker, or updates the one of that key and name, and says how
-// often it has to send heartbeats. Errors: invalid_request, synthetic_refused.
+// register adds a worker and says how often it has to send heartbeats. A worker
+// that restarts registers again and gets a new id. Errors: invalid_request,
+// synthetic_refused.
 func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	var req farmapi.RegisterRequest
 	if err := decode(r, &req); err != nil {
