@@ -2,14 +2,14 @@
 // prints each figure beside a baseline that is measured in the same run.
 //
 // What always holds: subject and baseline take turns, in as many rounds as the flag
-// says and each first in every other one, after one round that does not count; a
-// figure is the median of its rounds (the worst where the goal is a bound on
-// memory); the ratio, the median of the rounds' own, comes first, since machines
-// differ and their load changes; nothing is simulated: real Blender, real
-// databases, real files, the service over HTTP.
+// says, and each goes first in every other round; a warm-up round before them does not
+// count; a figure is the median of its rounds, or the worst one where the goal bounds
+// memory. The ratio comes first, as the median of the rounds' own ratios, because
+// machines differ and their load changes. Nothing is simulated unless a row says so:
+// real Blender, real databases, real files, the service over HTTP.
 //
 // A missed goal is printed and is no error. Baselines need sha256sum, PostgreSQL in
-// SVC_TEST_POSTGRES and a Blender (make bench brings both). Run it in the
+// SVC_TEST_POSTGRES and a Blender (make bench provides both). Run it in the
 // repository's root.
 //
 // Each package beside this one measures one part of the service: rendering,
@@ -38,7 +38,8 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// groups lists everything that is measured, in the order of the table.
+// groups lists everything that is measured, in the order of the table. Groups run one
+// after the other: two at once would measure each other.
 func groups() []rounds.Group {
 	return []rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(),
@@ -51,15 +52,17 @@ func groups() []rounds.Group {
 	}
 }
 
+// main reads the flags and measures. It exits with 1 when something could not be
+// measured, and with 0 whatever the figures are.
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
-		os.Exit(sandbox.Exec(os.Args[2:])) // the inner half of a worker's sandbox
+		os.Exit(sandbox.Exec(os.Args[2:])) // a worker starts its own binary in the sandbox
 	}
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
-	count := flag.Int("rounds", 5, "how often subject and baseline take turns")
-	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print what it took as JSON; the benchmark runs itself so")
+	count := flag.Int("rounds", 5, "rounds to measure, each with one turn of subject and baseline")
+	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print time and memory as JSON; the benchmark starts itself with it")
 	flag.Parse()
-	err := errors.New("-rounds must be 1 or more, and nothing may follow the flags")
+	err := errors.New("-rounds must be 1 or more, and there are no arguments besides flags")
 	switch {
 	case *inspect != "":
 		err = reading.InspectAlone(*inspect, os.Stdout)
@@ -72,8 +75,8 @@ func main() {
 	}
 }
 
-// run measures the groups that have a wanted row and prints the table. What was
-// measured before an error is printed too.
+// run measures the groups that have a wanted row and prints the table. After an error
+// it prints what was measured before: some groups take many minutes.
 func run(only string, count int) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -113,6 +116,8 @@ func run(only string, count int) error {
 	return err
 }
 
+// matching returns the rows whose name matches. A group with one wanted row is measured
+// as a whole; only the wanted rows are printed.
 func matching(rows []rounds.Row, wanted *regexp.Regexp) []rounds.Row {
 	var some []rounds.Row
 	for _, r := range rows {

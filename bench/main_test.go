@@ -11,7 +11,7 @@ func TestRowsHaveDifferentNames(t *testing.T) {
 	for _, g := range groups() {
 		for _, r := range g.Rows {
 			if seen[r.Name] || !strings.Contains(r.Name, "/") || r.Baseline == "" {
-				t.Errorf("row %q is there twice, belongs to no group, or has no baseline", r.Name)
+				t.Errorf("row %q is a duplicate, belongs to no group, or has no baseline", r.Name)
 			}
 			seen[r.Name] = true
 		}

@@ -1,7 +1,8 @@
 // Package reading measures the inspection of a .blend, beside Blender opening it.
 //
-// What always holds: each inspection has a process of its own, so that time and memory
-// are those of the inspection. Start reading at fileGroup.
+// What always holds: each inspection runs in a process of its own, so that its time and
+// memory are those of the inspection; both readers must find the same frame range. Start
+// reading at fileGroup.
 package reading
 
 import (
@@ -20,11 +21,11 @@ import (
 	"svc.example/internal/ground/blendfile"
 )
 
-// InspectFlag makes this program inspect one file and end: then its time and
-// memory are those of a process that does nothing else, as Blender's are.
+// InspectFlag makes this program inspect one file and end. Its time and memory are then
+// those of a process that does nothing else, as Blender's are.
 const InspectFlag = "inspect"
 
-// inspected is what such a process prints.
+// inspected is what such a process prints, and what is read from Blender's output.
 type inspected struct {
 	FrameStart int     `json:"frame_start"`
 	FrameEnd   int     `json:"frame_end"`
@@ -35,7 +36,8 @@ type inspected struct {
 	TotalBytes int64   `json:"total_bytes"` // of the file
 }
 
-// InspectAlone reads the whole file, as the service does, and prints what it took.
+// InspectAlone reads the whole file, as the service does with an upload, and prints time
+// and memory as JSON. It is the other end of inspectApart.
 func InspectAlone(path string, to io.Writer) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -63,7 +65,8 @@ func InspectAlone(path string, to io.Writer) error {
 	return json.NewEncoder(to).Encode(out)
 }
 
-// clocked notes when the last bytes were handed out.
+// clocked notes when the last bytes were read: what follows is the work that a caller
+// waits for after an upload's last byte.
 type clocked struct {
 	io.Reader
 	n    int64
@@ -79,27 +82,28 @@ func (c *clocked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The goals on reading a file: it is to be far faster than asking Blender, and
-// what blendfile promises of its memory is 16 MiB beside the decoder's window.
+// The goals on reading a file: it must be far faster than asking Blender, and stay
+// within the memory that blendfile promises, 16 MiB beside the decoder's window.
 const (
 	asBlender      = "blender printing the frame range"
-	inspectBound   = 16 << 20
-	smallFileShare = 0.1
+	inspectBound   = 16 << 20 // bytes
+	smallFileShare = 0.1      // of Blender's time
 )
 
-// Small is a file whose reading is mostly the start of a process.
+// Small measures a file that is small enough for the start of a process to take most of
+// the time, on both sides.
 func Small() rounds.Group {
 	return fileGroup("small", rounds.RatioAtMost(smallFileShare), inspectBound, "the light scene; whole processes, start included",
 		func(ctx context.Context, b *rounds.Run) (string, error) { return b.LightScene(ctx) })
 }
 
-// Plain is an uncompressed file just below the most that may be uploaded.
+// Plain measures an uncompressed file just below the largest upload.
 func Plain() rounds.Group {
 	return fileGroup("plain", rounds.Goal{}, inspectBound, "100 MiB",
 		func(ctx context.Context, b *rounds.Run) (string, error) { return b.PlainFile(ctx) })
 }
 
-// Zstd is a compressed file that unpacks to three times its size.
+// Zstd measures a compressed file that unpacks to three times its size.
 func Zstd() rounds.Group {
 	return fileGroup("zstd", rounds.Goal{}, inspectBound+float64(blendfile.DefaultMaxWindow), "100 MiB, 300 MiB unpacked",
 		func(ctx context.Context, b *rounds.Run) (string, error) {
@@ -107,14 +111,15 @@ func Zstd() rounds.Group {
 		})
 }
 
-// fileGroup measures the reading of one file.
+// fileGroup measures the reading of one file. most bounds the memory of every round, in
+// bytes above what the process has before it reads.
 func fileGroup(kind string, time rounds.Goal, most float64, note string, file func(context.Context, *rounds.Run) (string, error)) rounds.Group {
 	name := func(what string) string { return "blendfile/" + kind + " " + what }
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: name("against blender"), Unit: rounds.Duration, Baseline: asBlender, Goal: time, Note: note},
 			{Name: name("against sha256sum"), Unit: rounds.Duration, Baseline: "sha256sum", Note: "likewise"},
-			{Name: name("peak memory"), Unit: rounds.Size, Baseline: asBlender, Goal: rounds.Under(most, rounds.Size).Always(), Note: "above what the process has before; Blender's whole"},
+			{Name: name("peak memory"), Unit: rounds.Size, Baseline: asBlender, Goal: rounds.Under(most, rounds.Size).Always(), Note: "growth of the process; of Blender the whole process"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			path, err := file(ctx, b)
@@ -137,7 +142,7 @@ func fileGroup(kind string, time rounds.Goal, most float64, note string, file fu
 					return err
 				}
 				if ours.FrameStart != theirs.FrameStart || ours.FrameEnd != theirs.FrameEnd {
-					return fmt.Errorf("we read frames %d to %d, Blender %d to %d", ours.FrameStart, ours.FrameEnd, theirs.FrameStart, theirs.FrameEnd)
+					return fmt.Errorf("svc reads frames %d to %d, Blender %d to %d", ours.FrameStart, ours.FrameEnd, theirs.FrameStart, theirs.FrameEnd)
 				}
 				r.Add(name("against blender"), took, theirs.Seconds)
 				r.Add(name("against sha256sum"), took, hashed)
@@ -148,8 +153,8 @@ func fileGroup(kind string, time rounds.Goal, most float64, note string, file fu
 	}
 }
 
-// inspectApart inspects a file in a process of its own, and returns the seconds
-// that process took as well.
+// inspectApart inspects a file in a process of its own and also returns the seconds that
+// the process took, its start included.
 func inspectApart(ctx context.Context, path string) (out inspected, took float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -167,10 +172,12 @@ func inspectApart(ctx context.Context, path string) (out inspected, took float64
 	return out, took, json.Unmarshal(answer, &out)
 }
 
-// question has Blender print what inspected holds, without its Python's json.
+// question has Blender print what inspected holds. It prints plain text because loading
+// Python's json would add to Blender's time.
 const question = `import bpy; s = bpy.context.scene; print("frames", s.frame_start, s.frame_end); print(open("/proc/self/status").read())`
 
-// askBlender has Blender open a file and print its frame range.
+// askBlender has Blender open a file and print its frame range, in background mode and
+// without the user's settings.
 func askBlender(ctx context.Context, b *rounds.Run, path string) (out inspected, err error) {
 	run, err := b.ByHand(ctx, "--background", "--factory-startup", "--python-exit-code", "1", path, "--python-expr", question)
 	if err != nil {
@@ -180,7 +187,7 @@ func askBlender(ctx context.Context, b *rounds.Run, path string) (out inspected,
 	output := strings.Join(run.Lines, "\n")
 	_, frames, found := strings.Cut(output, "frames ")
 	if !found {
-		return out, errors.New("no frame range is in what Blender prints")
+		return out, errors.New("Blender printed no frame range")
 	}
 	if _, err := fmt.Sscan(frames, &out.FrameStart, &out.FrameEnd); err != nil {
 		return out, fmt.Errorf("read Blender's frame range: %w", err)

@@ -9,31 +9,33 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// recorder is the real renderer, with a clock beside it.
+// recorder is the real renderer, with a clock beside it. It notes when frames begin and
+// end and how many Blenders are ready. It is safe for concurrent use.
 type recorder struct {
 	worker.Renderer
 
 	mu      sync.Mutex
-	waiting int           // Blenders that were started and have no file open
-	changed chan struct{} // closed and replaced when waiting changes
-	frames  []span
+	waiting int           // Blenders that are started and have opened no file yet
+	changed chan struct{} // closed and replaced whenever waiting changes
+	frames  []span        // since the last clear, in the order of their end
 }
 
-// span is when a frame began and ended, as its worker saw it.
+// span is when a frame began, by Blender, and when its worker had the picture.
 type span struct{ began, ended time.Time }
 
 func newRecorder(r worker.Renderer) *recorder {
 	return &recorder{Renderer: r, changed: make(chan struct{})}
 }
 
-// waits says how many Blenders wait for a file, and gives what is closed when that
-// changes.
+// waits returns how many Blenders wait for a file, and a channel that is closed when
+// that number changes next.
 func (w *recorder) waits() (waiting int, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.waiting, w.changed
 }
 
+// wait changes the number of waiting Blenders and wakes everyone who waits for that.
 func (w *recorder) wait(more int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,13 +54,13 @@ func (w *recorder) Start(ctx context.Context, o blender.Options) (worker.Session
 	return recordedSession{s, w}, nil
 }
 
-// Open implements worker.Session.
+// Open implements worker.Session. The Blender is taken from here on.
 func (s recordedSession) Open(ctx context.Context, in blender.Input) (blender.Opened, error) {
 	s.watch.wait(-1)
 	return s.Session.Open(ctx, in)
 }
 
-// clear gives the frames seen since it was last called.
+// clear returns the frames since the last call and forgets them.
 func (w *recorder) clear() []span {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,7 +1,8 @@
 // Package rendering measures jobs from the upload to the verified ZIP, beside the same
 // Blender started from a shell.
 //
-// What always holds: the service, its worker and Blender are the real ones. Start reading
+// What always holds: service, worker and Blender are the real ones; a job starts when the
+// worker's next Blender is ready, as in a service that has been running. Start reading
 // at Light; service.go starts the service, recorder.go notes when frames begin and end.
 package rendering
 
@@ -15,7 +16,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// Rows of one job each: they are measured in the same run of it.
+// Names of rows. The first three come from the same job.
 const (
 	rowWhole   = "render/20 light frames, upload to verified ZIP"
 	rowFirst   = "render/start answered to first frame begun"
@@ -26,6 +27,7 @@ const (
 	rowTwo     = "workers/two of one thread each"
 )
 
+// byHandAll renders all frames of a file in one process of Blender.
 const byHandAll = "blender -b FILE -a by hand"
 
 // Light measures a whole job of the light scene on a service with a warm
@@ -34,9 +36,9 @@ func Light() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: rowWhole, Unit: rounds.Duration, Baseline: byHandAll, Goal: rounds.RatioAtMost(0.75), Note: "320x180, one sample, on the CPU"},
-			{Name: rowFirst, Unit: rounds.Duration, Baseline: "blender by manual, from its start to its first frame", Goal: rounds.Under(0.05, rounds.Duration),
+			{Name: rowFirst, Unit: rounds.Duration, Baseline: "blender by hand, from its start to its first frame", Goal: rounds.Under(0.05, rounds.Duration),
 				Note: "file fetched and opened in between"},
-			{Name: rowGap, Unit: rounds.Duration, Baseline: "blender by manual, saved to next begun", Goal: rounds.Under(0.01, rounds.Duration)},
+			{Name: rowGap, Unit: rounds.Duration, Baseline: "blender by hand, saved to next begun", Goal: rounds.Under(0.01, rounds.Duration)},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			return measureJob(ctx, b, into, "render_light.py", func(r rounds.Record, job rendered, manual rounds.BlenderRun) {
@@ -49,7 +51,8 @@ func Light() rounds.Group {
 	}
 }
 
-// heavyGroup measures a whole job of a scene whose preparation weighs most.
+// heavyGroup measures a whole job of a scene that takes most of its time to prepare:
+// a Blender that keeps the scene between frames prepares it once.
 func heavyGroup(name, script, note string) rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{{Name: name, Unit: rounds.Duration, Baseline: byHandAll, Goal: rounds.RatioAtMost(0.6), Note: note}},
@@ -87,7 +90,8 @@ func Busy() rounds.Group {
 	}
 }
 
-// measureJob renders a scene by the service and by hand in turns.
+// measureJob renders a scene by the service and by hand in turns. Both must render the
+// same number of frames, or the figures would compare different work.
 func measureJob(ctx context.Context, b *rounds.Run, into rounds.Record, script string, add func(rounds.Record, rendered, rounds.BlenderRun), args ...string) (err error) {
 	file, err := b.Scene(ctx, script+"-"+fmt.Sprint(len(args))+".blend", script, args...)
 	if err != nil {
@@ -123,8 +127,8 @@ func measureJob(ctx context.Context, b *rounds.Run, into rounds.Record, script s
 	})
 }
 
-// Workers measures what a second worker adds. Each Blender has one thread, so
-// that two of them have a core each.
+// Workers measures what a second worker adds. Each Blender gets one thread, so that two
+// of them have a processor core each.
 func Workers() rounds.Group {
 	return rounds.Group{
 		Rows:    []rounds.Row{{Name: rowTwo, Unit: rounds.Duration, Baseline: "one such worker", Goal: rounds.RatioAtMost(1 / 1.8), Note: "8 frames; 0.556x is 1.8 times as fast; needs two free cores"}},
@@ -132,6 +136,7 @@ func Workers() rounds.Group {
 	}
 }
 
+// measureWorkers keeps both services running throughout and gives them jobs in turns.
 func measureWorkers(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
 	file, err := b.Scene(ctx, "long.blend", "render_light.py", longFrames...)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	rowBoxFrames = "sandbox/ten frames of the light scene"
 )
 
-// Sandbox measures what the sandbox costs a worker.
+// Sandbox measures what the sandbox costs a worker, in starting and in rendering.
 func Sandbox() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{
@@ -28,7 +28,7 @@ func Sandbox() rounds.Group {
 	}
 }
 
-// OpenSandbox is the one that a worker has by default.
+// OpenSandbox opens the sandbox that a worker has by default.
 func OpenSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 	self, err := sandbox.Self()
 	if err != nil {
@@ -60,9 +60,11 @@ func measureSandbox(ctx context.Context, b *rounds.Run, into rounds.Record) erro
 	})
 }
 
+// boxed is how long one process took until it was ready, and for its ten frames.
 type boxed struct{ ready, frames time.Duration }
 
-// runBlender starts a process, has it render and ends it.
+// runBlender starts a process, has it render ten frames and ends it. A nil box runs it
+// without a sandbox.
 func runBlender(ctx context.Context, b *rounds.Run, file string, box *sandbox.Sandbox) (took boxed, err error) {
 	dir, err := b.Dir("box-")
 	if err != nil {

@@ -39,7 +39,7 @@ type service struct {
 // credit pays for any number of rounds, in cents.
 const credit = 1000000
 
-// openOne starts a service with a worker inside.
+// openOne starts a service with one worker inside, on the CPU. End it with stop.
 func openOne(ctx context.Context, b *rounds.Run, renderer worker.Blender) (*service, error) {
 	return openService(ctx, b, renderer, func(s *service, c *app.Config) error {
 		s.workers = 1
@@ -48,7 +48,8 @@ func openOne(ctx context.Context, b *rounds.Run, renderer worker.Blender) (*serv
 	})
 }
 
-// openFarm starts a service with so many workers outside.
+// openFarm starts a service with so many workers outside, as on other machines but in
+// this process. End it with stop.
 func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, workers int) (*service, error) {
 	s, err := openService(ctx, b, renderer, func(*service, *app.Config) error { return nil })
 	if err != nil {
@@ -77,7 +78,8 @@ func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, worke
 	return s, nil
 }
 
-// openService starts a service as set says, with Blender in its sandbox.
+// openService starts a service as set configures it, and waits until its workers are
+// ready. Its log goes to a file in its folder.
 func openService(ctx context.Context, b *rounds.Run, renderer worker.Blender, set func(*service, *app.Config) error) (*service, error) {
 	data, err := b.Dir("service-")
 	if err != nil {
@@ -145,7 +147,8 @@ func (s *service) workspace(ctx context.Context) (agentKey string, err error) {
 	return agentKey, err
 }
 
-// stop ends the service and returns why it ended, nil when stop did.
+// stop ends the workers and the service and waits for both. It returns why the service
+// ended, nil when stop was the reason.
 func (s *service) stop() error {
 	s.cancel()
 	s.farm.Wait()
@@ -159,8 +162,8 @@ type rendered struct {
 	frames   []span        // in the order of rendering
 }
 
-// share is Blender's part of the time between the first frame's begin and the last
-// one's end.
+// share is the share of Blender's rendering in the time from the first frame's begin to
+// the last one's end.
 func (r rendered) share() float64 {
 	var rendering float64
 	for _, f := range r.frames {
@@ -178,7 +181,7 @@ func (r rendered) gaps() []float64 {
 	return all
 }
 
-// ready waits until every worker has a Blender that waits.
+// ready waits until every worker has a Blender that is started and waits for a file.
 func (s *service) ready(ctx context.Context) error {
 	for {
 		waiting, changed := s.watch.waits()
@@ -195,8 +198,8 @@ func (s *service) ready(ctx context.Context) error {
 	}
 }
 
-// render has the whole file rendered by a warm worker, and returns when the next
-// Blender is warm again: its start is not to slow what is measured after it.
+// render renders the whole file with a warm worker. It returns when the next Blender is
+// ready again, because its start would slow down what is measured after it.
 func (s *service) render(ctx context.Context, b *rounds.Run, path string) (rendered, error) {
 	out, err := b.Dir("job-")
 	if err != nil {
@@ -232,7 +235,7 @@ func (s *service) render(ctx context.Context, b *rounds.Run, path string) (rende
 	return r, s.ready(ctx)
 }
 
-// fetch downloads the ZIP and its receipt and verifies both.
+// fetch downloads the ZIP and its receipt and verifies both, as svc render does.
 func (s *service) fetch(ctx context.Context, jobID, path string) error {
 	artifact, err := s.client.Download(ctx, jobID, path, nil)
 	if err != nil {

@@ -123,7 +123,7 @@ func measureAPI(ctx context.Context, b *rounds.Run, into rounds.Record, name fun
 	})
 }
 
-// besidePlain sends the service and a plain handler the same requests.
+// besidePlain sends the same requests to the service and to a plain handler in turns.
 func besidePlain(ctx context.Context, b *rounds.Run, on *service, callers []apiCaller, ask func(apiCaller) request) (ours, theirs flow, err error) {
 	plain, err := copyAnswer(ctx, on.address, ask(callers[0]))
 	if err != nil {
@@ -140,8 +140,8 @@ func besidePlain(ctx context.Context, b *rounds.Run, on *service, callers []apiC
 	return ours, theirs, err
 }
 
-// measureStarts starts quotes that were made beforehand; what it has started is
-// cancelled behind the clock.
+// measureStarts starts quotes that were made before the clock runs. The jobs are
+// cancelled after it, so that no round meets a longer queue than the one before.
 func measureStarts(ctx context.Context, b *rounds.Run, r rounds.Record, name string, on *service, callers []apiCaller, plain *sql.DB) error {
 	quotes := make([][]string, len(callers))
 	for i, c := range callers {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// request is what a caller sends, again and again.
+// request is what a caller sends, repeatedly.
 type request struct{ method, path, key, body, kind string }
 
 // bytes are the request as it goes over the wire.
@@ -37,8 +37,8 @@ func (r request) bytes() []byte {
 	return b.Bytes()
 }
 
-// line is one connection of a caller who does as little as one can: it shares
-// the processors with what is measured.
+// line is one connection of a minimal client. It shares the processors with the service
+// that it measures, so it must cost as little as possible.
 type line struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -54,7 +54,8 @@ func dial(ctx context.Context, address string) (*line, error) {
 
 func (l *line) close() { _ = l.conn.Close() }
 
-// ask sends a request and reads its answer; anything but a 200 is an error.
+// ask sends a request and reads its answer. Any answer but a 200 is an error: a refusal
+// is faster than the work that is to be measured.
 func (l *line) ask(sent []byte) (http.Header, []byte, error) {
 	if _, err := l.conn.Write(sent); err != nil {
 		return nil, nil, err
@@ -71,8 +72,8 @@ func (l *line) ask(sent []byte) (http.Header, []byte, error) {
 	return res.Header, text, err
 }
 
-// copyAnswer asks the service once and serves its answer, headers and all, from
-// a plain handler.
+// copyAnswer asks the service once and serves its answer, headers included, from a
+// handler that does nothing else. The caller closes it.
 func copyAnswer(ctx context.Context, address string, ask request) (*httptest.Server, error) {
 	l, err := dial(ctx, address)
 	if err != nil {
@@ -91,14 +92,14 @@ func copyAnswer(ctx context.Context, address string, ask request) (*httptest.Ser
 	})), nil
 }
 
-// flow is how a number of requests went.
+// flow is the result of a number of requests.
 type flow struct {
-	rate float64 // a second
-	p99  float64 // seconds that all but the slowest of a hundred took
+	rate float64 // requests per second
+	p99  float64 // seconds that 99 of 100 requests did not exceed
 }
 
-// askMany has the callers ask n times altogether, each over a connection of its
-// own and as often as the others.
+// askMany has the callers send n requests altogether, each caller over a connection of
+// its own and as many as the others.
 func askMany(ctx context.Context, address string, callers []apiCaller, n int, ask func(apiCaller) request) (flow, error) {
 	each := n / len(callers)
 	took := make([][]float64, len(callers))

@@ -30,6 +30,7 @@ type service struct {
 	served  chan error
 }
 
+// openAPI starts a service in this process over an existing database. End it with stop.
 func openAPI(ctx context.Context, b *rounds.Run, database string, rate ratelimit.Policy) (*service, error) {
 	data, err := b.Dir("api-")
 	if err != nil {
@@ -61,6 +62,7 @@ func openAPI(ctx context.Context, b *rounds.Run, database string, rate ratelimit
 	}
 }
 
+// stop ends the service and waits for it.
 func (h *service) stop() error {
 	h.cancel()
 	return errors.Join(<-h.served, h.app.Close())
@@ -77,6 +79,7 @@ type apiCaller struct {
 // callerCents is what a caller can spend; no round comes near it.
 const callerCents = 1_000_000
 
+// makeCallers makes apiAtOnce workspaces, each with keys, money and one waiting job.
 func makeCallers(ctx context.Context, store *db.DB, on *service) ([]apiCaller, error) {
 	callers := make([]apiCaller, apiAtOnce)
 	for i := range callers {

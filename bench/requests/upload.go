@@ -24,8 +24,8 @@ const (
 	rowMemory = "upload/peak memory growth of the server"
 )
 
-// Upload measures POST /node/v1/uploads/inspect on a service that runs as a
-// process of its own, by the client of this repository.
+// Upload measures POST /node/v1/uploads/inspect (spec 4.3) on a service that runs as a
+// process of its own, with the client of this repository.
 func Upload() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{
@@ -79,6 +79,7 @@ type server struct {
 	client  *client.Client
 }
 
+// startServer builds svc and starts it on a free port. End it with stop.
 func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
 	data, err := b.Dir("server-")
 	if err != nil {
@@ -120,6 +121,7 @@ func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
 	return s, nil
 }
 
+// createWorkspace makes a workspace by svc admin, before the server runs.
 func createWorkspace(ctx context.Context, svc, data string) (agentKey string, err error) {
 	out, err := exec.CommandContext(ctx, svc, "admin", "workspace", "create", "--email", "bench@localhost", "--json", "--data", data).Output()
 	if err != nil {

@@ -12,14 +12,17 @@ import (
 
 // BlenderRun is one run of Blender as a person starts it from a shell.
 type BlenderRun struct {
-	Began time.Time
-	Took  time.Duration
-	Lines []string
-	// When frames began and when their pictures were saved, by Blender's lines.
+	Began time.Time     // when the process was started
+	Took  time.Duration // until it had ended
+	Lines []string      // of its output, standard error included
+	// Begins and Saves are when frames began and when their pictures were saved, as
+	// Blender's output shows it. A line is seen shortly after what it reports.
 	Begins, Saves []time.Time
 }
 
-// ByHand runs Blender to its end. Its output is part of the error.
+// ByHand runs Blender to its end. An error of Blender's contains its output. The frame
+// number in the "Fra:" lines tells when a new frame begins: Blender prints many such
+// lines for one frame.
 func (b *Run) ByHand(ctx context.Context, args ...string) (BlenderRun, error) {
 	command := exec.CommandContext(ctx, b.Blender, args...)
 	out, err := command.StdoutPipe()
@@ -52,7 +55,7 @@ func (b *Run) ByHand(ctx context.Context, args ...string) (BlenderRun, error) {
 	return run, nil
 }
 
-// Gaps are the times between a frame's end and the next one's begin.
+// Gaps are the seconds between a frame's end and the next one's begin.
 func (r BlenderRun) Gaps() []float64 {
 	var all []float64
 	for i := 1; i < min(len(r.Begins), len(r.Saves)+1); i++ {
@@ -61,8 +64,8 @@ func (r BlenderRun) Gaps() []float64 {
 	return all
 }
 
-// Share is the part of the time between the first frame's begin and the last one's
-// saving that frames took.
+// Share is the share of the time that frames took, of the time from the first frame's
+// begin to the last one's end. There must be at least one frame.
 func (r BlenderRun) Share() float64 {
 	var rendering float64
 	for i := range r.Saves {

@@ -17,14 +17,16 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Claimers is how many claim work, or commit, at once.
+// Claimers is how many goroutines claim work, or commit, at the same time. Subject and
+// baseline use the same number.
 const Claimers = 8
 
-// commits are what CommitRate counts.
+// commits is how many transactions one call of CommitRate makes.
 const commits = 4000
 
-// WithStores has do work on an empty database: store is it by package db, plain is
-// it by database/sql alone. address names it.
+// WithStores calls do with an empty database, opened twice: store is package db, plain
+// is database/sql alone, as the baseline. address is the one that app.Config takes. Both
+// are closed, and the database is removed, when do returns.
 func (b *Run) WithStores(ctx context.Context, engine string, do func(store *db.DB, plain *sql.DB, address string) error) (err error) {
 	address, drop, err := b.Database(ctx, engine)
 	if err != nil {
@@ -44,8 +46,9 @@ func (b *Run) WithStores(ctx context.Context, engine string, do func(store *db.D
 	return do(store, plain, address)
 }
 
-// OpenPlain opens the same database without the store, and makes a row for each
-// claimer.
+// OpenPlain opens the database without package db and makes a row for each claimer, so
+// that baseline commits do not wait for each other's rows. SQLite gets the journal and
+// sync modes of the store, and one connection. The caller closes it.
 func OpenPlain(ctx context.Context, engine, address string) (*sql.DB, error) {
 	driver, connections := "pgx", Claimers
 	if engine == "sqlite" {
@@ -68,9 +71,10 @@ func OpenPlain(ctx context.Context, engine, address string) (*sql.DB, error) {
 	return plain, nil
 }
 
-// CommitRate is how many one-row transactions a second the database takes.
+// CommitRate is how many transactions per second the database takes when each changes
+// one row: the least that any durable step can cost.
 func CommitRate(ctx context.Context, plain *sql.DB) (float64, error) {
-	return Crowd(Claimers, commits, func(claimer int) error {
+	return Throughput(Claimers, commits, func(claimer int) error {
 		tx, err := plain.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -82,9 +86,10 @@ func CommitRate(ctx context.Context, plain *sql.DB) (float64, error) {
 	})
 }
 
-// Crowd has many at once do a piece of work n times altogether and returns how
-// often a second it was done.
-func Crowd(many, n int, do func(one int) error) (float64, error) {
+// Throughput calls do n times altogether, from many goroutines, and returns how often per
+// second it was called. one is the number of the goroutine, from 0. A goroutine stops at
+// its first error; the rate of a run with an error means nothing.
+func Throughput(many, n int, do func(one int) error) (float64, error) {
 	var left atomic.Int64
 	left.Store(int64(n))
 	failures := make(chan error, many)
@@ -110,7 +115,9 @@ func Crowd(many, n int, do func(one int) error) (float64, error) {
 	return float64(n) / took.Seconds(), err
 }
 
-// Database makes an empty database on engine; drop removes it.
+// Database makes an empty database on engine, "sqlite" or "postgres". drop removes it,
+// and must be called after all connections that matter are closed: it cuts off the rest.
+// SQLite's file goes with the run's folder.
 func (b *Run) Database(ctx context.Context, engine string) (address string, drop func() error, err error) {
 	if engine == "sqlite" {
 		dir, err := b.Dir("database-")
@@ -118,7 +125,7 @@ func (b *Run) Database(ctx context.Context, engine string) (address string, drop
 	}
 	server, err := url.Parse(os.Getenv("SVC_TEST_POSTGRES"))
 	if err != nil || server.Host == "" {
-		return "", nil, errors.New("SVC_TEST_POSTGRES names no server: run make bench, or scripts/with-postgres go run ./bench")
+		return "", nil, errors.New("SVC_TEST_POSTGRES does not name a server: run make bench, or scripts/with-postgres go run ./bench")
 	}
 	admin, err := sql.Open("pgx", server.String())
 	if err != nil {
@@ -127,7 +134,7 @@ func (b *Run) Database(ctx context.Context, engine string) (address string, drop
 	b.made++
 	name := fmt.Sprintf("svc_bench_%d_%d", os.Getpid(), b.made)
 	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("make a database on the server of SVC_TEST_POSTGRES: %w", err), admin.Close())
+		return "", nil, errors.Join(fmt.Errorf("create a database on the server of SVC_TEST_POSTGRES: %w", err), admin.Close())
 	}
 	server.Path = "/" + name
 	return server.String(), func() error {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Memory reads a figure of a process, in bytes: VmRSS is what is resident now,
-// VmHWM the most that was.
+// Memory reads a figure of a process from /proc, in bytes: VmRSS is the memory that is
+// resident at this moment, VmHWM the most that ever was.
 func Memory(pid int, what string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -20,7 +20,8 @@ func Memory(pid int, what string) (float64, error) {
 	return MemoryIn(string(status), what)
 }
 
-// MemoryIn is Memory of a status that was read before.
+// MemoryIn is Memory for the text of a status file that was read before, as inside of
+// Blender.
 func MemoryIn(status, what string) (float64, error) {
 	for line := range strings.Lines(status) {
 		words := strings.Fields(line)
@@ -32,8 +33,9 @@ func MemoryIn(status, what string) (float64, error) {
 	return 0, fmt.Errorf("the system does not report %s", what)
 }
 
-// SHA256Sum hashes a file as a person does in a shell, and returns the seconds
-// it took.
+// SHA256Sum hashes a file with the sha256sum program and returns the seconds it took,
+// the start of the process included. It is the baseline for whatever must read a whole
+// file: no reader can be much faster.
 func SHA256Sum(ctx context.Context, path string) (float64, error) {
 	began := time.Now()
 	if out, err := exec.CommandContext(ctx, "sha256sum", path).CombinedOutput(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// printed is the table of one row, without what says something of the machine.
+// printed is the table of one row, without the line about the machine.
 func printed(r Row, s Series) string {
 	var t Table
 	t.Add([]Row{r}, Record{r.Name: &s})
@@ -22,7 +22,7 @@ func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
 	}
 }
 
-func TestMissedGoalIsTold(t *testing.T) {
+func TestMissedGoalIsMarked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		goal Goal
@@ -42,7 +42,7 @@ func TestMissedGoalIsTold(t *testing.T) {
 	}
 }
 
-func TestRowThatWasNotMeasuredSaysSo(t *testing.T) {
+func TestRowWithoutFiguresIsListedAsNotMeasured(t *testing.T) {
 	t.Parallel()
 	var some Table
 	some.Add([]Row{{Name: "a", Unit: Size, Goal: Under(1, Size)}}, Record{})
@@ -51,7 +51,7 @@ func TestRowThatWasNotMeasuredSaysSo(t *testing.T) {
 	}
 }
 
-func TestGapsOfAHandRunLieBetweenItsFrames(t *testing.T) {
+func TestGapsLieBetweenFrames(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	run := BlenderRun{Begins: []time.Time{at(0), at(5), at(12)}, Saves: []time.Time{at(4), at(10), at(15)}}

@@ -1,7 +1,8 @@
 // Package scale measures a server under a thousand workers or a thousand watchers.
 //
-// What always holds: the server is a process of its own; its store is audited at the end.
-// Workers are synthetic: they render nothing. Start reading at Workers.
+// What always holds: the server is a process of its own, so that its memory is its own;
+// its store is audited after the workers' run. Workers are synthetic: they render
+// nothing. Start reading at Workers.
 package scale
 
 import (
@@ -26,10 +27,10 @@ const (
 	scaleFrame    = 50 * time.Millisecond
 )
 
-// Workers has a thousand synthetic workers render the largest job on one
-// server, a process of its own, and then audits the store: no frame is lost, and
-// none is there twice. Beside it a tenth of the frames on ten workers. It is one
-// round, whatever -rounds says.
+// Workers has a thousand synthetic workers render the largest job on one server and then
+// audits the store: no frame is lost, and none is there twice. The baseline is a tenth
+// of the frames on ten workers, so the ratio is what the crowd costs. It is one round,
+// whatever -rounds says, because it takes minutes.
 func Workers(engine string) rounds.Group {
 	rate, memory := "scale/"+engine+" frames a second", "scale/"+engine+" server memory"
 	baseline := fmt.Sprintf("%d workers, %d frames", scaleFew, scaleFrames/scaleFewShare)
@@ -55,24 +56,25 @@ func Workers(engine string) rounds.Group {
 	}
 }
 
-// scaled is what came of a run.
+// scaled is the result of one run.
 type scaled struct {
-	rate   float64 // frames a second, from the first that was accepted to the last
-	memory float64 // bytes of the server
+	rate   float64 // frames per second, from the first accepted frame to the last
+	memory float64 // most that was resident in the server, in bytes
 }
 
+// scaleRun renders one job with so many workers on a new server and audits its store.
 func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames int) (out scaled, err error) {
 	s, err := serve(ctx, b, engine)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	stop, err := s.crowd(ctx, workers, scaleFrame)
+	stop, err := s.startWorkers(ctx, workers, scaleFrame)
 	if err != nil {
 		return out, err
 	}
 	defer stop()
-	b.Say("%s: %d workers are there, %d frames begin", engine, workers, frames)
+	b.Say("%s: %d workers are registered, %d frames begin", engine, workers, frames)
 	job, err := s.start(ctx, frames)
 	if err != nil {
 		return out, err
@@ -86,7 +88,7 @@ func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames
 			first = last
 		}
 		if e.Frame.FramesCompleted%(scaleFrames/10) == 0 {
-			b.Say("%s: %d frames are in", engine, e.Frame.FramesCompleted)
+			b.Say("%s: %d frames are accepted", engine, e.Frame.FramesCompleted)
 		}
 	})
 	if err != nil {
@@ -102,7 +104,7 @@ func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames
 	return out, s.audit(ctx)
 }
 
-// start has frames 1 to n rendered.
+// start uploads the scene and starts a job over frames 1 to n.
 func (s *server) start(ctx context.Context, n int) (*client.Job, error) {
 	file, err := os.Open(s.scene)
 	if err != nil {
@@ -117,8 +119,8 @@ func (s *server) start(ctx context.Context, n int) (*client.Job, error) {
 	return s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
-// Watchers has a crowd follow one job, and measures how old a change is when
-// they receive it. Beside it one watcher alone.
+// Watchers has a thousand clients follow one job and measures how old a change is when
+// they receive it. The baseline is one watcher alone.
 func Watchers(engine string) rounds.Group {
 	name := fmt.Sprintf("watch/%s %d watchers, age of 99 %% of the events", engine, scaleWatchers)
 	return rounds.Group{
@@ -132,7 +134,7 @@ func Watchers(engine string) rounds.Group {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.stop()) }()
-			stop, err := s.crowd(ctx, 1, watchFrame)
+			stop, err := s.startWorkers(ctx, 1, watchFrame)
 			if err != nil {
 				return err
 			}
@@ -159,8 +161,9 @@ const (
 	watchFrame    = 100 * time.Millisecond
 )
 
-// watched renders a job while n watchers follow it and returns the age, in
-// seconds, that 99 of 100 events they received of a changed job did not exceed.
+// watched renders a job while n watchers follow it, and returns the age in seconds that
+// 99 of 100 of the received changes did not exceed. All watchers share one transport
+// without a limit, so that no event waits for a connection.
 func (s *server) watched(ctx context.Context, n int) (float64, error) {
 	job, err := s.start(ctx, watchFrames)
 	if err != nil {

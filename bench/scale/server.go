@@ -28,19 +28,21 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// server is svc serve in a process of its own, and what a caller needs.
+// server is svc serve in a process of its own, and what a caller and workers need.
 type server struct {
 	b       *rounds.Run
 	process *exec.Cmd
-	store   app.Config // of the same store
-	drop    func() error
+	store   app.Config   // opens the same store in this process, for keys and audit
+	drop    func() error // removes the database; call it after stop
 	url     string
 	client  *client.Client
-	account string
-	nodes   []string // the workers' keys
-	scene   string
+	account string   // an account key, for watchers
+	nodes   []string // node keys, one for each worker
+	scene   string   // path of the .blend
 }
 
+// serve makes the store and its keys and starts the server. The caller ends it with
+// stop.
 func serve(ctx context.Context, b *rounds.Run, engine string) (s *server, err error) {
 	s = &server{b: b, store: app.Config{Log: slog.New(slog.DiscardHandler)}, drop: func() error { return nil }}
 	if s.store.Data, err = b.Dir("scale-"); err != nil {
@@ -67,7 +69,7 @@ func serve(ctx context.Context, b *rounds.Run, engine string) (s *server, err er
 	return s, nil
 }
 
-// prepare makes the keys, before the server is there.
+// prepare makes the keys directly in the store, before the server runs.
 func (s *server) prepare(ctx context.Context) (agent string, err error) {
 	service, err := app.Open(ctx, s.store)
 	if err != nil {
@@ -100,7 +102,8 @@ func (s *server) prepare(ctx context.Context) (agent string, err error) {
 	return agent, err
 }
 
-// launch builds svc and starts it.
+// launch builds svc, starts it and waits for the line with its address. Its limits are
+// high enough that the rate limit never answers: it is not what is measured.
 func (s *server) launch(ctx context.Context) error {
 	binary := filepath.Join(s.b.Folder, "svc")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/svc").CombinedOutput(); err != nil {
@@ -136,12 +139,12 @@ func (s *server) launch(ctx context.Context) error {
 	return errors.Join(errors.New("svc serve ended before it listened"), s.process.Wait())
 }
 
-// stop ends the server and removes its database.
+// stop ends the server as an operator does, waits for it and removes its database.
 func (s *server) stop() error {
 	return errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait(), s.drop())
 }
 
-// audit checks every promise over the store.
+// audit checks the whole store, and returns each breach as an error.
 func (s *server) audit(ctx context.Context) (err error) {
 	service, err := app.Open(ctx, s.store)
 	if err != nil {
@@ -155,9 +158,10 @@ func (s *server) audit(ctx context.Context) (err error) {
 	return err
 }
 
-// crowd starts workers that render nothing, and returns when all have
-// registered; stop ends them.
-func (s *server) crowd(ctx context.Context, n int, frameTime time.Duration) (stop func(), err error) {
+// startWorkers starts n workers that render nothing, and returns when all of them have
+// registered; stop ends them and waits. Without that wait, the first frames would be
+// rendered by the few that were first.
+func (s *server) startWorkers(ctx context.Context, n int, frameTime time.Duration) (stop func(), err error) {
 	root, err := s.b.Dir("workers-")
 	if err != nil {
 		return nil, err
@@ -169,7 +173,7 @@ func (s *server) crowd(ctx context.Context, n int, frameTime time.Duration) (sto
 	failed := make(chan error, n)
 	for i := range n {
 		w := worker.New(worker.Config{
-			Farm:     present{farmapi.NewClient(s.url, s.nodes[i]), there},
+			Farm:     registered{farmapi.NewClient(s.url, s.nodes[i]), there},
 			Renderer: synthetic.Renderer{FrameTime: frameTime, Jitter: 0.5},
 			WorkDir:  filepath.Join(root, fmt.Sprint(i)), Name: fmt.Sprint("scale-", i), Log: slog.New(slog.DiscardHandler),
 		})
@@ -193,28 +197,31 @@ func (s *server) crowd(ctx context.Context, n int, frameTime time.Duration) (sto
 	return stop, nil
 }
 
-// present is a farm that tells when a worker has registered.
-type present struct {
+// registered wraps the workers' API and reports on there when a worker has registered.
+type registered struct {
 	worker.Farm
 	there chan<- struct{}
 }
 
-func (p present) Register(ctx context.Context, r farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
+// Register implements worker.Farm. A worker may register again, which is not reported.
+func (p registered) Register(ctx context.Context, r farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
 	reply, err := p.Farm.Register(ctx, r)
 	if err == nil {
 		select {
 		case p.there <- struct{}{}:
-		default: // once more, after a refusal
+		default: // this worker has been counted
 		}
 	}
 	return reply, err
 }
 
-// changedAt comes before the time of a job's last change in its events.
+// changedAt stands before the time of the job's last change in its events. Finding it as
+// bytes costs far less than decoding: a thousand watchers share the machine with the
+// server that they measure.
 var changedAt = []byte(`"updated_at":"`)
 
-// watch follows a job to its end and returns how old each change was, in
-// seconds, when it came.
+// watch follows a job to its end and returns how old each change was, in seconds, when
+// it arrived. The first event is left out: its age is when the watcher came.
 func (s *server) watch(ctx context.Context, with *http.Client, jobID string) (ages []float64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/renders/"+jobID+"/events", nil)
 	if err != nil {
@@ -245,7 +252,7 @@ func (s *server) watch(ctx context.Context, with *http.Client, jobID string) (ag
 		if err != nil {
 			return nil, err
 		}
-		if last != "" { // the first is as old as the watcher's coming makes it
+		if last != "" {
 			ages = append(ages, time.Since(changed).Seconds())
 		}
 		last = string(text)

@@ -20,15 +20,15 @@ import (
 // What a round of leases is made of.
 const (
 	leaseQueue    = "frame" // the one that dispatch chooses from
-	leaseBacklog  = 10000   // rows that wait: the largest job
+	leaseBacklog  = 10000   // due rows: the frames of the largest job
 	leasesMeasure = 2000    // of them, claimed and finished while the clock runs
-	atOnce        = 16      // frames that a worker asks for at most
+	atOnce        = 16      // rows in one claim, as a worker asks for them
 )
 
-// Lease measures how fast work goes through the lease engine when many take
-// it: one piece at a time from the whole queue, and as workers do, several at a
-// time of one job. Each claim and each finish is a transaction of its own. Beside
-// it: claims and finishes of one piece that change one row and do no more.
+// Lease measures how fast work passes through the lease engine when many claim it: one
+// row at a time from the whole queue, and, as workers do, several rows of one job at a
+// time. Each claim and each finish is a transaction of its own. The baseline is half
+// the rate of one-row commits, since each row costs one claim and one finish.
 func Lease(engine string) rounds.Group {
 	note := fmt.Sprintf("%d claimers, %d rows waiting; each commit is an fsync, and the baseline what the disk gives", rounds.Claimers, leaseBacklog)
 	if engine == "postgres" {
@@ -52,6 +52,8 @@ func rowManyLeases(engine string) string {
 	return fmt.Sprintf("lease/%s, %d of one job at a time", engine, atOnce)
 }
 
+// measureLeases gives every round subjects of its own, so that no round meets rows of an
+// earlier one.
 func measureLeases(ctx context.Context, b *rounds.Run, into rounds.Record, engine string) error {
 	return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, _ string) error {
 		round := 0
@@ -81,8 +83,9 @@ func measureLeases(ctx context.Context, b *rounds.Run, into rounds.Record, engin
 	})
 }
 
-// leaseRate fills the queue, lets the claimers at it, who take n pieces at a
-// time, and empties it again. It returns pieces a second.
+// leaseRate fills the queue, has the claimers take n rows at a time, empties the queue
+// and returns rows per second. Filling and emptying are not timed. A claim that gets
+// fewer than n rows is an error: there are always enough.
 func leaseRate(ctx context.Context, store *db.DB, subject string, n int, claim func(tx *db.Tx, holder string) ([]lease.Lease, error)) (float64, error) {
 	err := store.Write(ctx, func(tx *db.Tx) error {
 		return lease.AddSpan(ctx, tx, leaseQueue, subject, 1, 1, leaseBacklog)
@@ -90,7 +93,7 @@ func leaseRate(ctx context.Context, store *db.DB, subject string, n int, claim f
 	if err != nil {
 		return 0, err
 	}
-	rate, err := rounds.Crowd(rounds.Claimers, leasesMeasure/n, func(claimer int) error {
+	rate, err := rounds.Throughput(rounds.Claimers, leasesMeasure/n, func(claimer int) error {
 		holder := fmt.Sprintf("claimer-%d", claimer)
 		var got []lease.Lease
 		err := store.Write(ctx, func(tx *db.Tx) (err error) {

@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
+// What the log is made of, and what one round does with it.
 const (
 	logLeaves   = 1 << 20 // of the log at the start
 	logReceipts = 2000    // signed and appended while the clock runs
@@ -28,10 +29,10 @@ const (
 	logAtOnce   = 1 << 9  // rows in one statement that fills
 )
 
-// ReceiptLog measures a log of a million receipts: how many more it takes
-// when many complete at once, each signed and appended in a transaction of its
-// own, beside commits of one row; and how long the proof of any of them takes,
-// with its signed checkpoint, beside reading one row.
+// ReceiptLog measures a log of a million receipts: how many more it takes per second
+// when many jobs complete at once, each signed and appended in a transaction of its own,
+// beside commits of one row; and how long a proof of any of them takes, with its signed
+// checkpoint, beside reading one row.
 func ReceiptLog(engine string) rounds.Group {
 	note := "each commit is an fsync, and the next append waits for it"
 	if engine == "postgres" {
@@ -93,9 +94,10 @@ func measureReceiptLog(ctx context.Context, b *rounds.Run, into rounds.Record, e
 	})
 }
 
-// receiptRate is how many receipts a second are signed and appended.
+// receiptRate is how many receipts per second are signed and appended. Signing needs the
+// index, so it happens inside the transaction that appends.
 func receiptRate(ctx context.Context, store *db.DB, r receipt.Receipt, key receipt.Key) (float64, error) {
-	return rounds.Crowd(rounds.Claimers, logReceipts, func(int) error {
+	return rounds.Throughput(rounds.Claimers, logReceipts, func(int) error {
 		return store.Write(ctx, func(tx *db.Tx) error {
 			_, err := receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
 				own := r
@@ -111,7 +113,7 @@ func receiptRate(ctx context.Context, store *db.DB, r receipt.Receipt, key recei
 	})
 }
 
-// readTime is how long one of several read transactions takes.
+// readTime is the mean time of one read transaction, in seconds.
 func readTime(ctx context.Context, store *db.DB, do func(tx *db.Tx, i int64) error) (float64, error) {
 	began := time.Now()
 	for i := range int64(logProofs) {
@@ -122,8 +124,9 @@ func readTime(ctx context.Context, store *db.DB, do func(tx *db.Tx, i int64) err
 	return time.Since(began).Seconds() / logProofs, nil
 }
 
-// fillLog writes what a million appends would leave, a statement for many rows.
-// The number of leaves is a power of two, so that the tree's edge is its root.
+// fillLog writes what a million appends would leave, in statements of many rows. The
+// number of leaves is a power of two, so the tree has a single peak: its root. Only
+// every eighth level is stored, as the log's tiles are.
 func fillLog(ctx context.Context, store *db.DB, plain *sql.DB) error {
 	if err := store.Write(ctx, func(tx *db.Tx) error { return receiptlog.Name(ctx, tx, "bench.example.com/log") }); err != nil {
 		return err
@@ -159,6 +162,7 @@ func fillLog(ctx context.Context, store *db.DB, plain *sql.DB) error {
 	return errors.Join(err, tx.Commit())
 }
 
+// parents computes the level of the tree above a full one.
 func parents(level []tlog.Hash) []tlog.Hash {
 	above := make([]tlog.Hash, len(level)/2)
 	for i := range above {

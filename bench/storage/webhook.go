@@ -14,21 +14,21 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// What a round of webhooks is made of. Workspaces have as many endpoints as they
-// may; each endpoint is an HTTPS server of its own.
+// What a round of webhooks is made of. Workspaces have as many endpoints as the
+// interface allows; each endpoint is an HTTPS server of its own.
 const (
 	hookEndpoints = 100
-	hookBacklog   = 2000 // deliveries that wait when the clock starts
+	hookBacklog   = 2000 // deliveries that are due when the clock starts
 	hookAtOnce    = 64   // calls that the plain client has open at once
-	hookJobs      = 100  // that end one behind the other while delays are taken
+	hookJobs      = 100  // that end one after the other while delays are measured
 	hookPause     = 50 * time.Millisecond
-	hookPasses    = 2 // of a round beside the two that hinder, and as many without
-	// hookNeed is the deliveries a second that a large service needs: 36,000 jobs end
-	// in an hour, each received by ten endpoints.
+	hookPasses    = 2 // of each round with the two slow endpoints, and as many without
+	// hookNeed is the deliveries per second that a large service needs: 36,000 jobs
+	// end in an hour, each delivered to ten endpoints.
 	hookNeed = 100
 )
 
-// hookRows are the names of a database's rows.
+// hookRows are the names of one engine's rows.
 type hookRows struct{ rate, half, most, beside string }
 
 func hookRowsOf(engine string) hookRows {
@@ -39,12 +39,11 @@ func hookRowsOf(engine string) hookRows {
 	}
 }
 
-// Webhook measures how fast a backlog goes out, how long after the commit of
-// a job's end its receivers get it, and whether a dead receiver and one that
-// never answers delay the others. Beside the deliveries: the same bytes to the
-// same receivers by net/http alone, and for each call one row of the same
-// database updated and committed, which is the least that a delivery is. Beside
-// the delays: the calls alone.
+// Webhook measures how fast a backlog is delivered, how long after the commit of a job's
+// end its receivers get it, and whether a dead receiver and one that never answers delay
+// the others. Beside the deliveries: the same bytes to the same receivers by net/http
+// alone, and for each call one row of the same database updated and committed, which is
+// the least that a delivery is. Beside the delays: the calls alone.
 func Webhook(engine string) rounds.Group {
 	names := hookRowsOf(engine)
 	commits := "each commit is an fsync"
@@ -91,12 +90,12 @@ func (h *hookService) measure(ctx context.Context, b *rounds.Run, r rounds.Recor
 	}
 	for range hookPasses { // each has the other order: the machine's load drifts
 		err := b.Turns(func() error {
-			if err := h.hinder(ctx, true); err != nil {
+			if err := h.enableSlow(ctx, true); err != nil {
 				return err
 			}
 			some, err := h.delays(ctx, h.end)
 			beside = append(beside, some...)
-			return errors.Join(err, h.hinder(ctx, false))
+			return errors.Join(err, h.enableSlow(ctx, false))
 		}, func() error {
 			some, err := h.delays(ctx, h.end)
 			without = append(without, some...)
@@ -115,7 +114,7 @@ func (h *hookService) measure(ctx context.Context, b *rounds.Run, r rounds.Recor
 	)
 }
 
-// rate has a backlog wait and then be delivered, and returns deliveries a second.
+// rate lets a backlog build up, starts the deliveries and returns deliveries per second.
 func (h *hookService) rate(ctx context.Context) (float64, error) {
 	var jobs []hookJob
 	for n, waiting := 0, 0; waiting < hookBacklog; n++ {
@@ -141,13 +140,13 @@ func (h *hookService) rate(ctx context.Context) (float64, error) {
 	return float64(len(received)) / last.Sub(began).Seconds(), h.settle(ctx)
 }
 
-// plainRate is how many calls a second a plain client makes that commits a row
-// behind each.
+// plainRate is how many calls per second a plain client makes that commits one row after
+// each call.
 func (h *hookService) plainRate(ctx context.Context) (float64, error) {
 	defer h.clear()
 	body := h.body(id.New(id.Job))
 	var next atomic.Int64
-	return rounds.Crowd(hookAtOnce, hookBacklog, func(one int) error {
+	return rounds.Throughput(hookAtOnce, hookBacklog, func(one int) error {
 		if err := h.call(ctx, h.addresses[next.Add(1)%int64(len(h.addresses))], body); err != nil {
 			return err
 		}
@@ -156,8 +155,9 @@ func (h *hookService) plainRate(ctx context.Context) (float64, error) {
 	})
 }
 
-// delays has jobs end, one every hookPause whatever became of those before, and
-// returns how long after its end each arrived, in seconds.
+// delays has jobs end, one every hookPause whatever became of those before, and returns
+// how long after its end each was received, in seconds. A fixed pace keeps a slow system
+// from slowing down its own load.
 func (h *hookService) delays(ctx context.Context, end func(ctx context.Context, n int) (hookJob, error)) ([]float64, error) {
 	stop := h.drive(ctx)
 	defer stop()

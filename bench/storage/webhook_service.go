@@ -31,15 +31,15 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// hookService is the webhooks of a store, with receivers that listen in this
-// process. Its first workspace has two endpoints that are enabled only to hinder:
-// a dead one and a tarpit.
+// hookService is the webhooks of a store, with receivers that listen in this process.
+// Its first workspace has two endpoints that are enabled only to slow others down: a
+// dead one, and a tarpit that never answers.
 type hookService struct {
 	hooks      *webhook.Hooks
 	plain      *sql.DB // the same database
 	client     *http.Client
 	workspaces []string
-	hinderers  []string // endpoints of the first workspace
+	slow       []string // endpoints of the first workspace
 	addresses  []string // of who answers, as many of each workspace in turn
 	servers    []*httptest.Server
 	tarpit     chan struct{} // closed at the end
@@ -63,13 +63,13 @@ type hookHit struct {
 // hookReceiver is a receiver of a job's end.
 type hookReceiver struct{ jobID, host string }
 
-// hookFiller brings an event to the size of a job's.
+// hookFiller brings an event to the size of a real job's, in bytes.
 const hookFiller = 1500
 
-// hookLease is the life of a lane with its process.
+// hookLease is the life of the lease that a process has on an endpoint's lane.
 const hookLease = 20 * time.Second
 
-// hookWait bounds how long anything takes.
+// hookWait bounds every wait, so that a lost delivery ends the measurement with an error.
 const hookWait = 5 * time.Minute
 
 func openHooks(ctx context.Context, store *db.DB, plain *sql.DB) (*hookService, error) {
@@ -119,12 +119,13 @@ func (h *hookService) makeEndpoints(ctx context.Context, store *db.DB, roots *x5
 			return err
 		}
 		if n < 2 {
-			h.hinderers = append(h.hinderers, e.EndpointID)
+			h.slow = append(h.slow, e.EndpointID)
 		}
 	}
-	return h.hinder(ctx, false)
+	return h.enableSlow(ctx, false)
 }
 
+// listen starts a receiver whose certificate the service trusts, and returns its URL.
 func (h *hookService) listen(roots *x509.CertPool, handler http.HandlerFunc) (url string) {
 	s := httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // calls are cut off when a measurement ends
@@ -134,7 +135,7 @@ func (h *hookService) listen(roots *x509.CertPool, handler http.HandlerFunc) (ur
 	return s.URL
 }
 
-// answer takes a call as a good receiver does.
+// answer is a receiver that works: it answers 204 at once. The time is taken first.
 func (h *hookService) answer(w http.ResponseWriter, r *http.Request) {
 	at := time.Now()
 	var event struct {
@@ -150,7 +151,7 @@ func (h *hookService) answer(w http.ResponseWriter, r *http.Request) {
 	h.hits <- hookHit{hookReceiver{event.Data.JobID, r.Host}, at}
 }
 
-// hang takes a call and never answers.
+// hang is a receiver that takes a call and never answers.
 func (h *hookService) hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only then is the caller's end noticed
 	select {
@@ -159,6 +160,7 @@ func (h *hookService) hang(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// close ends the receivers. Calls in the tarpit must be let go first.
 func (h *hookService) close() {
 	close(h.tarpit)
 	h.client.CloseIdleConnections()
@@ -168,9 +170,9 @@ func (h *hookService) close() {
 	}
 }
 
-// hinder brings the dead endpoint and the tarpit in, or takes them out.
-func (h *hookService) hinder(ctx context.Context, yes bool) error {
-	for _, endpointID := range h.hinderers {
+// enableSlow enables or disables the dead endpoint and the tarpit.
+func (h *hookService) enableSlow(ctx context.Context, yes bool) error {
+	for _, endpointID := range h.slow {
 		if _, err := h.hooks.Change(ctx, h.workspaces[0], endpointID, webhook.Change{Enabled: &yes}); err != nil {
 			return err
 		}
@@ -190,7 +192,8 @@ func (h *hookService) drive(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// place says which workspace has job number n, and who of it answer.
+// place returns the workspace that has job number n, and those of its endpoints that
+// answer.
 func (h *hookService) place(n int) (workspaceID string, addresses []string) {
 	const each = contract.MaxWebhookEndpoints
 	one := n % len(h.workspaces)
@@ -252,8 +255,8 @@ func (h *hookService) call(ctx context.Context, address string, body []byte) err
 	return errors.Join(err, answer.Body.Close())
 }
 
-// await waits until all who answer have received the end of all jobs, and returns
-// when each first did.
+// await waits until every endpoint that answers has received the end of every job, and
+// returns the first call of each. Repeated calls are counted in again.
 func (h *hookService) await(ctx context.Context, jobs []hookJob) (received []hookHit, err error) {
 	ctx, cancel := context.WithTimeout(ctx, hookWait)
 	defer cancel()
@@ -292,7 +295,7 @@ func (h *hookService) settle(ctx context.Context) error {
 			return errors.New("deliveries that were taken still wait")
 		}
 		err := h.plain.QueryRowContext(ctx, "SELECT count(*) FROM webhook_delivery WHERE status = 'pending' AND endpoint_id NOT IN ($1, $2)",
-			h.hinderers[0], h.hinderers[1]).Scan(&waiting)
+			h.slow[0], h.slow[1]).Scan(&waiting)
 		if err != nil {
 			return err
 		}
