@@ -1,13 +1,16 @@
-// Package api is the HTTP API: the /v1 and /node/v1 routes and the OpenAPI document
-// that describes them. Here are the routes of uploads, quotes and jobs; public,
-// account and webhooks have the others.
+// Package api is the HTTP API: the /v1 and /node/v1 routes and the OpenAPI
+// document that describes them. This package has the routes of uploads, quotes
+// and jobs; the packages public, account and webhooks beside it have the
+// others.
 //
-// What always holds: a handler translates and calls one package below; it returns
-// every error, which package front answers; a credential is checked before the body
-// is read; the document describes what is served, because it is made from the
-// handlers' types.
+// What always holds: a handler translates and calls one package below. It
+// returns every error, which package front answers. A credential is checked
+// before the body is read. The document describes what is served, because it is
+// made from the handlers' types.
 //
 // The work packages decide. Start reading at Routes, then uploads.go.
+// idempotency.go repeats answers, upload_form.go reads forms, upload_headers.go
+// the nine headers of spec 4.2.
 package api
 
 import (
@@ -39,7 +42,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Config is what the API is made from.
+// Config holds what the API is made from. For Document alone only Links is
+// needed. The package closes none of its fields.
 type Config struct {
 	DB        *db.DB
 	Jobs      *job.Jobs
@@ -49,30 +53,34 @@ type Config struct {
 	Intake    *intake.Intake
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
-	// Sealed keeps the answers that are stored for idempotency keys.
+	// Sealed encrypts the answers that are stored for idempotency keys, since
+	// an answer can show a webhook's secret.
 	Sealed *seal.Keys
 	Links  links.Links
-	// OpenID is the issuer that people can sign in by; nil = none.
+	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Issuer
 	// Pages shows browsers how a sign-in goes.
 	Pages account.Pages
-	// UploadStall is how long an upload may send nothing; 0 means a minute.
+	// UploadStall is how long an upload may go without a new byte; 0 means one
+	// minute.
 	UploadStall time.Duration
-	// Rate is what /limits says of the rate limit; the zero Policy means the
-	// contract's figures.
+	// Rate is the policy that /limits shows; the zero Policy shows the
+	// contract's figures. Package front enforces it.
 	Rate   ratelimit.Policy
 	Errors *front.Errors
 	Log    *slog.Logger
 }
 
-// server holds what the job routes use.
+// server has the handlers of uploads, quotes and jobs. It is safe for
+// concurrent use.
 type server struct {
 	Config
 	Guard *operation.Guard
 }
 
-// Routes adds the routes to mux and returns what writes the OpenAPI document that
-// describes them.
+// Routes adds the routes to mux and returns a function that returns the OpenAPI
+// document that describes them. The function encodes the document once, at its
+// first call; its callers share the bytes and must not change them.
 func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	guard := operation.NewGuard(c.DB, c.Links.PublicURL)
 	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
@@ -96,11 +104,15 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	return served.Text
 }
 
-// Document is the OpenAPI document of a service that is reached at publicURL.
+// Document returns the OpenAPI document of a service at publicURL, without a
+// running service. Its handlers are registered and never called.
 func Document(publicURL string) []byte {
 	return Routes(http.NewServeMux(), Config{Links: links.Links{PublicURL: publicURL}})()
 }
 
+// config returns huma's configuration. Everything that huma would serve or add
+// by itself is switched off: its own document routes, its $schema members, and
+// its fallback to another format.
 func config(publicURL string) huma.Config {
 	c := huma.DefaultConfig("svc: Blender Cycles renders at a locked price", contract.OpenAPIVersion)
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by us

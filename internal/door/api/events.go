@@ -19,14 +19,16 @@ import (
 	"svc.example/internal/work/watch"
 )
 
+// eventsInput selects where an event stream begins and what it contains.
 type eventsInput struct {
 	JobID       string `path:"job_id"`
 	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on behind it."`
 	Previews    bool   `query:"previews" default:"true" doc:"Whether previews are wanted; of the frames before this connection, those of the newest 24 come."`
 }
 
-// cursor reads an event id: the last event sent, a dot, and the last preview sent.
-// Without a dot the stream has no previews.
+// cursor parses an event id: the last event sent, a dot, and the last preview
+// sent. Without a dot it comes from a stream without previews; the previews
+// then continue from the same position. Errors: invalid_request.
 func cursor(id string) (c watch.Cursor, err error) {
 	if id == "" {
 		return c, nil
@@ -43,12 +45,12 @@ func cursor(id string) (c watch.Cursor, err error) {
 	return c, nil
 }
 
-// reconnectAfter is how long a watcher waits to reconnect when the service stops.
+// reconnectAfter is how long a watcher should wait before it reconnects when
+// the service stops. By then another process serves it.
 const reconnectAfter = time.Second
 
-// events registers a stream of server-sent events: `job` carries the
-// RenderObject, `frame` an accepted frame, `preview` a small picture of one. It
-// ends after the terminal state.
+// events registers the stream of server-sent events of decisions 5. It ends
+// after the terminal state.
 func (s *server) events(api huma.API, op huma.Operation) {
 	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame, `event: preview` a small JPEG of one, base64 in `data`. " +
 		"Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server; its first number grows with every durable change of the job. " +
@@ -86,15 +88,20 @@ func (s *server) events(api huma.API, op huma.Operation) {
 	})
 }
 
-// eventStream writes server-sent events to one watcher.
+// eventStream writes server-sent events to one watcher. One goroutine uses it.
 type eventStream struct {
 	previews bool
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	begun    bool
-	broken   bool
+	// begun says that the status and headers are sent.
+	begun bool
+	// broken says that a write failed: the watcher is gone, which is no error
+	// to log.
+	broken bool
 }
 
+// begin sends the headers once. Waiting with them until the first event would
+// leave a watcher of a quiet job without a response.
 func (e *eventStream) begin() {
 	if e.begun {
 		return
@@ -103,11 +110,12 @@ func (e *eventStream) begin() {
 	h := e.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
+	// nginx would otherwise hold back events until its buffer is full.
 	h.Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	e.w.WriteHeader(http.StatusOK)
 }
 
-// send writes events, all at once.
+// send writes events in one piece, so that a burst of frames costs one flush.
 func (e *eventStream) send(events []watch.Delivery) error {
 	text := &bytes.Buffer{}
 	for _, ev := range events {
@@ -116,6 +124,7 @@ func (e *eventStream) send(events []watch.Delivery) error {
 	return e.write(text.Bytes())
 }
 
+// id writes a position as an event id: the inverse of cursor.
 func (e *eventStream) id(c watch.Cursor) string {
 	if !e.previews {
 		return strconv.FormatInt(c.Seq, 10)
@@ -123,14 +132,16 @@ func (e *eventStream) id(c watch.Cursor) string {
 	return fmt.Sprintf("%d.%d", c.Seq, c.Preview)
 }
 
-// reconnect asks the watcher to open another stream: this one ends.
+// reconnect tells the watcher when to open another stream; this one ends.
 func (e *eventStream) reconnect() error {
 	return e.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds()))
 }
 
-// idle keeps the watcher and the proxies between from closing a quiet stream.
+// idle sends a comment line, so that neither the watcher nor a proxy closes a
+// quiet stream.
 func (e *eventStream) idle() error { return e.write([]byte(": alive\n\n")) }
 
+// write sends text and flushes it.
 func (e *eventStream) write(text []byte) error {
 	e.begin()
 	_, err := e.w.Write(text)

@@ -18,7 +18,9 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// examples are those of every operation, with URLs built by at.
+// examples returns the examples of every operation, with URLs built by at. The
+// handlers' own types make them, so an example cannot have a member that the
+// response does not have.
 func examples(at links.Links) document.Examples {
 	bodies := jobExamples(at)
 	maps.Copy(bodies, public.Examples(at))
@@ -27,8 +29,8 @@ func examples(at links.Links) document.Examples {
 	return document.Examples{Bodies: bodies, Operations: operationExamples(at)}
 }
 
-// operationExamples are those of operations that share a schema and show
-// different states.
+// operationExamples returns examples for operations that share a schema but
+// show different states of a job.
 func operationExamples(at links.Links) map[string]document.Example {
 	started := func(status job.Status) any { return sample.Job(at, job.FlowJobAPI, status) }
 	older := func(status job.Status) any { return sample.Job(at, job.FlowPublicV1, status) }
@@ -42,7 +44,7 @@ func operationExamples(at links.Links) map[string]document.Example {
 	}
 }
 
-// jobExamples are the bodies of quotes and jobs, by schema.
+// jobExamples returns the bodies of quotes and jobs, by schema name.
 func jobExamples(at links.Links) map[string]any {
 	var preflight preflightOutput
 	b := &preflight.Body

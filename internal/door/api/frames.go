@@ -13,6 +13,8 @@ import (
 	"svc.example/internal/ground/db"
 )
 
+// frameBody is an accepted frame (decisions 5). Sizes are bytes, width and
+// height pixels.
 type frameBody struct {
 	Frame         int       `json:"frame"`
 	File          string    `json:"file"`
@@ -37,13 +39,15 @@ type framesOutput struct {
 	}
 }
 
+// previewInput names a frame of a job.
 type previewInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
 	operation.Conditional
 }
 
-// frames registers the routes of a job's frames, previews and log.
+// frames registers the routes of a job's frames, previews and log. They exist
+// for account keys only (decisions 5).
 func (s *server) frames(api huma.API, d jobRoutes) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
 		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
@@ -70,6 +74,8 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 		if err != nil {
 			return nil, err
 		}
+		// The tag is the hash of the frame's file. It is known from a row, so a
+		// caller that has the preview costs no decoding.
 		tag := `"` + found.SHA256 + `"`
 		known := in.Matches(tag)
 		var picture []byte
@@ -108,7 +114,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 	})
 }
 
-// streamed describes a 200 that is no JSON.
+// streamed describes a 200 that is not JSON.
 func streamed(kind, what string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {
 		Description: what, Content: map[string]*huma.MediaType{kind: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},

@@ -22,32 +22,40 @@ import (
 	"svc.example/internal/ground/idempotency"
 )
 
-// replayedHeader tells that an answer is the stored one.
+// replayedHeader marks a response as the stored one (decisions 7).
 const replayedHeader = "Idempotency-Replayed"
 
-// heldRequest is the answer of a request that holds its Idempotency-Key: kept in the
-// transaction of the request's effect, then heard by the caller.
+// heldRequest is a request that holds its Idempotency-Key. Its answer is stored
+// in the transaction of its effect, and only then sent.
 type heldRequest struct {
-	hold   *idempotency.Hold
-	status int    // of every success of the operation
-	body   []byte // nil until keep
+	hold *idempotency.Hold
+	// status is that of every success of the operation.
+	status int
+	// body is the stored answer; nil until keep has run.
+	body []byte
 }
 
 // heldRequestKey finds the heldRequest of a request in its context.
 type heldRequestKey struct{}
 
-// keyed says what an Idempotency-Key of a request stands for; the fingerprint is
-// "" when the request came without a key. What it has read of the body it puts
-// back.
+// fingerprinter returns what makes two requests with the same key equal. It
+// returns "" for a request without a key. If it reads the body it puts back
+// what it has read.
 type fingerprinter func(r *http.Request) (fingerprint string, err error)
 
-// once answers a repeated request with the first one's answer, which the route's
-// handler keeps: see keep. It runs behind the credential's check: keys belong to a
+// idempotent returns the middleware of decisions 7: repeating a request returns
+// the first answer. The route's handler stores that answer, see keep. The
+// middleware runs after the credential check, because keys count within a
 // workspace.
+//
+// Errors: idempotency_key_reused, idempotency_in_progress, invalid_request, and
+// those of the fingerprinter.
 func (s *server) idempotent(of fingerprinter) operation.Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		key := r.Header.Get(operation.IdempotencyKey)
+		// The fingerprinter reads the body before huma does, so the stall
+		// timeout has to start here.
 		if key != "" {
 			s.setStallTimeout(r, w)
 		}
@@ -80,13 +88,18 @@ func (s *server) idempotent(of fingerprinter) operation.Middleware {
 	}
 }
 
-// answerPlace is what kept answers are sealed for: one may show a webhook's
-// secret.
+// answerPlace is the context that stored answers are sealed for. The value is
+// part of what is stored and must not change.
 const answerPlace = "idempotent answer"
 
-// keep keeps the answer of a request under its Idempotency-Key, if it has one, in the
-// transaction of the request's effect: of the two there is never one alone, wherever
-// the process is killed. Every route behind once calls it, or effect, or keepAlone.
+// keep stores the answer of a request under its Idempotency-Key, in the
+// transaction of the request's effect. A kill at any moment leaves both or
+// neither: never a charged job whose repetition is charged again. Without a key
+// it does nothing.
+//
+// Every route behind idempotent calls keep, effect or keepAlone. A route that
+// calls none of them fails each request with a key (see held), so a test
+// notices.
 func (s *server) keep(ctx context.Context, tx *db.Tx, answer any) error {
 	k, _ := ctx.Value(heldRequestKey{}).(*heldRequest)
 	if k == nil {
@@ -100,7 +113,8 @@ func (s *server) keep(ctx context.Context, tx *db.Tx, answer any) error {
 	return k.hold.Finish(ctx, tx, idempotency.Answer{Status: k.status, Body: []byte(s.Sealed.Seal(k.body, answerPlace))})
 }
 
-// effect runs work in one transaction and keeps its answer there.
+// effect runs work in one transaction and stores its answer in the same one.
+// work can run more than once, as db.DB.Write says; only the last run counts.
 func effect[T any](ctx context.Context, s *server, work func(*db.Tx) (T, error)) (answer T, err error) {
 	err = s.DB.Write(ctx, func(tx *db.Tx) error {
 		if answer, err = work(tx); err != nil {
@@ -111,7 +125,8 @@ func effect[T any](ctx context.Context, s *server, work func(*db.Tx) (T, error))
 	return answer, err
 }
 
-// keepAlone keeps the answer of a request that changes nothing.
+// keepAlone stores the answer of a request that changes nothing, in a
+// transaction of its own.
 func (s *server) keepAlone(ctx context.Context, answer any) error {
 	if ctx.Value(heldRequestKey{}) == nil {
 		return nil
@@ -119,7 +134,7 @@ func (s *server) keepAlone(ctx context.Context, answer any) error {
 	return s.DB.Write(ctx, func(tx *db.Tx) error { return s.keep(ctx, tx, answer) })
 }
 
-// replay gives a kept answer again.
+// replay sends a stored answer again.
 func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 	body, err := s.Sealed.Open(string(answer.Body), answerPlace)
 	if err != nil {
@@ -130,8 +145,13 @@ func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 	write(ctx, answer.Status, body)
 }
 
-// held runs a request that has its key. A success is heard as it was kept, so a
-// repeated request hears the same bytes; a route that kept none has none.
+// held runs a request that holds its key. A success is sent with the stored
+// bytes, so that a repetition gets the same ones. An error is sent as it is,
+// and the key becomes free: the caller may correct the request and reuse the
+// key.
+//
+// Release runs in any case. If the process dies first, the hold lapses within
+// 10 seconds (decisions 7).
 func (s *server) held(ctx huma.Context, k *heldRequest, next func(huma.Context)) {
 	defer func() {
 		if err := k.hold.Release(ctx.Context()); err != nil {
@@ -150,16 +170,19 @@ func (s *server) held(ctx huma.Context, k *heldRequest, next func(huma.Context))
 	}
 }
 
+// write sends a JSON body.
 func write(ctx huma.Context, status int, body []byte) {
 	ctx.SetHeader("Content-Type", "application/json")
 	ctx.SetStatus(status)
 	_, _ = ctx.BodyWriter().Write(body) // a failed write means the caller is gone
 }
 
-// humaContext names the embedded interface: as Context it would hide the method.
+// humaContext renames the embedded interface: embedded as Context it would hide
+// the method of that name.
 type humaContext = huma.Context
 
-// bufferedContext is a context whose status and body are held back.
+// bufferedContext is a context that holds back status and body, until it is
+// known whether the answer was stored.
 type bufferedContext struct {
 	humaContext
 	status int
@@ -172,12 +195,14 @@ func (c *bufferedContext) SetStatus(status int)  { c.status = status }
 func (c *bufferedContext) Status() int           { return c.status }
 func (c *bufferedContext) BodyWriter() io.Writer { return &c.body }
 
-// byBody tells requests apart by path and body: for JSON routes.
+// byBody is the fingerprinter of JSON routes: path and body. Errors:
+// invalid_request.
 func byBody(r *http.Request) (string, error) {
 	if r.Header.Get(operation.IdempotencyKey) == "" {
 		return "", nil
 	}
-	// One byte more than a body may have: that it is too large is found behind.
+	// One byte more than a body may have: huma finds a longer one and refuses
+	// it with its own code.
 	body, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
 		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
@@ -189,8 +214,9 @@ func byBody(r *http.Request) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// byUploadHeaders tells uploads of the older flow apart by the header group, and their
-// JSON form by its body.
+// byUploadHeaders is the fingerprinter of POST /renders: the nine headers of a
+// form, or the body of its JSON form. The form itself is not read: its size and
+// hash are part of the headers, and matches compares them later.
 func byUploadHeaders(r *http.Request) (string, error) {
 	if isJSON(r) {
 		return byBody(r)
@@ -202,11 +228,13 @@ func byUploadHeaders(r *http.Request) (string, error) {
 	return r.Header.Get(fingerprintName), nil
 }
 
-// uploadKeyPrefix begins the key of POST /uploads; the file's hash follows (spec
-// 4.4).
+// uploadKeyPrefix begins the key of POST /uploads; the file's SHA-256 follows
+// (spec 4.4).
 const uploadKeyPrefix = "upload-"
 
-// byHash tells uploads apart by the hash that their key carries.
+// byHash is the fingerprinter of POST /uploads: the hash that the key contains.
+// It is compared with the file's bytes after the upload. Errors:
+// invalid_request.
 func byHash(r *http.Request) (string, error) {
 	key := r.Header.Get(operation.IdempotencyKey)
 	if key == "" {

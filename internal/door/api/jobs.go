@@ -16,10 +16,12 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
+// jobInput names a job of the caller's workspace.
 type jobInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 }
 
+// downloadOutput is the RenderObject with the artifact's signed link.
 type downloadOutput struct {
 	Body struct {
 		job.Object
@@ -27,6 +29,7 @@ type downloadOutput struct {
 	}
 }
 
+// receiptOutput is the RenderObject with the receipt, readable and as signed.
 type receiptOutput struct {
 	Body struct {
 		job.Object
@@ -35,18 +38,20 @@ type receiptOutput struct {
 	}
 }
 
-// receiptEnvelope is a DSSE envelope.
+// receiptEnvelope is a DSSE envelope (decisions 8).
 type receiptEnvelope struct {
 	PayloadType string             `json:"payloadType"`
 	Payload     string             `json:"payload" doc:"Base64."`
 	Signatures  []receiptSignature `json:"signatures"`
 }
 
+// receiptSignature is one signature of an envelope.
 type receiptSignature struct {
 	KeyID string `json:"keyid"`
 	Sig   string `json:"sig" doc:"Base64."`
 }
 
+// proofOutput is the Proof of spec 2.9 with the members of decisions 8.
 type proofOutput struct {
 	Body struct {
 		OK             bool   `json:"ok" enum:"true"`
@@ -65,10 +70,12 @@ type proofOutput struct {
 }
 
 // jobRoutes are the routes of a job for one kind of key. Agent keys and account
-// keys have the same ones below different paths.
+// keys have the same routes under different paths.
 type jobRoutes struct {
-	prefix string // of the paths
-	thing  string // what operation ids call a job
+	// prefix begins the paths.
+	prefix string
+	// thing is the word for a job in operation ids: Job or Render.
+	thing  string
 	tag    string
 	scheme string
 	who    operation.Middleware
@@ -82,8 +89,9 @@ func (s *server) jobs(api huma.API) {
 	s.frames(api, v1)
 }
 
-// op describes a route of a job; verb is its operation id with Job where the
-// job stands.
+// op describes a route of a job. verb is the operation id with the word Job
+// where thing belongs. Every route has its credential check here, so none can
+// lack it.
 func (d jobRoutes) op(verb, method, path, summary string) huma.Operation {
 	return huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
@@ -122,6 +130,8 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }
 
+// proof returns what proves a completed job. Errors: render_not_found,
+// render_not_completed.
 func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) {
 	o, r, inclusion, err := s.Jobs.Proof(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {
@@ -135,6 +145,9 @@ func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) 
 	return out, nil
 }
 
+// receipt returns a completed job's receipt. The envelope is passed on as it
+// was signed; decoding and encoding it anew keeps its payload, which is base64.
+// Errors: render_not_found, render_not_completed.
 func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
 	o, r, err := s.Jobs.Receipt(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
+// preflightInput is the preflight request of spec 2.8.
 type preflightInput struct {
 	Body struct {
 		Filename   string `json:"filename" doc:"Ends with .blend."`
@@ -30,6 +31,8 @@ type preflightInput struct {
 	}
 }
 
+// preflightOutput is the answer of preflight (decisions 6). The price is in
+// cents.
 type preflightOutput struct {
 	Body struct {
 		OK             bool   `json:"ok" const:"true"`
@@ -47,7 +50,10 @@ type preflightOutput struct {
 }
 
 // renders registers the older flow: preflight, upload with reservation, submit
-// (spec 4.2).
+// (spec 4.1 and 4.2), and the upload by id (spec 4.4).
+//
+// The request bodies are described after registering: huma would otherwise read
+// and validate what the handlers read themselves.
 func (s *server) renders(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -110,6 +116,8 @@ func (s *server) renders(api huma.API) {
 	}
 }
 
+// preflight checks a plan and says its price. It locks nothing and knows no
+// file. Errors: unsupported_file, invalid_frame_range, frame_range_too_large.
 func (s *server) preflight(ctx context.Context, in *preflightInput) (*preflightOutput, error) {
 	name, err := intake.CleanName(in.Body.Filename)
 	if err != nil {
@@ -127,11 +135,15 @@ func (s *server) preflight(ctx context.Context, in *preflightInput) (*preflightO
 	return out, s.keepAlone(ctx, out.Body)
 }
 
-// create makes a job of the older flow; upload, quote, reservation, job and the
-// idempotent answer are one transaction.
+// create makes a job of the older flow, from a form or from an upload id.
+// Upload, quote, reservation, job and the stored answer are one transaction: a
+// kill leaves no upload without its job, and no reservation without either. The
+// file of a refused form is discarded.
 func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
 	out = &objectOutput{}
 	var target webhook.Target
+	// hold reserves the price and makes the job. It runs inside the transaction
+	// that locks the quote, which therefore cannot expire in between.
 	hold := func(tx *db.Tx, q quote.Quote) (job.Object, error) {
 		return s.Jobs.Hold(ctx, tx, job.StartRequest{
 			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
@@ -188,13 +200,15 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	return out, err
 }
 
-// renderRequest is the JSON form of POST /renders.
+// renderRequest is the JSON form of POST /renders (spec 4.4).
 type renderRequest struct {
 	UploadID string `json:"upload_id"`
 	WebhookFields
 }
 
-// uploadOf reads the JSON form of POST /renders.
+// uploadOf reads the JSON form of POST /renders. It does huma's work by hand,
+// because a route of huma takes one kind of body: unknown members are named,
+// wrong types refused. Errors: body_too_large, invalid_request.
 func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {

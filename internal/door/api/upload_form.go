@@ -20,51 +20,69 @@ import (
 	"svc.example/internal/work/intake"
 )
 
-// rawInput is the raw request: an upload is streamed, never held in memory.
+// rawInput is the raw request of an upload: it is streamed, and never in memory
+// as a whole.
 type rawInput struct{ request *http.Request }
 
-// Resolve implements huma.Resolver.
+// Resolve implements huma.Resolver, the way in which huma lets an input see the
+// request.
 func (in *rawInput) Resolve(ctx huma.Context) []error {
 	in.request, _ = humago.Unwrap(ctx)
 	return nil
 }
 
-// limitStall is the middleware of handlers that read the body themselves. It cuts
-// off a body that stalls; huma does so only for bodies that it reads.
+// limitStall is the middleware of handlers that read the body themselves. It
+// cuts off a body that stalls; huma does so only for bodies that it reads.
 func (s *server) limitStall(ctx huma.Context, next func(huma.Context)) {
 	s.setStallTimeout(humago.Unwrap(ctx))
 	next(ctx)
 }
 
+// setStallTimeout bounds how long the body may go without a new byte. Calling
+// it twice has no further effect.
 func (s *server) setStallTimeout(r *http.Request, w http.ResponseWriter) {
 	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
 }
 
+// isJSON reports whether the request's body is JSON.
 func isJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/json"
 }
 
-// formSlack is how many bytes a form may have beside the file.
+// formSlack is how many bytes a form may have beside the file: boundaries, part
+// headers and small fields.
 const formSlack = 64 << 10
 
-// uploadForm is what was read of a form so far.
+// uploadForm is what has been read of a form. End it with abort, which does
+// nothing once the file belongs to a quote.
 type uploadForm struct {
 	received *intake.Received
-	numbers  map[string]*int   // whole-number fields by name
-	texts    map[string]string // other fields by name
+	// numbers has the whole-number fields by name; nil means that a field did
+	// not come.
+	numbers map[string]*int
+	// texts has the other fields by name; "" means that a field did not come.
+	texts map[string]string
 }
 
+// abort discards the received file.
 func (f *uploadForm) abort() {
 	if f.received != nil {
 		f.received.Abort()
 	}
 }
 
-// readForm reads the part file and the named fields of an upload, in any order,
-// and ignores other parts. Call abort at the end. Errors: those of
-// intake.Receive, unsupported_media_type, upload_too_large, invalid_request.
+// readForm reads the part "file" and the named fields of an upload, in any
+// order. It ignores other parts, as decisions 1 says. The file goes to package
+// intake while it arrives; the fields are checked afterwards, because they may
+// come later.
+//
+// The caller ends the form with abort. On an error nothing is left to abort.
+// Errors: those of intake.Receive, unsupported_media_type, upload_too_large,
+// invalid_request.
 func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []string) (*uploadForm, error) {
+	// The announced length is refused before a byte is read. A caller that
+	// announces none is stopped by intake.
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
@@ -100,10 +118,13 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 	return f, nil
 }
 
+// brokenForm is the error of a form that cannot be read to its end.
 func brokenForm(err error) error {
 	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 }
 
+// readPart reads one part of a form. A second file is an error: it would be
+// unclear which one counts.
 func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
 	name := part.FormName()
 	if name == "file" {
@@ -121,7 +142,8 @@ func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Pa
 	return err
 }
 
-// number reads a form field that is a whole number.
+// number reads a form field that is a whole number. It bounds the text, because
+// the part can be of any length.
 func number(name string, part io.Reader) (*int, error) {
 	const longest = 12 // digits; every valid number has fewer
 	text, err := io.ReadAll(io.LimitReader(part, longest+1))
@@ -135,10 +157,11 @@ func number(name string, part io.Reader) (*int, error) {
 	return &n, nil
 }
 
+// wholeNumber parses a whole number in decimal.
 func wholeNumber(text string) (int, error) { return strconv.Atoi(text) }
 
-// text reads any other form field. Its bound is wider than that of any field: who
-// uses a field refuses it by the field's own code.
+// text reads any other form field. Its bound is wider than that of any field,
+// so that a value that is too long gets the field's own error code.
 func text(name string, part io.Reader) (string, error) {
 	const longest = 2 * contract.MaxWebhookURL
 	text, err := io.ReadAll(io.LimitReader(part, longest+1))

@@ -31,9 +31,11 @@ const (
 type uploadHeaderRule struct {
 	header string
 	line   string // its name in the fingerprint; "" for the two that are not in it
-	form   *regexp.Regexp
+	// form is the pattern of spec 4.2.
+	form *regexp.Regexp
 }
 
+// Patterns of header values (spec 4.2).
 var (
 	anyText  = regexp.MustCompile(`^.+$`)
 	hex64    = regexp.MustCompile(digest.Pattern)
@@ -41,7 +43,8 @@ var (
 	natural  = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 )
 
-// uploadHeaderRules are the nine headers, those of the fingerprint in its order.
+// uploadHeaderRules returns the nine headers. Those of the fingerprint are in
+// the order of its lines.
 func uploadHeaderRules() []uploadHeaderRule {
 	return []uploadHeaderRule{
 		{operation.IdempotencyKey, "", anyText},
@@ -56,8 +59,8 @@ func uploadHeaderRules() []uploadHeaderRule {
 	}
 }
 
-// fingerprint is the lower-case hex SHA-256 of the seven canonical lines (spec
-// 4.2); value gives each header's value.
+// fingerprint returns the lower-case hex SHA-256 of the seven canonical lines
+// (spec 4.2). value returns the value of a header, exactly as sent.
 func fingerprint(value func(header string) string) string {
 	var lines []string
 	for _, rule := range uploadHeaderRules() {
@@ -69,12 +72,16 @@ func fingerprint(value func(header string) string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// uploadHeaders is the header group of an upload; nil when none of the nine came.
+// uploadHeaders are the nine headers of an upload. A nil *uploadHeaders stands
+// for an upload without them, and its methods accept that.
 type uploadHeaders struct{ header http.Header }
 
-// readUploadHeaders reads the nine headers: all or none (spec 4.2). Errors:
-// idempotency_headers_incomplete, invalid_request, fingerprint_mismatch,
-// upload_too_large.
+// readUploadHeaders reads the nine headers: all or none (spec 4.2). It returns
+// nil when none came.
+//
+// Everything that can be checked without the body is checked here, so that a
+// mistake costs the caller no upload. Errors: idempotency_headers_incomplete,
+// invalid_request, fingerprint_mismatch, upload_too_large.
 func readUploadHeaders(h http.Header) (*uploadHeaders, error) {
 	var missing []string
 	for _, rule := range uploadHeaderRules() {
@@ -98,14 +105,16 @@ func readUploadHeaders(h http.Header) (*uploadHeaders, error) {
 		return nil, fault.New(fault.FingerprintMismatch, "The fingerprint is not that of the headers; theirs is %s.", want)
 	}
 	g := &uploadHeaders{h}
+	// A file that is too large is refused before a byte of it is read.
 	if n, err := wholeNumber(h.Get(svcSizeBytes)); err != nil || n > contract.MaxUploadBytes {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
 	return g, nil
 }
 
-// matches compares the headers with what was uploaded. Errors: size_mismatch,
-// content_hash_mismatch, header_mismatch.
+// matches compares the headers with what was uploaded. Without it a caller
+// could store an answer under the fingerprint of another file. Errors:
+// size_mismatch, content_hash_mismatch, header_mismatch.
 func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) error {
 	if g == nil {
 		return nil
@@ -141,7 +150,8 @@ func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) erro
 	return nil
 }
 
-// frames is the range that the form asks for, or the headers where the form has none.
+// frames returns the frames that the form asks for; those of the headers when
+// the form has no frame field. Errors: those of quote.Span.
 func (g *uploadHeaders) frames(start, end, count *int) (quote.Frames, error) {
 	if g != nil && start == nil && end == nil && count == nil {
 		from := func(header string) *int {

@@ -16,8 +16,8 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// quoteBody is a locked quote with its members at top level and again inside
-// quote, where callers may look for either (spec 2.11).
+// quoteBody is a locked quote. Its members are at the top level and again
+// inside quote, where a caller may look for either (spec 2.11).
 type quoteBody struct {
 	OK bool `json:"ok" enum:"true"`
 	quote.Quote
@@ -27,10 +27,12 @@ type quoteBody struct {
 
 type quoteOutput struct{ Body quoteBody }
 
+// quoted returns an inspection as the answer of inspect.
 func quoted(i intake.Inspection) quoteBody {
 	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene}
 }
 
+// requoteInput selects other frames of an upload.
 type requoteInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
@@ -40,6 +42,8 @@ type requoteInput struct {
 	}
 }
 
+// startInput is the start request. A price_cents in it is refused as an unknown
+// member, which has a code of its own (see specialErrors).
 type startInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
@@ -49,9 +53,11 @@ type startInput struct {
 	}
 }
 
+// objectOutput is the RenderObject of spec 2.6.
 type objectOutput struct{ Body job.Object }
 
-// uploads registers inspect, quote and start.
+// uploads registers inspect, quote and start. Agent keys and browser sessions
+// may use them (decisions 6).
 func (s *server) uploads(api huma.API) {
 	security := []map[string][]string{{operation.AgentScheme: {}}, {operation.SessionScheme: {}}}
 	inspect := huma.Operation{
@@ -97,12 +103,14 @@ func (s *server) uploads(api huma.API) {
 	})
 }
 
-// inspect receives a file and locks its price.
+// inspect receives a file and locks its price. It spends nothing. Errors: those
+// of readForm and of intake.Received.Quote.
 func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error) {
 	return s.receive(ctx, in, "")
 }
 
-// receive is inspect with the hash that the file must have; "" takes any.
+// receive is inspect with the hash that the file must have; "" accepts any.
+// Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
 	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_step"}, nil)
 	if err != nil {
@@ -117,14 +125,14 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	return &quoteOutput{quoted(i)}, err
 }
 
-// fileForm describes a form with the part file and more parts.
+// fileForm describes a form with the part "file" and more parts.
 func fileForm(more map[string]*huma.Schema) *huma.MediaType {
 	parts := map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary", Description: "The .blend file, at most 104857600 bytes."}}
 	maps.Copy(parts, more)
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: parts}}
 }
 
-// frameParts are the optional parts that choose frames.
+// frameParts describes the optional parts that select frames.
 func frameParts(names ...string) map[string]*huma.Schema {
 	parts := map[string]*huma.Schema{}
 	for _, name := range names {

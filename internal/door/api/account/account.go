@@ -1,10 +1,10 @@
-// Package account is the part of the HTTP API that is about the caller's own
-// workspace: signing in and out, keys, the wallet, the list of renders and the
-// switch of the proof pages.
+// Package account is the part of the HTTP API about the caller's own workspace:
+// signing in and out, keys, the wallet, the list of renders, and the switch of
+// the proof pages.
 //
-// What always holds: keys are managed by a person in a browser, never by a key, so
-// that a key that leaks cannot make others (spec 5); a secret is shown once, in an
-// answer that no cache keeps; whoever asks sees one workspace.
+// What always holds: keys are managed by a person in a browser, never by a key,
+// so that a leaked key cannot make others (spec 5). A secret is shown once, in
+// an answer that no cache keeps. A caller sees one workspace.
 //
 // Package identity decides who may sign in. Start reading at Server.Routes.
 package account
@@ -22,24 +22,24 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Server answers the routes of a workspace.
+// Server serves the routes of a workspace. It is safe for concurrent use.
 type Server struct {
 	DB    *db.DB
 	Jobs  *job.Jobs
 	Links links.Links
-	// OpenID is the issuer that people can sign in by; nil = none.
+	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Issuer
 	Pages  Pages
 	Guard  *operation.Guard
 	Log    *slog.Logger
 }
 
-// Pages shows a browser how a sign-in goes. Package web makes them; app hands
-// them over.
+// Pages shows a browser how a sign-in goes. It is an interface because doors do
+// not import each other: package web implements it, and app passes it in.
 type Pages interface {
-	// ConfirmSignIn answers with the page whose button sends a link's token.
+	// ConfirmSignIn writes the page whose button sends a link's token.
 	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error
-	// SignedIn answers with the page that says who is signed in now.
+	// SignedIn writes the page that confirms a sign-in.
 	SignedIn(w http.ResponseWriter, r *http.Request, email string) error
 }
 

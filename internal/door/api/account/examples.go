@@ -11,7 +11,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Examples are the bodies of these routes, by schema, with URLs built by at.
+// Examples returns the bodies of these routes, by schema name, with URLs built
+// by at.
 func Examples(at links.Links) map[string]any {
 	var money walletOutput
 	money.Body.OK, money.Body.WorkspaceID, money.Body.AvailableCents, money.Body.ReservedCents, money.Body.Currency = true, sample.WorkspaceID, 9750, 250, contract.Currency

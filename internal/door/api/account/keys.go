@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// apiKeyMetadata is ApiKeyMetadata of spec 2.5.
+// apiKeyMetadata is the key metadata of spec 2.5. It never contains the secret.
 type apiKeyMetadata struct {
 	KeyID        string     `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 	Name         string     `json:"name" minLength:"1" maxLength:"80"`
@@ -32,6 +32,7 @@ type apiKeyCreateRequest struct {
 	Name string `json:"name" minLength:"1" maxLength:"80" example:"render farm" doc:"What the key is called."`
 }
 
+// apiKeyCreated is a new key: the one answer with its secret.
 type apiKeyCreated struct {
 	OK        bool      `json:"ok" enum:"true"`
 	Key       string    `json:"key" pattern:"^svc_" doc:"The secret, shown this once."`
@@ -46,6 +47,8 @@ type apiKeyRevoked struct {
 	Revoked bool   `json:"revoked" enum:"true"`
 }
 
+// agentKeyMetadata is the same for an agent key, with its spending limit in
+// cents.
 type agentKeyMetadata struct {
 	KeyID           string     `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 	Name            string     `json:"name" minLength:"1" maxLength:"80"`
@@ -79,11 +82,14 @@ type createAPIKeyInput struct{ Body apiKeyCreateRequest }
 
 type createAgentKeyInput struct{ Body agentKeyCreateRequest }
 
+// keyInput names a key. A malformed id is a key that does not exist (see
+// operation.specialErrors).
 type keyInput struct {
 	KeyID string `path:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 }
 
-// keys registers the management of keys (spec 2.5).
+// keys registers the management of keys (spec 2.5). All routes require a
+// session.
 func (s *Server) keys(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -107,7 +113,7 @@ func (s *Server) keys(api huma.API) {
 		s.revoke(identity.RevokeAgentKey))
 }
 
-// listed reads the keys of the caller's workspace; of reads those of one kind.
+// listed reads the keys of the caller's workspace; of selects their kind.
 func (s *Server) listed(ctx context.Context, of func(context.Context, *db.Tx, string) ([]identity.Key, error)) (keys []identity.Key, err error) {
 	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		keys, err = of(ctx, tx, operation.Caller(ctx).WorkspaceID)
@@ -116,6 +122,7 @@ func (s *Server) listed(ctx context.Context, of func(context.Context, *db.Tx, st
 	return keys, err
 }
 
+// listAPIKeys lists the account keys, revoked ones too.
 func (s *Server) listAPIKeys(ctx context.Context, _ *struct{}) (*operation.Private[apiKeyList], error) {
 	keys, err := s.listed(ctx, identity.AccountKeys)
 	list := apiKeyList{OK: true, Keys: make([]apiKeyMetadata, len(keys))}
@@ -125,6 +132,7 @@ func (s *Server) listAPIKeys(ctx context.Context, _ *struct{}) (*operation.Priva
 	return operation.NoStore(list, err)
 }
 
+// listAgentKeys lists the agent keys, revoked ones too.
 func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Private[agentKeyList], error) {
 	keys, err := s.listed(ctx, identity.AgentKeys)
 	list := agentKeyList{OK: true, Keys: make([]agentKeyMetadata, len(keys))}
@@ -134,6 +142,8 @@ func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Pri
 	return operation.NoStore(list, err)
 }
 
+// createAPIKey creates an account key. Errors: invalid_key_name,
+// key_limit_reached.
 func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*operation.Private[apiKeyCreated], error) {
 	var made identity.NewKey
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -143,6 +153,8 @@ func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*oper
 	return operation.NoStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
 }
 
+// createAgentKey creates an agent key. Errors: invalid_key_name,
+// key_limit_reached.
 func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*operation.Private[agentKeyCreated], error) {
 	limit := in.Body.SpendLimitCents
 	var made identity.NewKey
@@ -153,7 +165,8 @@ func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*
 	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
 }
 
-// revoke ends a key of the caller's workspace; by ends those of one kind.
+// revoke ends a key of the caller's workspace; by selects its kind, so that an
+// account key cannot be revoked as an agent key. Errors: key_not_found.
 func (s *Server) revoke(by func(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error) func(context.Context, *keyInput) (*operation.Private[apiKeyRevoked], error) {
 	return func(ctx context.Context, in *keyInput) (*operation.Private[apiKeyRevoked], error) {
 		err := s.DB.Write(ctx, func(tx *db.Tx) error { return by(ctx, tx, operation.Caller(ctx).WorkspaceID, in.KeyID) })

@@ -15,10 +15,14 @@ import (
 )
 
 const (
+	// flowCookie is the cookie that ties a sign-in to the browser that began
+	// it.
 	flowCookie = "svc_sign_in"
-	flowLife   = 10 * time.Minute // how long a person may take at the issuer
+	// flowLife is how long a person may take at the issuer.
+	flowLife = 10 * time.Minute
 )
 
+// openIDStartOutput redirects to the issuer.
 type openIDStartOutput struct {
 	Status       int
 	Location     string      `header:"Location"`
@@ -26,6 +30,8 @@ type openIDStartOutput struct {
 	CacheControl string      `header:"Cache-Control"`
 }
 
+// openIDCallbackInput is what the issuer sends back, with the browser's
+// cookies.
 type openIDCallbackInput struct {
 	Accept  string `header:"Accept" hidden:"true"`
 	Session string `cookie:"svc_session" hidden:"true"`
@@ -35,7 +41,8 @@ type openIDCallbackInput struct {
 	Refused string `query:"error" doc:"The issuer's reason for refusing."`
 }
 
-// openID registers the routes of signing in by an OpenID Connect issuer.
+// openID registers sign-in by an OpenID Connect issuer (decisions 3). The
+// routes exist without an issuer as well, and are then not found.
 func (s *Server) openID(api huma.API) {
 	start := huma.Operation{
 		OperationID: "startOpenID", Method: http.MethodGet, Path: links.OpenIDStartPath, Tags: []string{"Session"},
@@ -52,10 +59,13 @@ func (s *Server) openID(api huma.API) {
 	huma.Register(api, callback, s.finishOpenID)
 }
 
+// noIssuer is the error of a service without an issuer.
 func noIssuer() error {
 	return fault.New(fault.RouteNotFound, "No OpenID Connect issuer is configured here.")
 }
 
+// startOpenID sends the browser to the issuer. Errors: route_not_found,
+// unavailable.
 func (s *Server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutput, error) {
 	if s.OpenID == nil {
 		return nil, noIssuer()
@@ -67,6 +77,8 @@ func (s *Server) startOpenID(ctx context.Context, _ *struct{}) (*openIDStartOutp
 	return &openIDStartOutput{http.StatusSeeOther, address, s.flowCookie(flow, int(flowLife.Seconds())), "no-store"}, nil
 }
 
+// finishOpenID ends a sign-in. The issuer is asked outside the transaction,
+// which must not wait for a network.
 func (s *Server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*huma.StreamResponse, error) {
 	var opened identity.Opened
 	login, err := s.finishLogin(ctx, in)
@@ -79,8 +91,8 @@ func (s *Server) finishOpenID(ctx context.Context, in *openIDCallbackInput) (*hu
 	return s.signedIn(in.Accept, opened, err, s.flowCookie("", -1))
 }
 
-// finishLogin is the person that the issuer names. Errors: route_not_found,
-// sign_in_failed, unavailable.
+// finishLogin returns the person that the issuer names. Errors:
+// route_not_found, sign_in_failed, unavailable.
 func (s *Server) finishLogin(ctx context.Context, in *openIDCallbackInput) (identity.Login, error) {
 	switch {
 	case s.OpenID == nil:
@@ -92,8 +104,8 @@ func (s *Server) finishLogin(ctx context.Context, in *openIDCallbackInput) (iden
 	return login, s.logged(ctx, err)
 }
 
-// logged logs why the issuer could not be used: the caller learns only that it
-// could not.
+// logged logs why the issuer could not be used and returns err. The caller gets
+// only the code: the reason can contain details of the configuration.
 func (s *Server) logged(ctx context.Context, err error) error {
 	if err != nil {
 		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", operation.RequestID(ctx), "error", err)
@@ -101,8 +113,9 @@ func (s *Server) logged(ctx context.Context, err error) error {
 	return err
 }
 
-// flowCookie binds a sign-in to the browser that began it. A negative maxAge
-// deletes it.
+// flowCookie returns the cookie of a sign-in that has begun. SameSite is Lax
+// and not Strict, because the issuer's redirect comes from another site. A
+// negative maxAge deletes the cookie.
 func (s *Server) flowCookie(value string, maxAge int) http.Cookie {
 	return http.Cookie{
 		Name: flowCookie, Value: value, Path: links.OpenIDPath, MaxAge: maxAge,

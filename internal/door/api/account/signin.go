@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
+// sessionBody says who is signed in.
 type sessionBody struct {
 	OK          bool   `json:"ok" enum:"true"`
 	Email       string `json:"email"`
@@ -31,17 +32,21 @@ type askLinkInput struct {
 	}
 }
 
+// showLinkInput is a sign-in link as a browser opens it.
 type showLinkInput struct {
 	Accept string `header:"Accept" hidden:"true"`
 	Token  string `query:"token" required:"true"`
 }
 
+// openLinkInput is the form of the page that the link opens. Session is the
+// browser's previous session, which ends.
 type openLinkInput struct {
 	Accept  string `header:"Accept" hidden:"true"`
 	Session string `cookie:"svc_session" hidden:"true"`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
+// sessionInput is the session that ends.
 type sessionInput struct {
 	Session string `cookie:"svc_session" hidden:"true"`
 }
@@ -59,7 +64,7 @@ type signOutOutput struct {
 	}
 }
 
-// signIn registers the routes of a browser's session (spec 5).
+// signIn registers the routes of a browser's session (spec 5, decisions 3).
 func (s *Server) signIn(api huma.API) {
 	op := func(id, method, path, summary string, checks ...operation.Middleware) huma.Operation {
 		return huma.Operation{
@@ -108,12 +113,17 @@ func (s *Server) signIn(api huma.API) {
 	})
 }
 
+// askForLink requests a link by mail. The answer is the same for every address,
+// so that nobody learns who has an account.
 func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
 	out := &okOutput{}
 	out.Body.OK = true
 	return out, s.DB.Write(ctx, func(tx *db.Tx) error { return identity.RequestLink(ctx, tx, in.Body.Email) })
 }
 
+// showLink shows the page with the button. It does not use the link up:
+// programs that scan mail open links, too. Errors: link_invalid for a link
+// without a token.
 func (s *Server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
 		return nil, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing.")
@@ -121,6 +131,8 @@ func (s *Server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamRes
 	return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
 }
 
+// useLink uses the link and opens a session. Errors: link_invalid,
+// invalid_request.
 func (s *Server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamResponse, error) {
 	form, err := url.ParseQuery(string(in.RawBody))
 	if err != nil {
@@ -134,8 +146,8 @@ func (s *Server) useLink(ctx context.Context, in *openLinkInput) (*huma.StreamRe
 	return s.signedIn(in.Accept, opened, err)
 }
 
-// signedIn ends a sign-in: a browser gets a page, a program JSON, both the session's
-// cookie and cookies.
+// signedIn ends a sign-in: a browser gets a page, a program gets JSON, and both
+// get the session's cookie and the given ones.
 func (s *Server) signedIn(accept string, opened identity.Opened, err error, cookies ...http.Cookie) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err
@@ -153,7 +165,8 @@ func (s *Server) signedIn(accept string, opened identity.Opened, err error, cook
 	}, cookies...), nil
 }
 
-// answeredBy is an answer that sets cookies and is otherwise written by write.
+// answeredBy returns an answer that sets cookies and is otherwise written by
+// write.
 func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
@@ -166,6 +179,7 @@ func answeredBy(write front.Handler, cookies ...http.Cookie) *huma.StreamRespons
 	}}
 }
 
+// htmlContent describes a page.
 func htmlContent() *huma.MediaType {
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 }
@@ -175,8 +189,9 @@ func pageResponse(what string) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: what, Content: map[string]*huma.MediaType{"text/html": htmlContent()}}}
 }
 
-// signedInResponses describes the end of a sign-in, as a page and as JSON: 200 and
-// the statuses that refuse it.
+// signedInResponses describes the end of a sign-in, as a page and as JSON: 200,
+// and the statuses that refuse it. Package document adds the JSON of the
+// latter.
 func signedInResponses(api huma.API, refused ...int) map[string]*huma.Response {
 	out := map[string]*huma.Response{"200": {Description: "The session is open", Content: map[string]*huma.MediaType{
 		"text/html": htmlContent(), "application/json": {Schema: api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[sessionBody](), true, "SessionBody")},

@@ -15,12 +15,15 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
+// rendersInput selects a page of the workspace's jobs.
 type rendersInput struct {
 	Limit  int        `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Status job.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
 	Before string     `query:"before" doc:"Job id; the page begins behind it. The Link header carries it."`
 }
 
+// rendersOutput is spec 2.10. The next page is in a header, because the
+// published body has no member for it.
 type rendersOutput struct {
 	Link string `header:"Link" doc:"The next page, rel=next; absent on the last one."`
 	Body struct {
@@ -29,6 +32,7 @@ type rendersOutput struct {
 	}
 }
 
+// walletOutput is the workspace's balance in cents.
 type walletOutput struct {
 	Body struct {
 		OK             bool   `json:"ok" const:"true"`
@@ -39,11 +43,14 @@ type walletOutput struct {
 	}
 }
 
+// transactionsInput selects a page of the ledger.
 type transactionsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Before string `query:"before" doc:"Transaction id; the page begins behind it. The Link header carries it."`
 }
 
+// transactionBody is one entry of the ledger. The amount is in cents and always
+// positive; the kind says where it went.
 type transactionBody struct {
 	TransactionID string      `json:"transaction_id"`
 	Kind          wallet.Kind `json:"kind" enum:"credit,reserve,capture,release,refund"`
@@ -62,6 +69,7 @@ type transactionsOutput struct {
 	}
 }
 
+// proofPagesInput switches the public proof pages of a workspace.
 type proofPagesInput struct {
 	Body struct {
 		Shown bool `json:"shown" doc:"False answers 404 for every proof page of the workspace."`
@@ -75,7 +83,9 @@ type proofPagesOutput struct {
 	}
 }
 
-// workspace registers the list of renders, the wallet and the proof pages' switch.
+// workspace registers the list of renders, the wallet, and the switch of the
+// proof pages. Only a session may use the switch: it publishes what the
+// workspace did.
 func (s *Server) workspace(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
@@ -104,6 +114,7 @@ func (s *Server) workspace(api huma.API) {
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
 
+// listRenders lists a page of the workspace's jobs, newest first.
 func (s *Server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
 	page, more, err := s.Jobs.List(ctx, job.ListRequest{
 		WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
@@ -119,6 +130,7 @@ func (s *Server) listRenders(ctx context.Context, in *rendersInput) (*rendersOut
 	return out, nil
 }
 
+// wallet returns the balance of the credential's own workspace.
 func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error) {
 	out := &walletOutput{}
 	out.Body.OK, out.Body.WorkspaceID, out.Body.Currency = true, operation.Caller(ctx).WorkspaceID, contract.Currency
@@ -129,6 +141,8 @@ func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 	})
 }
 
+// transactions lists a page of the ledger, newest first. It reads one row more
+// than the page has, to learn whether another page follows.
 func (s *Server) transactions(ctx context.Context, in *transactionsInput) (*transactionsOutput, error) {
 	out := &transactionsOutput{}
 	out.Body.OK, out.Body.Transactions = true, []transactionBody{}

@@ -8,8 +8,8 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// codesOf lists the error codes that an operation can answer with, in the order of
-// fault.Table. Tests check every refusal that they get against the document.
+// codesOf lists the error codes of an operation, in the order of fault.Table.
+// Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
 	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID])
 	var ordered []fault.Code
@@ -21,13 +21,13 @@ func codesOf(op *huma.Operation) []fault.Code {
 	return ordered
 }
 
-// commonCodes are those that every operation can answer with.
+// commonCodes are the codes that every operation can answer with.
 func commonCodes() []fault.Code {
 	return []fault.Code{fault.RateLimited, fault.Internal, fault.Unavailable}
 }
 
-// operationCodes are the codes of each operation beside commonCodes. Enter a new
-// operation here: a refusal that is missing fails the test that gets it.
+// operationCodes lists the codes of each operation besides commonCodes. Add a
+// new operation here: a missing code fails the test that gets it.
 func operationCodes() map[string][]fault.Code {
 	type codes = []fault.Code
 	all := func(of ...codes) codes { return slices.Concat(of...) }

@@ -1,12 +1,12 @@
-// Package document finishes the OpenAPI document that the operations' types make:
-// tags, error codes of each operation, nullable members, names of schemas and
-// examples.
+// Package document completes the OpenAPI document that is made from the
+// operations' types: tags, error codes of each operation, nullable members,
+// names of schemas, and examples.
 //
 // What always holds: each operation lists every error code that it can answer
 // with, and each JSON body has an example.
 //
-// The operations stand in package api and beside this one; they bring their own
-// examples. Start reading at Finish, then codes.go.
+// The operations are in package api and the packages beside this one; they
+// bring their own examples. Start reading at Finish, then codes.go.
 package document
 
 import (
@@ -26,10 +26,10 @@ import (
 	"svc.example/internal/ground/idempotency"
 )
 
-// Document is the OpenAPI document, as it is served and printed.
+// Document is the OpenAPI document as it is served and printed.
 type Document struct {
-	// Text writes the document on the first call: writing takes longer than all
-	// else that a start does.
+	// Text returns the document, which it encodes at the first call: encoding
+	// takes longer than everything else at a start. Callers share the bytes.
 	Text func() []byte
 }
 
@@ -41,7 +41,8 @@ func (d Document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Finish adds to doc what no single operation describes: the document's own
-// routes, the tags, the errors and the examples. doc must not change afterwards.
+// routes, the tags, the errors and the examples. doc must not change
+// afterwards.
 func Finish(doc *huma.OpenAPI, examples Examples) Document {
 	describeDocument(doc)
 	doc.Info.Description = "Blender Cycles renders at a locked price, with a signed receipt. " +
@@ -78,6 +79,8 @@ func describeDocument(doc *huma.OpenAPI) {
 	}
 }
 
+// tags returns the groups of operations in the order in which the reference
+// shows them.
 func tags() []*huma.Tag {
 	return []*huma.Tag{
 		{Name: "Discovery", Description: "What the service renders, at what price, within which limits. Public."},
@@ -93,11 +96,14 @@ func tags() []*huma.Tag {
 	}
 }
 
+// operations returns the operations of a path that exist.
 func operations(p *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete}, func(op *huma.Operation) bool { return op == nil })
 }
 
-// complete adds to an operation the errors of each status.
+// complete replaces the error responses of an operation, which huma guesses, by
+// the error codes that the operation really has. Pages that an error can also
+// be are kept.
 func complete(op *huma.Operation) {
 	if op.Security == nil {
 		op.Security = []map[string][]string{} // public
@@ -127,7 +133,8 @@ func complete(op *huma.Operation) {
 	}
 }
 
-// describeKey describes the Idempotency-Key where the operation does not.
+// describeKey describes the Idempotency-Key of an operation that accepts one
+// and does not describe it itself.
 func describeKey(op *huma.Operation) {
 	described := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == operation.IdempotencyKey })
 	if described || !slices.Contains(codesOf(op), fault.IdempotencyKeyReused) {
@@ -139,7 +146,7 @@ func describeKey(op *huma.Operation) {
 	})
 }
 
-// refusal describes an error status, whose body is the envelope.
+// refusal describes an error status, whose body is the envelope of spec 7.
 func refusal(status int) *huma.Response {
 	r := &huma.Response{
 		Description: http.StatusText(status),
@@ -154,8 +161,8 @@ func refusal(status int) *huma.Response {
 	return r
 }
 
-// allowNull lets members be null where huma does not: enumerations lack the value
-// null, and references to a schema cannot be nullable.
+// allowNull corrects what huma cannot express: an enumeration that may be null
+// must list null, and a reference to a schema needs oneOf to be nullable.
 func allowNull(schema *huma.Schema) {
 	for name, member := range schema.Properties {
 		switch {
@@ -167,8 +174,9 @@ func allowNull(schema *huma.Schema) {
 	}
 }
 
-// SchemaName is the published name of a type's schema; hint names types that have
-// no name.
+// SchemaName returns the published name of a type's schema. hint names types
+// that have no name. Client generators make type names of these, so they must
+// not change with the Go names.
 func SchemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	if published, known := publishedNames()[name]; known {
@@ -177,7 +185,7 @@ func SchemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(name, "Body")
 }
 
-// publishedNames are the names that differ from the type's.
+// publishedNames lists the names that differ from the type's.
 func publishedNames() map[string]string {
 	return map[string]string{
 		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",

@@ -11,18 +11,21 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Examples are the examples of JSON bodies. Handlers' own types make them, so the
-// compiler and a test say what is wrong with one.
+// Examples are the examples of JSON bodies. Handlers' own types make them, so
+// the compiler and a test find one that is wrong.
 type Examples struct {
-	Bodies     map[string]any     // by schema
-	Operations map[string]Example // by operation id, where one differs from its schema's
+	// Bodies are by schema name.
+	Bodies map[string]any
+	// Operations are by operation id, where one differs from its schema's
+	// example.
+	Operations map[string]Example
 }
 
-// Example is one operation's.
+// Example is what one operation sends and gets; nil means the schema's example.
 type Example struct{ Request, Answer any }
 
-// addExamples gives every JSON body of the document an example, and every error
-// code that an operation can answer with.
+// addExamples adds an example to every JSON body of the document, and to every
+// error code that an operation can answer with.
 func addExamples(doc *huma.OpenAPI, examples Examples) {
 	bodies, own, refusals := examples.Bodies, examples.Operations, refusalExamples()
 	doc.Components.Examples = map[string]*huma.Example{}
@@ -44,7 +47,7 @@ func addExamples(doc *huma.OpenAPI, examples Examples) {
 	}
 }
 
-// show sets the example of a body: the operation's own, else that of its schema.
+// show sets the example of a body: the operation's own, otherwise its schema's.
 func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
 	for kind, media := range content {
 		switch {
@@ -58,7 +61,8 @@ func show(content map[string]*huma.MediaType, own any, bodies map[string]any) {
 	}
 }
 
-// showRefusal lists the example of a code under its status.
+// showRefusal lists the example of a code under its status. Examples of errors
+// are shared components, because each code appears in many operations.
 func showRefusal(op *huma.Operation, code fault.Code) {
 	media := op.Responses[fmt.Sprint(fault.Lookup(code).Status)].Content["application/json"]
 	if media.Examples == nil {
@@ -67,7 +71,7 @@ func showRefusal(op *huma.Operation, code fault.Code) {
 	media.Examples[string(code)] = &huma.Example{Ref: "#/components/examples/" + string(code)}
 }
 
-// refusalExamples are the error bodies, one for each code of the HTTP API.
+// refusalExamples returns the error bodies, one for each code of the HTTP API.
 func refusalExamples() map[fault.Code]*huma.Example {
 	details := map[fault.Code]any{
 		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
@@ -90,7 +94,7 @@ func refusalExamples() map[fault.Code]*huma.Example {
 	return examples
 }
 
-// sentence is a code in words.
+// sentence writes a code as words, as the example's message.
 func sentence(code fault.Code) string {
 	text := strings.ReplaceAll(string(code), "_", " ")
 	return strings.ToUpper(text[:1]) + text[1:]

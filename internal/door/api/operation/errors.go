@@ -16,8 +16,9 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// response is a response that an error may take the place of: once err is set,
-// nothing of what huma writes goes out.
+// response is a ResponseWriter whose content an error can replace: once err is
+// set, nothing that huma writes goes out. huma wants to write errors itself;
+// this keeps them for package front.
 type response struct {
 	http.ResponseWriter
 	err error
@@ -32,6 +33,8 @@ func (w *response) WriteHeader(status int) {
 	}
 }
 
+// Write pretends to succeed after an error, since huma has nothing to do about
+// it.
 func (w *response) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return len(p), nil
@@ -47,7 +50,8 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(w.ResponseWriter, src)
 }
 
-// Fail makes err the answer to a request. The first error stays.
+// Fail makes err the answer to a request. The first error stays, because later
+// ones follow from it. Nothing may have been written before.
 func Fail(ctx huma.Context, err error) {
 	_, w := humago.Unwrap(ctx)
 	if r, ok := w.(*response); ok && r.err == nil {
@@ -55,7 +59,7 @@ func Fail(ctx huma.Context, err error) {
 	}
 }
 
-// adapter brings huma's operations to the mux as handlers that return their
+// adapter registers huma's operations on the mux as handlers that return their
 // errors.
 type adapter struct {
 	huma.Adapter
@@ -63,14 +67,16 @@ type adapter struct {
 	errors *front.Errors
 }
 
-// NewAdapter makes huma register operations on mux and answer errors by errs.
+// NewAdapter makes huma register operations on mux, and errs answer their
+// errors. It changes package variables of huma, once per process.
 func NewAdapter(mux *http.ServeMux, errs *front.Errors) huma.Adapter {
 	configureHuma()
 	return adapter{humago.NewAdapter(mux, ""), mux, errs}
 }
 
-// configureHuma sets, once, what huma keeps in package variables: the constructor
-// of errors, whether lists may be null, and whether names of members ignore case.
+// configureHuma sets what huma keeps in package variables: the constructor of
+// errors, that lists are never null, and that member names match their case. It
+// runs once, because huma reads the variables while requests are served.
 var configureHuma = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
 	huma.ValidateStrictCasing = true
@@ -89,19 +95,21 @@ func (a adapter) Handle(op *huma.Operation, handle func(huma.Context)) {
 	}))
 }
 
-// refused stands in for an error where huma wants to write one itself.
+// refused carries an error through huma, which wants a status and a schema of
+// it.
 type refused struct{ error }
 
 // GetStatus implements huma.StatusError.
 func (r refused) GetStatus() int { return fault.Lookup(fault.Of(r.error)).Status }
 
-// Schema lets huma describe errors by their body.
+// Schema lets huma describe errors by the envelope of spec 7.
 func (refused) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[fault.Body](), true, "Error")
 }
 
-// specialErrors are the bad values that have a code of their own instead of
-// invalid_request, by operation and location.
+// specialErrors lists the bad values that have a code of their own instead of
+// invalid_request, by operation and location. huma validates them by the schema
+// and knows only invalid values.
 func specialErrors() map[string]map[string]*fault.Error {
 	webhookURL := fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
 	secret := fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
@@ -126,7 +134,8 @@ func specialErrors() map[string]map[string]*fault.Error {
 }
 
 // newError is huma's constructor of errors: for those of handlers, and for what
-// huma finds wrong with a request. It makes the error the answer to ctx.
+// huma finds wrong with a request. It makes the error the answer to ctx; ctx is
+// nil when huma only describes errors.
 func newError(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	id := ""
 	if ctx != nil && ctx.Operation() != nil {
@@ -139,7 +148,9 @@ func newError(ctx huma.Context, status int, message string, errs ...error) huma.
 	return refused{err}
 }
 
-// errorOf is what huma found as an error of package fault.
+// errorOf returns what huma found as a fault error. A handler's own fault error
+// goes first; then huma's statuses are mapped; the rest is invalid_request with
+// a detail for each member.
 func errorOf(operationID string, status int, message string, errs []error) error {
 	for _, err := range errs {
 		if fault.Of(err) != fault.Internal {
@@ -165,7 +176,7 @@ func errorOf(operationID string, status int, message string, errs []error) error
 	return fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details)
 }
 
-// details lists what is wrong, and where.
+// details lists what is wrong, and where. It has at least one entry.
 func details(message string, errs []error) []fault.FieldDetail {
 	out := []fault.FieldDetail{}
 	for _, err := range errs {

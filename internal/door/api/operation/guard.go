@@ -15,14 +15,15 @@ import (
 )
 
 // Names of the security schemes in the OpenAPI document: the three credential
-// systems of spec 5. An operation's Security names those that its guard accepts.
+// systems of spec 5. An operation's Security names those that its guard
+// accepts; a test compares the two.
 const (
 	AccountScheme = "accountKey"
 	AgentScheme   = "agentKey"
 	SessionScheme = "session"
 )
 
-// SecuritySchemes describes the three credential systems.
+// SecuritySchemes describes the three credential systems for the document.
 func SecuritySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		AccountScheme: {Type: "http", Scheme: "bearer", Description: "Account API key, svc_…"},
@@ -31,9 +32,11 @@ func SecuritySchemes() map[string]*huma.SecurityScheme {
 	}
 }
 
-// Middleware is what huma runs before a handler.
+// Middleware is what huma runs before a handler. One that refuses calls Fail
+// and does not call the next.
 type Middleware = func(huma.Context, func(huma.Context))
 
+// contextKey keeps this package's values apart from others in a context.
 type contextKey int
 
 const (
@@ -41,37 +44,39 @@ const (
 	requestIDKey
 )
 
-// Caller is who the request acts for. It panics in an operation without a guard.
+// Caller returns the principal of the request. It panics in an operation
+// without a guard: such a route would otherwise act for the empty workspace.
 func Caller(ctx context.Context) identity.Principal {
 	return ctx.Value(principalKey).(identity.Principal)
 }
 
-// RequestID is the id of the request, "" where KeepRequestID did not run.
+// RequestID returns the id of the request; "" where KeepRequestID did not run.
 func RequestID(ctx context.Context) string {
 	s, _ := ctx.Value(requestIDKey).(string)
 	return s
 }
 
-// KeepRequestID is a middleware that puts the request id where RequestID finds it.
+// KeepRequestID is a middleware that stores the request id for RequestID.
+// Package front has already set it on the response.
 func KeepRequestID(ctx huma.Context, next func(huma.Context)) {
 	_, w := humago.Unwrap(ctx)
 	next(huma.WithValue(ctx, requestIDKey, w.Header().Get(fault.RequestIDHeader)))
 }
 
 // Guard makes the middlewares that check credentials. Each refuses with
-// unauthenticated, insufficient_scope, or with cross_origin_refused where another
-// site's page uses a session.
+// unauthenticated or insufficient_scope, and with cross_origin_refused when a
+// page of another site uses a session. It is safe for concurrent use.
 type Guard struct {
 	db         *db.DB
 	sameOrigin *http.CrossOriginProtection
 }
 
-// NewGuard makes the guard of a service that is reached at publicURL.
+// NewGuard returns the guard of a service at publicURL.
 func NewGuard(d *db.DB, publicURL string) *Guard {
 	return &Guard{db: d, sameOrigin: identity.SameOrigin(publicURL)}
 }
 
-// SameOrigin accepts every request that no other site's page makes.
+// SameOrigin admits every request that no page of another site makes.
 func (g *Guard) SameOrigin() Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)
@@ -83,23 +88,24 @@ func (g *Guard) SameOrigin() Middleware {
 	}
 }
 
-// AccountKey accepts account keys.
+// AccountKey admits account keys.
 func (g *Guard) AccountKey() Middleware { return authenticated(g.accountKey) }
 
-// AgentKey accepts agent keys.
+// AgentKey admits agent keys.
 func (g *Guard) AgentKey() Middleware { return authenticated(g.agentKey) }
 
-// Session accepts a browser's session from the service's own pages.
+// Session admits a browser's session, used from the service's own pages.
 func (g *Guard) Session() Middleware { return authenticated(g.session) }
 
-// AgentKeyOrSession accepts agent keys and sessions (spec 5: a browser may
+// AgentKeyOrSession admits agent keys and sessions (spec 5: a browser may
 // inspect and start).
 func (g *Guard) AgentKeyOrSession() Middleware { return authenticated(g.orSession(g.agentKey)) }
 
-// AccountKeyOrSession accepts account keys and sessions.
+// AccountKeyOrSession admits account keys and sessions.
 func (g *Guard) AccountKeyOrSession() Middleware { return authenticated(g.orSession(g.accountKey)) }
 
-// AnyCredential accepts account keys, agent keys and sessions.
+// AnyCredential admits account keys, agent keys and sessions. The prefix of a
+// key chooses its store: an agent key is never looked up among account keys.
 func (g *Guard) AnyCredential() Middleware {
 	return authenticated(g.orSession(func(r *http.Request) (identity.Principal, error) {
 		if strings.Contains(r.Header.Get("Authorization"), contract.AgentKeyPrefix) {
@@ -109,11 +115,12 @@ func (g *Guard) AnyCredential() Middleware {
 	}))
 }
 
-// authenticator says who makes a request.
+// authenticator returns the principal of a request. Errors: unauthenticated,
+// cross_origin_refused.
 type authenticator func(*http.Request) (identity.Principal, error)
 
-// orSession tries the session only where there is no key: a key that is wrong
-// must not pass by the cookie beside it.
+// orSession tries the session only when no key came: a wrong key must not pass
+// because of the cookie beside it.
 func (g *Guard) orSession(key authenticator) authenticator {
 	return func(r *http.Request) (identity.Principal, error) {
 		if _, err := r.Cookie(contract.SessionCookie); err == nil && r.Header.Get("Authorization") == "" {
@@ -123,14 +130,18 @@ func (g *Guard) orSession(key authenticator) authenticator {
 	}
 }
 
+// accountKey authenticates an account key.
 func (g *Guard) accountKey(r *http.Request) (identity.Principal, error) {
 	return identity.Account(r.Context(), g.db, r.Header.Get("Authorization"))
 }
 
+// agentKey authenticates an agent key.
 func (g *Guard) agentKey(r *http.Request) (identity.Principal, error) {
 	return identity.Agent(r.Context(), g.db, r.Header.Get("Authorization"))
 }
 
+// session authenticates a session. It refuses one from another site before the
+// database is asked.
 func (g *Guard) session(r *http.Request) (identity.Principal, error) {
 	token, err := identity.SessionToken(r)
 	if err != nil {
@@ -142,8 +153,11 @@ func (g *Guard) session(r *http.Request) (identity.Principal, error) {
 	return identity.Session(r.Context(), g.db, token)
 }
 
-// checkOrigin refuses what another site's page asks for with the person's cookie.
+// checkOrigin refuses what a page of another site requests with the person's
+// cookie. Errors: cross_origin_refused.
 func (g *Guard) checkOrigin(r *http.Request) error {
+	// The library admits every GET. Here another site may not read either, so
+	// the check sees a POST.
 	asPost := *r
 	asPost.Method = http.MethodPost // the library accepts every GET; a read of another site is refused too
 	if err := g.sameOrigin.Check(&asPost); err != nil {
@@ -152,6 +166,8 @@ func (g *Guard) checkOrigin(r *http.Request) error {
 	return nil
 }
 
+// authenticated returns the middleware that runs by. It also notes the
+// workspace for the log line of the request.
 func authenticated(by authenticator) Middleware {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, _ := humago.Unwrap(ctx)

@@ -13,24 +13,27 @@ import (
 // IdempotencyKey is the header that makes repeating a request safe (spec 4.2).
 const IdempotencyKey = "Idempotency-Key"
 
-// Private is an answer that no cache may keep.
+// Private is an answer that no cache may keep: it shows a secret or belongs to
+// a person.
 type Private[B any] struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         B
 }
 
-// NoStore makes body a private answer.
+// NoStore returns body as a private answer. It passes err on, so that a handler
+// can end with one line.
 func NoStore[B any](body B, err error) (*Private[B], error) {
 	return &Private[B]{"no-store", body}, err
 }
 
 // Conditional is the input of an operation that answers 304 while the caller's
-// copy is good.
+// copy is current.
 type Conditional struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"An earlier answer's ETag: 304 when nothing has changed."`
 }
 
-// Matches reports whether If-None-Match names the tag (RFC 9110 13.1.2).
+// Matches reports whether If-None-Match contains the tag (RFC 9110, 13.1.2).
+// Weak and strong tags match, as the RFC says for this header.
 func (c *Conditional) Matches(tag string) bool {
 	for one := range strings.SplitSeq(c.IfNoneMatch, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
@@ -45,8 +48,8 @@ func NotModified() *huma.Response {
 	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
 }
 
-// NextPage is the Link header of the page behind the item before. An empty status
-// means that the list is not filtered.
+// NextPage returns the Link header of the page after the item before. An empty
+// status means that the list is not filtered.
 func NextPage(at links.Links, path, before string, limit int, status string) string {
 	q := url.Values{"before": {before}, "limit": {strconv.Itoa(limit)}}
 	if status != "" {

@@ -13,14 +13,15 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Encoded is a body that is encoded already.
+// Encoded is a body that is encoded already and shared by its readers.
 type Encoded interface{ JSON() []byte }
 
-// JSON is how bodies are read and written. It does not escape <, > and &: that is
-// for HTML.
+// JSON returns huma's format for bodies. It does not escape <, > and &: that is
+// for JSON inside HTML.
 func JSON() huma.Format { return huma.Format{Marshal: Marshal, Unmarshal: Unmarshal} }
 
-// Marshal writes v to w as every answer is written, with a newline at the end.
+// Marshal writes v to w as every answer is written, with a line feed at the
+// end.
 func Marshal(w io.Writer, v any) error {
 	if b, ok := v.(Encoded); ok {
 		_, err := w.Write(b.JSON())
@@ -29,9 +30,10 @@ func Marshal(w io.Writer, v any) error {
 	return plainjson.Write(w, v)
 }
 
-// Unmarshal is json.Unmarshal for what callers send. It refuses a NUL, which
-// PostgreSQL cannot store and JSON can spell. It refuses numbers that are whole for
-// a schema and not for Go, such as 1e3, without naming a Go type.
+// Unmarshal is json.Unmarshal for what callers send, with two more rules. It
+// refuses NUL, which JSON can spell and PostgreSQL cannot store. It refuses
+// numbers that are whole for a schema but not for Go, such as 1e3, without
+// naming a Go type in the message.
 func Unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -46,8 +48,8 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// spellsNUL looks for the escape of a NUL: \u0000 behind an even number of
-// backslashes.
+// spellsNUL looks for the escape of NUL: \u0000 after an even number of
+// backslashes. After an odd number the backslash itself is escaped.
 func spellsNUL(data []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(data[from:], []byte(`\u0000`))

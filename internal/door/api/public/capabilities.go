@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// capabilitiesBody is spec 2.3.
+// capabilitiesBody is spec 2.3, with the members of decisions 12.
 type capabilitiesBody struct {
 	OK           bool             `json:"ok" const:"true"`
 	Contract     string           `json:"contract" const:"SVC-PUBLIC-API-V1"`
@@ -27,12 +27,15 @@ type capabilitiesBody struct {
 	Proof        proofFormsBody   `json:"proof"`
 	Webhooks     webhooksBody     `json:"webhooks"`
 
+	// text is the encoded body, which callers share: this is the route that
+	// clients ask most often.
 	text []byte // the encoded body, which callers share
 }
 
 // JSON implements operation.Encoded.
 func (b *capabilitiesBody) JSON() []byte { return b.text }
 
+// rendererBody is the one renderer (spec 1, item 2).
 type rendererBody struct {
 	ID           string   `json:"id" const:"blender"`
 	Application  string   `json:"application" const:"Blender"`
@@ -43,12 +46,15 @@ type rendererBody struct {
 	RenderDevice string   `json:"render_device" const:"GPU"`
 }
 
+// availabilityBody says whether a start would be accepted and what it would
+// wait for.
 type availabilityBody struct {
 	Classification string         `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	AcceptingJobs  bool           `json:"accepting_jobs" doc:"False: start answers 503 not_accepting_jobs and spends nothing."`
 	QueueState     job.QueueState `json:"queue_state" enum:"idle,busy,no_workers"`
 }
 
+// priceModelBody is the price inside capabilities. Amounts are cents.
 type priceModelBody struct {
 	Contract             string `json:"contract" const:"SVC-PUBLIC-API-V2-FIXED-QUOTE"`
 	Currency             string `json:"currency" const:"USD"`
@@ -59,6 +65,7 @@ type priceModelBody struct {
 	QuoteLifetimeSeconds int    `json:"quote_lifetime_seconds"`
 }
 
+// cancellationBody says how long a job can be cancelled, and how.
 type cancellationBody struct {
 	Supported bool     `json:"supported" const:"true"`
 	Until     string   `json:"until" const:"worker_claim"`
@@ -67,6 +74,7 @@ type cancellationBody struct {
 	Path      string   `json:"path" doc:"Below the public API's base address."`
 }
 
+// proofFormsBody says in which forms receipts and the log come.
 type proofFormsBody struct {
 	Receipts       string `json:"receipts" const:"dsse-ed25519"`
 	Log            string `json:"log" const:"c2sp-tiles"`
@@ -74,6 +82,7 @@ type proofFormsBody struct {
 	VerifyCommand  string `json:"verify_command" doc:"Checks a receipt without a network."`
 }
 
+// webhooksBody is the object webhooks of spec 2.3.
 type webhooksBody struct {
 	Supported                    bool     `json:"supported" const:"true"`
 	Signed                       bool     `json:"signed" const:"true"`
@@ -114,6 +123,7 @@ type limitsBody struct {
 	} `json:"rate_limit"`
 }
 
+// spanBody is an inclusive range.
 type spanBody struct {
 	Minimum int `json:"minimum" const:"1"`
 	Maximum int `json:"maximum" const:"10000"`
@@ -125,7 +135,7 @@ type (
 	pricingOutput      struct{ Body pricingBody }
 )
 
-// capabilities registers what programs read before they call (spec 1.9).
+// capabilities registers what programs read before they call (spec 1, item 9).
 func (s *Server) capabilities(api huma.API) {
 	op := func(id, path, summary string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Discovery"}, Summary: summary, Middlewares: huma.Middlewares{operation.KeepRequestID}}
@@ -144,7 +154,7 @@ func (s *Server) capabilities(api huma.API) {
 		func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil })
 }
 
-// readCapabilities reads the state of this moment.
+// readCapabilities reads the queue's state and encodes the answer.
 func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
 	queue, err := s.Jobs.QueueState(ctx)
 	if err != nil {
@@ -159,6 +169,8 @@ func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error
 	return &b, nil
 }
 
+// capabilitiesOf returns the answer for a state of the queue. Everything else
+// in it is constant while the process runs.
 func (s *Server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 	return capabilitiesBody{
 		OK: true, Contract: contract.APIContract,
@@ -188,6 +200,8 @@ func (s *Server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 	}
 }
 
+// pricing returns spec 2.2. Both amounts are pointers, because the published
+// type allows null.
 func pricing() pricingBody {
 	cents := contract.CentsPerFrame
 	return pricingBody{
@@ -196,6 +210,7 @@ func pricing() pricingBody {
 	}
 }
 
+// limits returns spec 2.4, with the rate limit that the operator has set.
 func (s *Server) limits() limitsBody {
 	b := limitsBody{
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
+// healthBody is spec 2.1.
 type healthBody struct {
 	OK      bool      `json:"ok" enum:"true"`
 	Service string    `json:"service"`
@@ -31,6 +32,8 @@ type signingKeysOutput struct {
 	}
 }
 
+// signingKey is a public key of decisions 8. Retired keys stay in the list:
+// they have signed receipts that are still good.
 type signingKey struct {
 	KeyID        string     `json:"key_id" doc:"SHA-256 of the raw public key, in hex."`
 	Algorithm    string     `json:"algorithm" enum:"ed25519"`
@@ -40,7 +43,8 @@ type signingKey struct {
 	Current      bool       `json:"current" doc:"No end is set."`
 }
 
-// discovery registers the public routes that need no credential.
+// discovery registers health and signing keys. Health reads the database's
+// time, so it fails when the service cannot work.
 func (s *Server) discovery(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getHealth", Method: http.MethodGet, Path: "/v1/health", Tags: []string{"Discovery"},
@@ -62,6 +66,8 @@ func (s *Server) discovery(api huma.API) {
 	}, s.signingKeys)
 }
 
+// signingKeys lists all keys, newest first. Caches may keep the list for five
+// minutes.
 func (s *Server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {
 	out := &signingKeysOutput{CacheControl: "public, max-age=300"}
 	out.Body.OK, out.Body.Keys = true, []signingKey{}
@@ -84,7 +90,7 @@ func (s *Server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutp
 	})
 }
 
-// orNull is nil for the zero time.
+// orNull returns nil for the zero time.
 func orNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -13,13 +13,17 @@ import (
 	"svc.example/internal/ground/links"
 )
 
+// artifactInput is a signed link: job, end of validity (Unix seconds),
+// signature.
 type artifactInput struct {
 	JobID     string `path:"job_id"`
 	Expires   string `query:"expires" required:"true"`
 	Signature string `query:"signature" required:"true"`
 }
 
-// download registers the signed download.
+// download registers the signed download. The link is the authorisation, so it
+// needs no key and works in a browser. http.ServeContent handles Range and
+// HEAD.
 func (s *Server) download(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
@@ -29,6 +33,8 @@ func (s *Server) download(api huma.API) {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
 		}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
+		// The link, the job and the file are all checked before the status is
+		// sent.
 		a, err := s.Artifacts.Find(ctx, in.JobID, in.Expires, in.Signature)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,8 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Examples are the bodies of the public routes, by schema, with URLs built by at.
+// Examples returns the bodies of the public routes, by schema name, with URLs
+// built by at.
 func Examples(at links.Links) map[string]any {
 	s := &Server{Links: at, Jobs: &job.Jobs{}}
 	var keys signingKeysOutput

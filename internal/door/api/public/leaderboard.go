@@ -15,13 +15,15 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// leaderboardAge lets caches answer without asking again for a short time.
+// leaderboardAge lets caches answer by themselves for 15 seconds. A new result
+// may appear that much later.
 const leaderboardAge = "public, max-age=15"
 
-// topRows is how many of the best results the list has.
+// topRows is how many results the list of the best has.
 const topRows = contract.LatestMost
 
-// tagged is an answer whose ETag is a hash of its content.
+// tagged is an answer whose ETag is a hash of its content. It needs no version
+// number, and it stays the same over restarts and over processes.
 type tagged[T any] struct {
 	Status       int
 	CacheControl string `header:"Cache-Control"`
@@ -132,7 +134,8 @@ func (s *Server) leaderboard(api huma.API) {
 	})
 }
 
-// read registers a public route with a tagged answer.
+// read registers a public route whose answer is tagged. The body is encoded to
+// compute the tag even when the caller has it: that saves transfer, not work.
 func read[I, B any, P interface {
 	*I
 	Matches(tag string) bool

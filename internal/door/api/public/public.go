@@ -1,11 +1,11 @@
-// Package public is the part of the HTTP API that anybody may read: health, what
-// the service renders and at what price, signing keys, the receipt log, the
-// leaderboard, and downloads by signed address.
+// Package public is the part of the HTTP API that anybody may read: health,
+// what the service renders and at what price, signing keys, the receipt log,
+// the leaderboard, and downloads by signed link.
 //
 // What always holds: no route here asks for a credential or changes anything.
 //
-// Package leaderboard ranks, package receiptlog keeps the log. Start reading at
-// Server.Routes.
+// Package leaderboard ranks results, package receiptlog keeps the log. Start
+// reading at Server.Routes.
 package public
 
 import (
@@ -23,7 +23,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Server answers the public routes.
+// Server serves the public routes. It is safe for concurrent use.
 type Server struct {
 	DB        *db.DB
 	Jobs      *job.Jobs
@@ -31,14 +31,14 @@ type Server struct {
 	Board     *leaderboard.Board
 	Blobs     blob.Store
 	Links     links.Links
-	// Rate is what /limits says of the rate limit; the zero Policy means the
+	// Rate is the policy that /limits shows; the zero Policy shows the
 	// contract's figures.
 	Rate   ratelimit.Policy
 	Errors *front.Errors
 }
 
-// Routes registers the routes: on mux those of the receipt log's files, on api all
-// others.
+// Routes registers the routes: those of the receipt log's files on mux, all
+// others on api.
 func (s *Server) Routes(mux *http.ServeMux, api huma.API) {
 	s.discovery(api)
 	s.capabilities(api)

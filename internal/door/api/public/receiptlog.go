@@ -10,13 +10,15 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
-// receiptLog adds the routes of the log's files (C2SP tlog-tiles). They stand
-// beside huma: other tools define their form.
+// receiptLog adds the files of the log (C2SP tlog-tiles, decisions 8). They
+// bypass huma: their form is defined elsewhere and is not JSON.
 func (s *Server) receiptLog(mux *http.ServeMux) {
 	mux.Handle("GET /log/checkpoint", s.Errors.Handle(s.checkpoint))
 	mux.Handle("GET /log/tile/{tile...}", s.Errors.Handle(s.tile))
 }
 
+// checkpoint signs the log's current size and root with the current key. It is
+// signed at each request, so a checkpoint is never older than the log's head.
 func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	var text []byte
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
@@ -40,7 +42,8 @@ func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// tile serves <L>/<N>[.p/<W>] and entries/<N>[.p/<W>].
+// tile serves <L>/<N>[.p/<W>] and entries/<N>[.p/<W>]. A tile never changes, so
+// caches keep it for good. Errors: route_not_found.
 func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	tile, err := receiptlog.ParseTile(r.PathValue("tile"))
 	if err != nil {

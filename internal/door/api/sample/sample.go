@@ -1,6 +1,6 @@
-// Package sample is the one story that all examples of the OpenAPI document tell:
-// an upload, its quote and its job, with the same identifiers, hashes and times
-// in every example.
+// Package sample has the values that all examples of the OpenAPI document
+// share: one upload, its quote and its job, with the same identifiers, hashes
+// and times everywhere, so that the examples can be read as one session.
 //
 // It describes nothing: each route's package builds its own examples from these
 // values. Start reading at Job.
@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Identifiers and figures of the story.
+// Identifiers and figures of the session.
 const (
 	RequestID   = "req_0198c0de0000700080000000000000f1"
 	RetryAfter  = 1500 * time.Millisecond
@@ -38,12 +38,13 @@ const (
 	FrameSHA256    = "3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d3d"
 )
 
-// Time is the moment that lies after by that much behind the upload.
+// Time returns a moment of the session: the upload, plus after.
 func Time(after time.Duration) time.Time {
 	return time.Date(2026, time.January, 15, 12, 0, 0, 0, time.UTC).Add(after)
 }
 
-// Job is the job in a state, as the flow shows it. Its URLs are built by at.
+// Job returns the job in a state, as the given flow shows it. Its URLs are
+// built by at.
 func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 	o := job.Object{
 		OK: true, JobID: JobID, WorkspaceID: WorkspaceID, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
@@ -70,7 +71,8 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 	return o
 }
 
-// DownloadURL is a signed address of the ZIP, built by at.
+// DownloadURL returns a signed link to the ZIP, built by at. Its signature is
+// not a real one.
 func DownloadURL(at links.Links) string {
 	return at.Page(links.DownloadPath+JobID, url.Values{"expires": {"1768485600"}, "signature": {strings.Repeat("4c", 32)}})
 }

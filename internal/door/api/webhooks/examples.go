@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Examples are the bodies of these routes, by schema.
+// Examples returns the bodies of these routes, by schema name.
 func Examples() map[string]any {
 	const address, secret = "https://example.com/svc", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 	const id = "WHE-0198c0de000070008000000000000009"
