@@ -35,7 +35,7 @@ func address(email string) (string, error) {
 	// Mail servers reject spellings that need quotes, and quotes could smuggle a
 	// header.
 	if again, err := mail.ParseAddress(spelling); err != nil || again.Address != spelling {
-		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not taken")
+		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not supported")
 	}
 	return spelling, nil
 }

@@ -141,7 +141,7 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 
 // linkUsed refuses a second file: the upload's id stands for the first one for ever.
 func linkUsed() error {
-	return fault.New(fault.LinkInvalid, "The upload link has taken its file already.")
+	return fault.New(fault.LinkInvalid, "The upload link has already received its file.")
 }
 
 // accept receives the file of an awaited upload and quotes the scene's own range.

@@ -244,7 +244,7 @@ func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote
 // the file of a removed upload.
 func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, q quote.Quote) (quote.Quote, error) {
 	if upload.RemovedAt != 0 {
-		return q, fault.New(fault.UploadNotFound, "The upload is gone: its time was over.")
+		return q, fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
 	}
 	scene, err := readScene(upload.Scene)
 	if err != nil {

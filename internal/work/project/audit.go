@@ -16,14 +16,14 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format strin
 		return fmt.Errorf("audit projects: %w", err)
 	}
 	for _, uploadID := range uploads {
-		breach("an upload has a project until it is removed", uploadID, "it is kept without one, or removed with one")
+		breach("an upload has a project until it is removed", uploadID, "it has no project, or was removed and still has one")
 	}
 	unused, err := tx.AuditUnusedContent(ctx)
 	if err != nil {
 		return fmt.Errorf("audit content: %w", err)
 	}
 	for _, c := range unused {
-		breach("content goes with its last project", c.Sha256, "workspace %s keeps it, no project uses it", c.WorkspaceID)
+		breach("content goes with its last project", c.Sha256, "workspace %s has it, no project uses it", c.WorkspaceID)
 	}
 	return nil
 }

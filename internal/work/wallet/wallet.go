@@ -141,12 +141,12 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 		kind: Refunded, reference: reference, workspace: workspaceID, job: jobID, cents: cents,
 		from: accountRevenue, to: workspaceID + ":available", available: cents,
 	}
-	known, err := happened(ctx, tx, Refunded, reference)
+	known, err := exists(ctx, tx, Refunded, reference)
 	switch {
 	case err != nil:
 		return "", err
 	case known:
-		return workspaceID, sameAgain(ctx, tx, e)
+		return workspaceID, checkRepeat(ctx, tx, e)
 	case cents > captured.AmountCents-refunded:
 		return "", fmt.Errorf("refund %s: %d cents on top of the %d given back exceed the %d that it paid", jobID, cents, refunded, captured.AmountCents)
 	}
@@ -187,7 +187,7 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
 	}
 	if added == 0 {
-		return sameAgain(ctx, tx, e)
+		return checkRepeat(ctx, tx, e)
 	}
 	for account, cents := range map[string]int64{e.from: -e.cents, e.to: e.cents} {
 		err := tx.LedgerPost(ctx, query.LedgerPostParams{TransactionID: transaction, Account: account, AmountCents: cents})
@@ -200,7 +200,7 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
 	}
 	if moved == 0 {
-		return tooLittle(ctx, tx, e)
+		return insufficient(ctx, tx, e)
 	}
 	return nil
 }
@@ -222,15 +222,15 @@ func unsettled(ctx context.Context, tx *db.Tx, e entry) error {
 	if e.kind == Released {
 		other = Captured
 	}
-	settled, err := happened(ctx, tx, other, e.job)
+	settled, err := exists(ctx, tx, other, e.job)
 	if err == nil && settled {
 		err = fmt.Errorf("%s %s: already settled by a %s", e.kind, e.job, other)
 	}
 	return err
 }
 
-// happened reports whether an entry of this kind and reference is in the ledger.
-func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, error) {
+// exists reports whether an entry of this kind and reference is in the ledger.
+func exists(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, error) {
 	_, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(kind), Reference: reference})
 	if db.IsNotFound(err) {
 		return false, nil
@@ -241,10 +241,10 @@ func happened(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool
 	return true, nil
 }
 
-// sameAgain accepts a repeated entry when it equals the first in every respect. A
+// checkRepeat accepts a repeated entry when it equals the first in every respect. A
 // reference that stands for two entries is a defect of the caller, and going on would
 // lose one of them.
-func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
+func checkRepeat(ctx context.Context, tx *db.Tx, e entry) error {
 	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
@@ -255,10 +255,10 @@ func sameAgain(ctx context.Context, tx *db.Tx, e entry) error {
 	return nil
 }
 
-// tooLittle explains why the wallet refused. Only a reservation can fail for lack of
+// insufficient explains why the wallet refused. Only a reservation can fail for lack of
 // money by a caller's doing; for every other kind a negative balance would mean a
 // defect.
-func tooLittle(ctx context.Context, tx *db.Tx, e entry) error {
+func insufficient(ctx context.Context, tx *db.Tx, e entry) error {
 	b, err := Get(ctx, tx, e.workspace)
 	if err != nil {
 		return err

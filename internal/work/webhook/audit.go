@@ -55,7 +55,7 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 		return nil, err
 	}
 	for _, r := range tries {
-		breach("a delivery's log agrees with its state", r.DeliveryID, "%s after %d tries, with %d in the log, %d taken", r.Status, r.Tries, r.Attempts, r.Taken)
+		breach("a delivery's log agrees with its state", r.DeliveryID, "%s after %d tries, with %d in the log, %d accepted", r.Status, r.Tries, r.Attempts, r.Taken)
 	}
 	bare, err := tx.AuditWebhookBare(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ type Target struct {
 func (h *Hooks) Target(ctx context.Context, url, secret string) (Target, error) {
 	if url == "" {
 		if secret != "" {
-			return Target{}, fault.Field("body.webhook_secret", "stands without webhook_url")
+			return Target{}, fault.Field("body.webhook_secret", "needs webhook_url")
 		}
 		return Target{}, nil
 	}
@@ -54,7 +54,7 @@ func (h *Hooks) check(ctx context.Context, url string) error {
 	}
 	err := h.Guard.Check(ctx, url)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
-		return fault.New(fault.InvalidWebhookURL, "The webhook URL is not taken: %s.", refused.Reason)
+		return fault.New(fault.InvalidWebhookURL, "The webhook URL is refused: %s.", refused.Reason)
 	}
 	return err
 }

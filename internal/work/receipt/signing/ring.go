@@ -35,7 +35,7 @@ import (
 const firstFile = "signing.pem"
 
 // ErrNoKey reports that no valid key has its private half at hand.
-var ErrNoKey = errors.New("no signing key that is valid now is at hand")
+var ErrNoKey = errors.New("this process has no signing key that is valid now")
 
 // Ring holds the private halves at hand. It is safe for concurrent use. Nothing closes
 // it; the keys live as long as the process.
@@ -172,7 +172,7 @@ func (r *Ring) keys() []receipt.Key {
 // signs nothing.
 func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	if r.folder == "" {
-		return receipt.Key{}, errors.New("the signing key is given, not made here: start the services with another one, then retire the old")
+		return receipt.Key{}, errors.New("the signing key comes from the configuration: start the services with another key, then retire this one")
 	}
 	key, err := receipt.NewKey(entropy)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 }
 
 // ErrForeign reports that none of the keys at hand belongs to this service.
-var ErrForeign = errors.New("none of the keys at hand is this service's: give the folder (--data) that it keeps its keys in")
+var ErrForeign = errors.New("none of the keys here belongs to this service: name the folder that holds its keys with --data")
 
 // Rotate publishes next, which signs from now on, and ends the keys at hand after the
 // overlap. The overlap is for processes that have not got next's file; until then they
