@@ -8,7 +8,7 @@
 // log. Every write has a deadline, which moves with progress.
 //
 // The packages below door check credentials and use this package; it knows none
-// of them. Start reading at Front.ServeHTTP, then errors.go. response.go has
+// of them. Start reading at Front.ServeHTTP, then error_response.go. response.go has
 // the deadlines, rate_limit.go the limit, cors.go other origins, and
 // stopping.go what a stop ends at once.
 package front

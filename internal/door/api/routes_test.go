@@ -94,7 +94,7 @@ func TestEveryPartOfAPathIsRead(t *testing.T) {
 	}
 }
 
-// TestEveryOperationSaysItsCodes finds operations that codes.go does not know.
+// TestEveryOperationSaysItsCodes finds operations that operation_errors.go does not know.
 func TestEveryOperationSaysItsCodes(t *testing.T) {
 	t.Parallel()
 	for path, methods := range describedBy(t, api.Document("")).Paths {
@@ -103,7 +103,7 @@ func TestEveryOperationSaysItsCodes(t *testing.T) {
 				t.Errorf("%s (%s) is described without its errors", op.OperationID, path)
 			}
 			if _, there := op.Responses["401"]; !there && len(op.Security) > 0 {
-				t.Errorf("%s takes credentials and is never 401: give it its codes in codes.go", op.OperationID)
+				t.Errorf("%s takes credentials and is never 401: give it its codes in operation_errors.go", op.OperationID)
 			}
 		}
 	}

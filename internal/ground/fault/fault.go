@@ -1,7 +1,7 @@
 // Package fault is the one vocabulary of errors: every code that a caller can meet,
 // its HTTP status, whether a retry can help, and what to do next.
 //
-// What always holds: each code stands in one table (codes.go). The text of an
+// What always holds: each code stands in one table (error_codes.go). The text of an
 // unknown error is shown to nobody; Envelope makes internal_error of it, and only
 // its request id goes out. The package leaves logging and answering to package
 // front and imports nothing of ours. Start reading at Code, then Error, then

@@ -172,7 +172,7 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
-		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Told,
+		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Notified,
 		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: db.OptionalTime(job.SubmittedAt), ClaimedAt: db.OptionalTime(job.ClaimedAt),
 		CompletedAt: db.OptionalTime(job.CompletedAt), FailedAt: db.OptionalTime(job.FailedAt), CancelledAt: db.OptionalTime(job.CancelledAt),
 		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),

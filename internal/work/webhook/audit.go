@@ -29,7 +29,7 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys) (found []Breach, err
 	for _, r := range events {
 		breach("a job that has ended has one event", r.JobID, "%s with %d events, the first %q", r.Status, r.Events, r.Type)
 	}
-	missing, err := tx.AuditWebhookUntold(ctx)
+	missing, err := tx.AuditWebhookMissing(ctx)
 	if err != nil {
 		return nil, err
 	}

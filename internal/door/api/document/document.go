@@ -6,7 +6,7 @@
 // with, and each JSON body has an example.
 //
 // The operations are in package api and the packages beside this one; they
-// bring their own examples. Start reading at Finish, then codes.go.
+// bring their own examples. Start reading at Finish, then operation_errors.go.
 package document
 
 import (

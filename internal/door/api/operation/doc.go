@@ -7,5 +7,5 @@
 // secret may be cached.
 //
 // It knows no route; those are in package api and the packages beside this one.
-// Start reading at Guard, then errors.go.
+// Start reading at Guard, then huma_errors.go.
 package operation

@@ -49,13 +49,13 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 
 -- name: JobView :one
 -- A job, and what its endpoints, its leases, the jobs before it and the workers
--- say of it at this moment: one statement, since no read is made more often. told
--- is whether its end is told to anybody; held is how many of its frames are held,
+-- say of it at this moment: one statement, because this read is the most frequent one. notified
+-- is whether a webhook gets its end; held is how many of its frames are held,
 -- and progress how far those are altogether, in parts of a thousand of one;
 -- position is counted up to farthest.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -71,7 +71,7 @@ FROM job WHERE job.job_id = @job_id;
 -- means any.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN

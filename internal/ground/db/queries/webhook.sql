@@ -13,7 +13,7 @@ SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id;
 SELECT * FROM webhook_endpoint WHERE workspace_id = @workspace_id AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC;
 
 -- name: WebhookTargets :many
--- Whom a job's end is told to. By lane: what locks several locks them in one order.
+-- The endpoints that get the end of a job. By lane, so that all who lock several lock them in one order.
 SELECT * FROM webhook_endpoint w
 WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0
 UNION ALL
@@ -142,7 +142,7 @@ ORDER BY created_at, event_id LIMIT CAST(@max AS bigint)
 FOR UPDATE;
 
 -- name: WebhookRedeliverFailed :execrows
--- What an endpoint was told of and has not taken, of a page of events.
+-- The events of a page that an endpoint got and did not accept.
 UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at = @now, ended_at = 0
 WHERE endpoint_id = @endpoint_id AND status <> 'delivered' AND job_id <> '' AND event_id IN (
   SELECT e.event_id FROM webhook_event e
@@ -151,7 +151,7 @@ WHERE endpoint_id = @endpoint_id AND status <> 'delivered' AND job_id <> '' AND 
     AND e.created_at <= @until AND (e.created_at < @until OR e.event_id <= @last));
 
 -- name: WebhookDeliverMissed :execrows
--- What an endpoint was never told of, of a page of events.
+-- The events of a page that an endpoint never got.
 INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
 SELECT 'WHD-' || substr(e.event_id, 5) || substr(n.endpoint_id, 5), e.event_id, n.endpoint_id, e.workspace_id, e.job_id, n.lane, 'pending',
   CAST(@now AS bigint), CAST(@now AS bigint)
@@ -208,7 +208,7 @@ GROUP BY j.job_id, j.status
 HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) <> 1 OR min(e.type) <> 'render.' || j.status))
     OR (j.status NOT IN ('completed', 'failed', 'cancelled') AND count(e.event_id) <> 0);
 
--- name: AuditWebhookUntold :many
+-- name: AuditWebhookMissing :many
 -- Jobs that have ended and whose own target was never to hear of it.
 SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
 WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);

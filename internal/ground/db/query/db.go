@@ -123,6 +123,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookForgottenStmt, err = db.PrepareContext(ctx, auditWebhookForgotten); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookForgotten: %w", err)
 	}
+	if q.auditWebhookMissingStmt, err = db.PrepareContext(ctx, auditWebhookMissing); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookMissing: %w", err)
+	}
 	if q.auditWebhookSecretsStmt, err = db.PrepareContext(ctx, auditWebhookSecrets); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookSecrets: %w", err)
 	}
@@ -131,9 +134,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditWebhookTriesStmt, err = db.PrepareContext(ctx, auditWebhookTries); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookTries: %w", err)
-	}
-	if q.auditWebhookUntoldStmt, err = db.PrepareContext(ctx, auditWebhookUntold); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditWebhookUntold: %w", err)
 	}
 	if q.awaitedCreateStmt, err = db.PrepareContext(ctx, awaitedCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedCreate: %w", err)
@@ -1037,6 +1037,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditWebhookForgottenStmt: %w", cerr)
 		}
 	}
+	if q.auditWebhookMissingStmt != nil {
+		if cerr := q.auditWebhookMissingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookMissingStmt: %w", cerr)
+		}
+	}
 	if q.auditWebhookSecretsStmt != nil {
 		if cerr := q.auditWebhookSecretsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookSecretsStmt: %w", cerr)
@@ -1050,11 +1055,6 @@ func (q *Queries) Close() error {
 	if q.auditWebhookTriesStmt != nil {
 		if cerr := q.auditWebhookTriesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookTriesStmt: %w", cerr)
-		}
-	}
-	if q.auditWebhookUntoldStmt != nil {
-		if cerr := q.auditWebhookUntoldStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditWebhookUntoldStmt: %w", cerr)
 		}
 	}
 	if q.awaitedCreateStmt != nil {
@@ -2349,10 +2349,10 @@ type Queries struct {
 	auditWebhookBareStmt            *sql.Stmt
 	auditWebhookEventsStmt          *sql.Stmt
 	auditWebhookForgottenStmt       *sql.Stmt
+	auditWebhookMissingStmt         *sql.Stmt
 	auditWebhookSecretsStmt         *sql.Stmt
 	auditWebhookStuckStmt           *sql.Stmt
 	auditWebhookTriesStmt           *sql.Stmt
-	auditWebhookUntoldStmt          *sql.Stmt
 	awaitedCreateStmt               *sql.Stmt
 	awaitedFetchingStmt             *sql.Stmt
 	awaitedForgetStmt               *sql.Stmt
@@ -2636,10 +2636,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditWebhookBareStmt:            q.auditWebhookBareStmt,
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
 		auditWebhookForgottenStmt:       q.auditWebhookForgottenStmt,
+		auditWebhookMissingStmt:         q.auditWebhookMissingStmt,
 		auditWebhookSecretsStmt:         q.auditWebhookSecretsStmt,
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
 		auditWebhookTriesStmt:           q.auditWebhookTriesStmt,
-		auditWebhookUntoldStmt:          q.auditWebhookUntoldStmt,
 		awaitedCreateStmt:               q.awaitedCreateStmt,
 		awaitedFetchingStmt:             q.awaitedFetchingStmt,
 		awaitedForgetStmt:               q.awaitedForgetStmt,

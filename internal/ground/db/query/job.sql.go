@@ -701,7 +701,7 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 const jobView = `-- name: JobView :one
 SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -723,7 +723,7 @@ type JobViewParams struct {
 
 type JobViewRow struct {
 	Job      Job
-	Told     bool
+	Notified bool
 	Held     int64
 	Progress int64
 	Position int64
@@ -731,8 +731,8 @@ type JobViewRow struct {
 }
 
 // A job, and what its endpoints, its leases, the jobs before it and the workers
-// say of it at this moment: one statement, since no read is made more often. told
-// is whether its end is told to anybody; held is how many of its frames are held,
+// say of it at this moment: one statement, because this read is the most frequent one. notified
+// is whether a webhook gets its end; held is how many of its frames are held,
 // and progress how far those are altogether, in parts of a thousand of one;
 // position is counted up to farthest.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
@@ -784,7 +784,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Job.CancelledAt,
 		&i.Job.UpdatedAt,
 		&i.Job.Renderer,
-		&i.Told,
+		&i.Notified,
 		&i.Held,
 		&i.Progress,
 		&i.Position,
@@ -796,7 +796,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 const jobViews = `-- name: JobViews :many
 SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS told,
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -824,7 +824,7 @@ type JobViewsParams struct {
 
 type JobViewsRow struct {
 	Job      Job
-	Told     bool
+	Notified bool
 	Held     int64
 	Progress int64
 	Position int64
@@ -891,7 +891,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.CancelledAt,
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
-			&i.Told,
+			&i.Notified,
 			&i.Held,
 			&i.Progress,
 			&i.Position,

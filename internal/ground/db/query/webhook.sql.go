@@ -119,6 +119,40 @@ func (q *Queries) AuditWebhookForgotten(ctx context.Context) ([]AuditWebhookForg
 	return items, nil
 }
 
+const auditWebhookMissing = `-- name: AuditWebhookMissing :many
+SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
+WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
+`
+
+type AuditWebhookMissingRow struct {
+	JobID      string
+	EndpointID string
+}
+
+// Jobs that have ended and whose own target was never to hear of it.
+func (q *Queries) AuditWebhookMissing(ctx context.Context) ([]AuditWebhookMissingRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookMissingStmt, auditWebhookMissing)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWebhookMissingRow
+	for rows.Next() {
+		var i AuditWebhookMissingRow
+		if err := rows.Scan(&i.JobID, &i.EndpointID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditWebhookSecrets = `-- name: AuditWebhookSecrets :many
 SELECT secret_id, endpoint_id, sealed, created_at, expires_at FROM webhook_secret WHERE secret_id > $1 ORDER BY secret_id LIMIT 500
 `
@@ -234,40 +268,6 @@ func (q *Queries) AuditWebhookTries(ctx context.Context) ([]AuditWebhookTriesRow
 	return items, nil
 }
 
-const auditWebhookUntold = `-- name: AuditWebhookUntold :many
-SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
-WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
-`
-
-type AuditWebhookUntoldRow struct {
-	JobID      string
-	EndpointID string
-}
-
-// Jobs that have ended and whose own target was never to hear of it.
-func (q *Queries) AuditWebhookUntold(ctx context.Context) ([]AuditWebhookUntoldRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookUntoldStmt, auditWebhookUntold)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AuditWebhookUntoldRow
-	for rows.Next() {
-		var i AuditWebhookUntoldRow
-		if err := rows.Scan(&i.JobID, &i.EndpointID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const webhookAttemptAdd = `-- name: WebhookAttemptAdd :exec
 INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -367,7 +367,7 @@ type WebhookDeliverMissedParams struct {
 	Last        string
 }
 
-// What an endpoint was never told of, of a page of events.
+// The events of a page that an endpoint never got.
 func (q *Queries) WebhookDeliverMissed(ctx context.Context, arg WebhookDeliverMissedParams) (int64, error) {
 	result, err := q.exec(ctx, q.webhookDeliverMissedStmt, webhookDeliverMissed,
 		arg.Now,
@@ -1183,7 +1183,7 @@ type WebhookRedeliverFailedParams struct {
 	Last        string
 }
 
-// What an endpoint was told of and has not taken, of a page of events.
+// The events of a page that an endpoint got and did not accept.
 func (q *Queries) WebhookRedeliverFailed(ctx context.Context, arg WebhookRedeliverFailedParams) (int64, error) {
 	result, err := q.exec(ctx, q.webhookRedeliverFailedStmt, webhookRedeliverFailed,
 		arg.Now,
@@ -1341,7 +1341,7 @@ type WebhookTargetsParams struct {
 	JobID       string
 }
 
-// Whom a job's end is told to. By lane: what locks several locks them in one order.
+// The endpoints that get the end of a job. By lane, so that all who lock several lock them in one order.
 func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) ([]WebhookEndpoint, error) {
 	rows, err := q.query(ctx, q.webhookTargetsStmt, webhookTargets, arg.WorkspaceID, arg.JobID)
 	if err != nil {

@@ -6,7 +6,7 @@ import "slices"
 // codes, so one that was published is never renamed nor given another meaning.
 //
 // To add one: add the constant and its row in Table, name the operations that
-// answer with it in internal/door/api/document/codes.go, and run `make generate`,
+// answer with it in internal/door/api/document/operation_errors.go, and run `make generate`,
 // which prints docs/errors.md.
 type Code string
 
