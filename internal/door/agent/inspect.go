@@ -75,8 +75,8 @@ type lockedQuote struct {
 	InputBytes  count        `json:"input_size_bytes"`
 }
 
-// scene says what is rendered. Width and Height are pixels of a frame with the
-// scene's resolution percentage applied.
+// scene says what is rendered. Width and Height are those of a frame, with
+// the scene's resolution percentage applied and cropped where the scene says so.
 type scene struct {
 	Width       int     `json:"width" jsonschema:"Pixels of a frame."`
 	Height      int     `json:"height" jsonschema:"Pixels of a frame."`
@@ -195,7 +195,7 @@ func inspectedOf(i intake.Inspection) inspected {
 			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
 		},
 		Scene: &scene{
-			Width: s.ResolutionX * max(1, s.ResolutionPercentage) / 100, Height: s.ResolutionY * max(1, s.ResolutionPercentage) / 100,
+			Width: s.FrameWidth, Height: s.FrameHeight,
 			Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
 			MadeWith: s.FileVersion, OutputKind: s.OutputFormat, Denoise: s.Denoise, UsesScripts: s.UsesAutorunScripts,
 		},

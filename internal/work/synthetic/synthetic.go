@@ -149,7 +149,7 @@ func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, err
 		return blender.Opened{}, &blender.Error{Code: blender.Crashed, Message: "the file has no scene that can be read", Final: true}
 	}
 	scene := facts.Scene
-	s.size = image.Pt(scene.ResolutionX, scene.ResolutionY).Mul(scene.ResolutionPercentage).Div(100)
+	s.size = image.Pt(scene.FrameSize())
 	return blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}, nil
 }
 
