@@ -1,12 +1,12 @@
-// Command testrun runs go test and says what it does while it does it: a line a
-// package as each ends, and on a terminal a bar below them. Of what fails it prints
-// the whole output. The last line is "N passed, N failed", alone. It exits with the
-// code of go test; a test that skips fails the run.
+// Command testrun runs go test and shows its progress. It prints one line when a
+// package ends and, on a terminal, a progress bar below these lines. For a failed test
+// it prints the whole output. The last line is only "N passed, N failed". The exit code
+// is that of go test, except that a skipped test fails the run.
 //
 //	testrun [-race none|concurrent|all] PACKAGE... [-- GO TEST FLAG...]
 //
-// Packages are started in the order they are named, so the longest stands first.
-// Start reading at run.
+// Packages start in the order of the arguments, so name the slowest first. Start
+// reading at run.
 package main
 
 import (
@@ -23,6 +23,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func main() {
@@ -83,11 +85,12 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 	return code, nil
 }
 
-// goTest runs go test and hands what it tells to r. It returns go's exit code.
+// goTest runs go test, passes its events to r and returns its exit code.
 func goTest(ctx context.Context, r *report, environment, arguments []string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, arguments...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), environment...), os.Stderr
-	// An interrupted go test stops its tests, and waits for them.
+	// A killed go test would leave its tests running; an interrupted one stops them and
+	// waits for them.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
 	out, err := cmd.StdoutPipe()
@@ -114,11 +117,12 @@ type event struct {
 	Test       string
 	Elapsed    float64 // seconds
 	Output     string
-	// FailedBuild names the build that kept a package from being tested.
+	// FailedBuild names the failed build because of which a package was not tested.
 	FailedBuild string
 }
 
-// events calls add for each line. A line that is no event is printed as it is.
+// events calls add for each line. It reports a line that is not JSON as build output,
+// so that it is printed at the end.
 func events(from io.Reader, add func(event)) error {
 	lines := bufio.NewReader(from)
 	for {
@@ -139,7 +143,13 @@ func events(from io.Reader, add func(event)) error {
 	}
 }
 
+// isTerminal reports whether file is a terminal that can overwrite its last line. It
+// asks the kernel for terminal settings, because the file's mode is not enough:
+// /dev/null is a character device too.
 func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	if os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
+	return err == nil
 }

@@ -19,21 +19,21 @@ import (
 type pkg struct {
 	ImportPath   string
 	Dir          string
-	GoFiles      []string // without those of tests
+	GoFiles      []string // without the test files
 	Imports      []string
 	TestGoFiles  []string
 	XTestGoFiles []string
 }
 
-// list returns the packages with tests that the patterns name, in the patterns'
-// order and each once.
+// list returns the packages that match the patterns and have tests, in the order of the
+// patterns, each once.
 func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,TestGoFiles,XTestGoFiles"}, patterns...)...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w\n%s", err, said.String())
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
 	}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
@@ -50,9 +50,9 @@ func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 	}
 }
 
-// concurrent reports whether the package's own code, not its tests, starts
-// goroutines or guards what several of them share. These are the packages in which
-// a data race can have its cause.
+// concurrent reports whether the package's own code, without its tests, starts
+// goroutines or guards memory that goroutines share. Only such a package can cause a
+// data race.
 func (p pkg) concurrent() (bool, error) {
 	for _, path := range []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup"} {
 		if slices.Contains(p.Imports, path) {

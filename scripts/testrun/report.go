@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// report turns events into lines. It is used by one goroutine.
+// report turns events into lines. It is not safe for concurrent use.
 type report struct {
 	out       io.Writer
-	bar       bool // there is a terminal, which can overwrite its last line
-	packages  int  // that will be tested
+	bar       bool // draw the progress bar: out is a terminal, which can overwrite its last line
+	packages  int  // number of packages to test
 	ended     int
 	passed    int
 	failed    int
 	skipped   []string
-	running   []string // in the order of their start
+	running   []string // packages under test, in the order of their start
 	output    map[string]*pkgOutput
-	builds    map[string]*strings.Builder // by what was built
+	builds    map[string]*strings.Builder // output of builds, by package
 	started   time.Time
 	lastDrawn time.Time
-	drawn     bool // the bar stands on the last line
+	drawn     bool // the bar is on the last line
 	now       func() time.Time
 }
 
-// pkgOutput is what a package's tests have printed, without those that passed.
+// pkgOutput is the output of a package's tests that have not passed. A passed test's
+// output is dropped at once, which bounds the memory.
 type pkgOutput struct {
 	tests map[string]*strings.Builder // "" is the package itself
-	order []string
-	count int
-	bad   int
+	order []string                    // names in tests, in the order of their first output
+	count int                         // tests that ended
+	bad   int                         // tests that failed or skipped
 }
 
 func newReport(out io.Writer, bar bool, packages int) *report {
@@ -106,46 +107,48 @@ func (r *report) endPackage(e event) {
 		return
 	}
 	if p.bad == 0 {
-		r.failed++ // it was not built, or ended outside its tests
+		r.failed++ // the build failed, or the package ended outside a test
 	}
 	if built := r.builds[e.FailedBuild]; built != nil {
 		r.line("%s", built.String())
 		delete(r.builds, e.FailedBuild)
 	}
 	for _, test := range p.order {
-		if said := p.tests[test]; said != nil && test != "" {
-			r.line("%s", said.String())
+		if output := p.tests[test]; output != nil && test != "" {
+			r.line("%s", output.String())
 		}
 	}
-	if said := p.tests[""]; said != nil {
-		r.line("%s", said.String())
+	if output := p.tests[""]; output != nil {
+		r.line("%s", output.String())
 	}
 	r.line("FAIL\t%s\t%.1fs\t%d of %d tests", e.Package, e.Elapsed, p.bad, p.count)
 }
 
-// end prints the sum and reports whether all is well.
+// end prints the totals and reports whether every test passed.
 func (r *report) end() bool {
-	for name, text := range r.builds { // what no package's end has named
+	for name, text := range r.builds { // failed builds that no package's end named
 		r.line("# %s\n%s", name, text.String())
 	}
 	for _, test := range r.skipped {
-		r.line("skipped, which counts as failed: %s", test)
+		r.line("skipped (counts as failed): %s", test)
 	}
 	failed := r.failed + len(r.skipped)
 	if r.ended < r.packages {
 		failed++
-		r.line("%d of %d packages were tested", r.ended, r.packages)
+		r.line("only %d of %d packages were tested", r.ended, r.packages)
 	}
 	r.clear()
 	fmt.Fprintf(r.out, "%d passed, %d failed\n", r.passed, failed)
 	return failed == 0
 }
 
+// line prints a line above the bar.
 func (r *report) line(format string, values ...any) {
 	r.clear()
 	fmt.Fprintln(r.out, strings.TrimSuffix(fmt.Sprintf(format, values...), "\n"))
 }
 
+// clear erases the bar, so that a line can take its place.
 func (r *report) clear() {
 	if r.drawn {
 		fmt.Fprint(r.out, "\r\x1b[K")
@@ -153,7 +156,7 @@ func (r *report) clear() {
 	}
 }
 
-// draw writes the bar, ten times a second at most.
+// draw writes the bar, at most ten times a second.
 func (r *report) draw() {
 	now := r.now()
 	if !r.bar || now.Sub(r.lastDrawn) < 100*time.Millisecond && r.drawn {
@@ -168,7 +171,7 @@ func (r *report) draw() {
 	}
 	text := fmt.Sprintf("[%s%s] %d/%d packages, %d tests, %d failed, %s: %s", strings.Repeat("#", done), strings.Repeat(".", width-done),
 		r.ended, r.packages, r.passed, r.failed, now.Sub(r.started).Truncate(time.Second), strings.Join(busy, ", "))
-	const columns = 100 // a line that wraps could not be overwritten
+	const columns = 100 // a wrapped line could not be overwritten
 	fmt.Fprintf(r.out, "\r\x1b[K%.*s", columns, text)
 	r.drawn = true
 }

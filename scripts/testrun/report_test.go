@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// printed is what a run with these events prints, and whether all was well.
+// printed returns what a run with these events prints, and whether it passed.
 func printed(t *testing.T, packages int, lines ...string) (text string, ok bool) {
 	t.Helper()
 	var out strings.Builder
@@ -19,7 +19,7 @@ func printed(t *testing.T, packages int, lines ...string) (text string, ok bool)
 	return out.String(), ok
 }
 
-func TestAPackageThatPassesIsOneLine(t *testing.T) {
+func TestAPassedPackageIsOneLine(t *testing.T) {
 	t.Parallel()
 	text, ok := printed(t, 1,
 		`{"Action":"start","Package":"m/a"}`,
@@ -32,7 +32,7 @@ func TestAPackageThatPassesIsOneLine(t *testing.T) {
 	}
 }
 
-func TestOfAFailureAllOutputIsPrinted(t *testing.T) {
+func TestAllOutputOfAFailedTestIsPrinted(t *testing.T) {
 	t.Parallel()
 	text, ok := printed(t, 1,
 		`{"Action":"output","Package":"m/a","Test":"TestGood","Output":"good log\n"}`,
@@ -48,7 +48,7 @@ func TestOfAFailureAllOutputIsPrinted(t *testing.T) {
 }
 
 // A panic or a time limit ends a package while its tests are under way.
-func TestWhatAPanicCutsOffIsPrinted(t *testing.T) {
+func TestOutputOfATestCutOffByAPanicIsPrinted(t *testing.T) {
 	t.Parallel()
 	text, ok := printed(t, 1,
 		`{"Action":"output","Package":"m/a","Test":"TestCut","Output":"panic: boom\n"}`,
@@ -58,7 +58,7 @@ func TestWhatAPanicCutsOffIsPrinted(t *testing.T) {
 	}
 }
 
-func TestABuildThatFailsIsPrinted(t *testing.T) {
+func TestAFailedBuildIsPrinted(t *testing.T) {
 	t.Parallel()
 	text, ok := printed(t, 1,
 		`{"ImportPath":"m/a [m/a.test]","Action":"build-output","Output":"a.go:1: undefined: x\n"}`,
@@ -78,14 +78,14 @@ func TestASkippedTestFailsTheRun(t *testing.T) {
 	}
 }
 
-func TestAPackageThatWasNeverTestedFailsTheRun(t *testing.T) {
+func TestAnUntestedPackageFailsTheRun(t *testing.T) {
 	t.Parallel()
 	if text, ok := printed(t, 2, `{"Action":"pass","Package":"m/a"}`); !strings.HasSuffix(text, "\n0 passed, 1 failed\n") || ok {
 		t.Errorf("%t, %q", ok, text)
 	}
 }
 
-func TestTheBarStandsBelowTheLines(t *testing.T) {
+func TestTheBarIsBelowTheLines(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	r := newReport(&out, true, 2)
@@ -97,7 +97,7 @@ func TestTheBarStandsBelowTheLines(t *testing.T) {
 	}
 }
 
-func TestAPackageIsConcurrentByItsOwnCode(t *testing.T) {
+func TestOnlyAPackagesOwnCodeMakesItConcurrent(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]bool{
 		"package a\nfunc f() {}\n":             false,
@@ -114,5 +114,25 @@ func TestAPackageIsConcurrentByItsOwnCode(t *testing.T) {
 	}
 	if got, err := (pkg{Imports: []string{"sync/atomic"}}).concurrent(); !got || err != nil {
 		t.Errorf("a package that imports sync/atomic: %t, %v", got, err)
+	}
+}
+
+// A bar in a file is noise, and /dev/null is a character device like a terminal.
+func TestAFileThatIsNoTerminalGetsNoBar(t *testing.T) {
+	t.Parallel()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = null.Close() })
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for _, f := range []*os.File{null, file} {
+		if isTerminal(f) {
+			t.Errorf("%s counts as a terminal", f.Name())
+		}
 	}
 }
