@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+)
+
+// reaper returns the loop that takes back lapsed leases. It waits one lease's
+// life after the start: holders could not send heartbeats to a server that was
+// down, and would all lose their frames at once.
+func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
+	r := lease.Reaper{DB: a.DB, Queues: slices.Collect(maps.Values(queues)), Log: a.Config.Log}
+	return func(ctx context.Context) {
+		if !pause(ctx, a.Config.LeaseLife) {
+			return
+		}
+		for pause(ctx, reapEvery) {
+			n, err := r.Run(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot take back lapsed leases", "error", err)
+			}
+			if n > 0 {
+				a.Config.Log.Warn("leases lapsed", "count", n)
+			}
+		}
+	}
+}
+
+// sweeper returns the loop that removes blobs that a crash left without a row,
+// and rows that are out of date.
+func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
+	return func(ctx context.Context) {
+		for pause(ctx, sweepEvery) {
+			n, err := artifacts.Sweep(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot sweep the blobs", "error", err)
+			}
+			if n > 0 {
+				a.Config.Log.Warn("stray blobs removed", "count", n)
+			}
+			a.forget(ctx)
+		}
+	}
+}
+
+// forget deletes rows whose retention is over. One failure does not keep the
+// others from being deleted; the next hour tries again.
+func (a *App) forget(ctx context.Context) {
+	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
+		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
+		"uploads that never came": intake.Forget, "links that were never sent": identity.ForgetUnsent, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
+	} {
+		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
+			a.Config.Log.Error("cannot forget "+what, "error", err)
+		}
+	}
+}
+
+// pause waits for d and reports whether ctx still lives.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"svc.example/internal/door/agent"
+	"svc.example/internal/door/api"
+	"svc.example/internal/door/farm"
+	"svc.example/internal/door/web"
+	"svc.example/internal/front"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/watch"
+)
+
+// parts holds the work packages that handlers and background work share. There
+// is one of each per process, since some keep caches and counts.
+type parts struct {
+	at        links.Links
+	jobs      *job.Jobs
+	artifacts *artifact.Artifacts
+	watch     *watch.Reader
+	frames    *frames.Frames
+	workers   *dispatch.Workers
+	board     *leaderboard.Board
+}
+
+// parts makes the shared work packages.
+func (a *App) parts(at links.Links) parts {
+	jobs := a.Jobs(at)
+	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
+	return parts{
+		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
+		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Links: at, Jobs: jobs},
+		frames:    &frames.Frames{DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log},
+	}
+}
+
+// workersDoor makes the workers' API. It warns when synthetic renderers are
+// admitted.
+func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
+	if a.Config.AllowSynthetic {
+		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
+	}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
+}
+
+// front makes what every request passes on its way to a handler.
+func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter) *front.Front {
+	return &front.Front{
+		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
+		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
+		Serving: serving, WriteStall: a.Config.WriteStall,
+	}
+}
+
+// intake receives uploads, and fetches files from addresses that guard permits.
+func (a *App) intake(guard *outbound.Guard) *intake.Intake {
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+}
+
+// doors adds the routes of the API, the MCP tools and the pages. The API comes
+// first, because the API reference shows its OpenAPI document.
+func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
+	pages := a.pages(errs, p)
+	document := api.Routes(mux, api.Config{
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
+		Links: p.at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+	})
+	agent.Routes(mux, agent.Config{
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
+		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+	})
+	pages.Routes(mux, document)
+}
+
+// pages makes the HTML pages.
+func (a *App) pages(errs *front.Errors, p parts) *web.Site {
+	c := web.Config{DB: a.DB, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs, Links: p.at, Errors: errs}
+	if a.Config.OpenID != nil {
+		c.OpenIDStart = links.OpenIDStartPath
+	}
+	return web.New(c)
+}
+
+// runner returns the runner of a queue. Its holder is new for each start, so
+// that a restarted process is not mistaken for the one that died.
+func (a *App) runner(queue lease.Queue, parallel int, work func(context.Context, lease.Lease) error) lease.Runner {
+	return lease.Runner{DB: a.DB, Queue: queue, Holder: id.New("SRV-"), Parallel: parallel, Work: work, Log: a.Config.Log}
+}
+
+// expire returns the handler of the expire queue, which dispatches on the kind
+// in a lease's subject ("<kind>/<id>"). The packages that add such work carry
+// it out.
+func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error {
+	return func(ctx context.Context, l lease.Lease) error {
+		kind, thing, _ := strings.Cut(l.Subject, "/")
+		switch kind {
+		case intake.ExpireUpload:
+			return in.Expire(ctx, l, thing)
+		case intake.ExpireBlob:
+			return in.RemoveBlob(ctx, l, thing)
+		case job.ExpireSubmit:
+			return p.jobs.CancelUnsubmitted(ctx, l, thing)
+		case job.ExpireFrames:
+			return p.artifacts.ClearFrames(ctx, l, thing)
+		case job.ExpireArtifact:
+			return p.artifacts.Expire(ctx, l, thing)
+		}
+		return fmt.Errorf("nothing of kind %q expires", kind)
+	}
+}
+
+// openID returns the issuer that people can sign in by; nil when none is
+// configured.
+func (a *App) openID(at links.Links) *openid.Issuer {
+	if a.Config.OpenID == nil {
+		return nil
+	}
+	return openid.New(*a.Config.OpenID, at.To(links.OpenIDCallbackPath))
+}
+
+// signInLinks returns the sender of sign-in links: by mail, or into the log for
+// the operator to pass on.
+func (a *App) signInLinks(at links.Links) identity.Links {
+	deliver := func(_ context.Context, email, link string) error {
+		a.Config.Log.Info("sign-in link: no mail server is configured, so pass it on yourself", "email", email, "link", link)
+		return nil
+	}
+	if a.Config.Mail != nil {
+		deliver = a.Config.Mail.Deliver
+	}
+	return identity.Links{DB: a.DB, Address: at, Deliver: deliver}
+}
