@@ -6,7 +6,7 @@ One JSON object a line: commands come in on file descriptor 3, replies leave on
 
 Persistent data is what Blender calls keeping the scene inside Cycles from one
 frame to the next. With it a frame's pixels should be those without it; where
-they may not be, open says so (see data_doubts).
+they may not be, open says so (see kept_data_risk).
 
 Written for Blender 3.0 to 4.x (the contract is 4.1). Where those differ it is
 said at the place; 5.0 keeps the compositor's nodes elsewhere, which is handled,
@@ -218,7 +218,7 @@ UNNOTICED = ("render.use_simplify", "render.simplify_")
 SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "EXPLODE", "OCEAN", "PARTICLE_SYSTEM"}
 
 
-def data_doubts(scene):
+def kept_data_risk(scene):
     """"unsafe" where kept data is known to give other pixels, "doubtful" where a
     simulation without a cache may, else ""."""
     animation = scene.animation_data
@@ -327,8 +327,8 @@ class Driver:
         if scene.render.engine != "CYCLES":
             raise Refusal("blender_crashed", "the scene's engine is " + scene.render.engine + ", not CYCLES", final=True)
         switched = set()
-        doubts = {data_doubts(other) for other in rendered_scenes(scene)}
-        self.keeps = command["keep_data"] and "unsafe" not in doubts
+        risks = {kept_data_risk(other) for other in rendered_scenes(scene)}
+        self.keeps = command["keep_data"] and "unsafe" not in risks
         for other in rendered_scenes(scene):
             self.settle_device(other)
         self.keep_data(scene, self.keeps)
@@ -344,7 +344,7 @@ class Driver:
             height=height,
             switched=sorted(switched),
             keeps_data=self.keeps,
-            doubtful="doubtful" in doubts,
+            doubtful="doubtful" in risks,
         )
 
     def keep_data(self, scene, kept):

@@ -26,12 +26,12 @@ func TestKeptDataGivesThePixelsOfFramesByHand(t *testing.T) {
 
 func TestDataIsNotKeptWhereThatIsKnownToChangePixels(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]struct{ keeps, doubtful bool }{
+	for name, want := range map[string]struct{ keeps, simulation bool }{
 		"plain": {true, false}, "simplified": {false, false}, "cloth": {true, true},
 	} {
 		_, opened := open(t, name, blender.Options{KeepData: true})
-		if opened.KeepsData != want.keeps || opened.Doubtful != want.doubtful {
-			t.Errorf("%s: keeps data %v, doubtful %v, want %+v", name, opened.KeepsData, opened.Doubtful, want)
+		if opened.KeepsData != want.keeps || opened.HasSimulation != want.simulation {
+			t.Errorf("%s: keeps data %v, simulation %v, want %+v", name, opened.KeepsData, opened.HasSimulation, want)
 		}
 	}
 	if _, opened := open(t, "plain", blender.Options{}); opened.KeepsData {

@@ -99,9 +99,9 @@ type Opened struct {
 	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
 	// and the scene has nothing that is known to break it.
 	KeepsData bool `json:"keeps_data"`
-	// Doubtful reports that the scene has a simulation, whose kept data may differ
+	// HasSimulation reports that the scene has a simulation, whose kept data may differ
 	// from a fresh frame's.
-	Doubtful bool `json:"doubtful"`
+	HasSimulation bool `json:"doubtful"`
 }
 
 // Frame is a rendered frame.

@@ -16,12 +16,12 @@ import (
 // and the job's log shows it.
 func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
 	incapable := int64(0)
-	if f.Lacks() {
+	if f.MissingCapability() {
 		incapable = 1
 	}
 	err := tx.FailedAttemptCreate(ctx, query.FailedAttemptCreateParams{
 		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
-		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Incapable: incapable, PixelSha256: f.DoubtedPixels, FailedAt: tx.Now,
+		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Incapable: incapable, PixelSha256: f.SuspectPixels, FailedAt: tx.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("store a failed attempt: %w", err)
@@ -51,7 +51,7 @@ func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framechec
 	attempts := make([]framecheck.Attempt, 0, len(rows))
 	for _, r := range rows {
 		attempts = append(attempts, framecheck.Attempt{
-			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), Lacks: r.Incapable == 1, PixelSHA256: r.PixelSha256,
+			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), MissingCapability: r.Incapable == 1, PixelSHA256: r.PixelSha256,
 		})
 	}
 	return attempts, nil

@@ -14,19 +14,19 @@ type Failure struct {
 	Log string
 	// Final means that the same failure is certain on every worker.
 	Final bool
-	// DoubtedPixels is the pixel hash of a picture that another worker must confirm; ""
-	// if the picture was wrong, or there was none.
-	DoubtedPixels string
+	// SuspectPixels is the pixel hash of a picture that another worker must confirm; ""
+	// if the picture was wrong, or if there was none.
+	SuspectPixels string
 }
 
-// Lacks reports that the worker has not the capability that the job needs. Another
-// worker may have it, so the failure says nothing about the frame.
-func (f Failure) Lacks() bool { return f.Code == fault.DenoiserUnavailable }
+// MissingCapability reports that the worker lacks a capability that the job needs. Another
+// worker may have it, so the failure does not count as an attempt of the frame.
+func (f Failure) MissingCapability() bool { return f.Code == fault.DenoiserUnavailable }
 
 // RetryDelay is the pause before the next attempt, at most LongestRetryDelay: a temporary
 // cause may pass. After a lost worker or a missing capability there is none.
 func (f Failure) RetryDelay() time.Duration {
-	if f.Code == fault.WorkerLost || f.Lacks() {
+	if f.Code == fault.WorkerLost || f.MissingCapability() {
 		return 0
 	}
 	return time.Second
@@ -56,7 +56,7 @@ const (
 type History struct {
 	Attempts        int  // of this frame that count, with the latest one
 	Checks          int  // how many of them failed the frame check
-	DoubtedBefore   bool // this worker delivered a doubted picture before
+	SuspectBefore   bool // this worker delivered a suspect picture before
 	SameCode        int  // attempts of the job's frames that failed with this code
 	SameCodeWorkers int  // workers of those attempts
 	AnyAccepted     bool // a frame of the job is accepted
@@ -67,14 +67,14 @@ type History struct {
 // which attempts contains too.
 func (h *History) Add(attempts []Attempt, holder string, number int64) {
 	for _, a := range attempts {
-		if a.Lacks {
+		if a.MissingCapability {
 			continue
 		}
 		h.Attempts++
 		if a.Code == fault.FrameCheckFailed && a.PixelSHA256 == "" {
 			h.Checks++
 		}
-		h.DoubtedBefore = h.DoubtedBefore || (a.PixelSHA256 != "" && a.Holder == holder && a.Number != number)
+		h.SuspectBefore = h.SuspectBefore || (a.PixelSHA256 != "" && a.Holder == holder && a.Number != number)
 	}
 }
 
@@ -82,11 +82,11 @@ func (h *History) Add(attempts []Attempt, holder string, number int64) {
 // further attempt can help; otherwise the frame goes to the next worker.
 func (f Failure) EndsJob(h History) bool {
 	switch {
-	case f.Lacks():
+	case f.MissingCapability():
 		return !h.OtherWorkers
 	case f.Final:
 		return true
-	case f.DoubtedPixels != "" && h.DoubtedBefore && !h.OtherWorkers:
+	case f.SuspectPixels != "" && h.SuspectBefore && !h.OtherWorkers:
 		return true
 	case h.Attempts >= maxAttempts || h.Checks >= maxCheckFailures:
 		return true

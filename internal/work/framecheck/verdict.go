@@ -3,7 +3,7 @@
 //
 // Its input is a picture, its scene and the earlier attempts of the frame; its result is
 // a verdict. A picture that is certainly wrong fails the attempt (Reject). A blank part
-// or the pink of missing textures may be intended: such a picture is doubted, another
+// or the pink of missing textures may be intended: such a picture is suspect, another
 // worker renders the frame again, and equal pixels confirm it (docs/adr/0017).
 //
 // What always holds: the package is pure. It reads no row, no file and no clock, so the
@@ -33,14 +33,14 @@ const (
 )
 
 const (
-	// BlankDifference is how much more blank than each neighbour a frame must be to be
-	// doubted, in parts of a thousand. The sky of a moving camera changes by less from
+	// BlankDifference is how much more blank than each neighbour a suspect frame is, in
+	// parts of a thousand. The sky of a moving camera changes by less from
 	// frame to frame.
 	BlankDifference = 250
 	// WholeFrame is the blank part of a uniform frame, in parts of a thousand.
 	WholeFrame = 1000
-	// minPink is the smallest pink part of a picture that is doubted: less may be an
-	// object of that colour.
+	// minPink is the smallest pink part of a suspect picture: less may be an object of
+	// that colour.
 	minPink = 0.05
 )
 
@@ -70,11 +70,11 @@ type Scene struct {
 
 // Attempt is an earlier, failed attempt of a frame.
 type Attempt struct {
-	Number      int64
-	Holder      string
-	Code        fault.Code
-	Lacks       bool   // the worker lacks a capability; this says nothing about the frame
-	PixelSHA256 string // of a doubted picture; else ""
+	Number            int64
+	Holder            string
+	Code              fault.Code
+	MissingCapability bool   // the worker lacks a capability; this says nothing about the frame
+	PixelSHA256       string // of a suspect picture; else ""
 }
 
 // Reject returns the failure of a picture that is certainly wrong; nil for a sound one.
@@ -123,20 +123,21 @@ func extensionOf(p Picture, scene Scene) string {
 }
 
 // Judge decides on a sound picture by its content and the earlier attempts of its frame.
-// It returns a finding, or the doubt that another worker must confirm, or neither.
-func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Failure) {
+// It returns a finding, or the failure of a suspect picture, which another worker must
+// confirm, or neither.
+func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *Failure) {
 	if p.Seen == nil {
 		return "", nil
 	}
 	same, byOther := confirmed(p, earlier)
-	look := p.Seen.Defects
-	if look.Pink >= minPink {
+	defects := p.Seen.Defects
+	if defects.Pink >= minPink {
 		if scene.MissingFiles || byOther {
 			return FindingPink, nil
 		}
 		return "", &Failure{
-			Code: fault.FrameCheckFailed, Log: p.Log, DoubtedPixels: p.PixelSHA256,
-			Message: fmt.Sprintf("%.0f %% of the picture is the pink of missing textures, and inspect found no file missing.", look.Pink*100),
+			Code: fault.FrameCheckFailed, Log: p.Log, SuspectPixels: p.PixelSHA256,
+			Message: fmt.Sprintf("%.0f %% of the picture is the pink of missing textures, and inspect found no file missing.", defects.Pink*100),
 		}
 	}
 	switch blank := p.Blank(); {
@@ -148,7 +149,7 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, doubt *Fa
 	return "", nil // recheckBlanks of frames compares a blank one once all are there
 }
 
-// confirmed reports whether an earlier doubted picture had the same pixels, and whether
+// confirmed reports whether an earlier suspect picture had the same pixels, and whether
 // another worker delivered it: a broken worker repeats its own mistakes.
 func confirmed(p Picture, earlier []Attempt) (same, byOther bool) {
 	for _, a := range earlier {
@@ -175,10 +176,10 @@ func DiffersFromNeighbours(blank, before, behind int64) bool {
 	return neighbour >= 0 && blank-neighbour >= BlankDifference
 }
 
-// DoubtBlank is the failure of an accepted frame that differs from its neighbours.
-func DoubtBlank(blank int64, pixelSHA256 string) Failure {
+// SuspectBlank returns the failure of an accepted frame that differs from its neighbours.
+func SuspectBlank(blank int64, pixelSHA256 string) Failure {
 	return Failure{
-		Code: fault.FrameCheckFailed, DoubtedPixels: pixelSHA256,
+		Code: fault.FrameCheckFailed, SuspectPixels: pixelSHA256,
 		Message: fmt.Sprintf("%d %% of the picture is of one colour, and its neighbours are not: another worker renders it once more.", blank*100/WholeFrame),
 	}
 }
@@ -190,7 +191,7 @@ func DoubtBlank(blank int64, pixelSHA256 string) Failure {
 func WorkersAtFault(p Picture, earlier []Attempt) (workers []string) {
 	for _, a := range earlier {
 		confirmed := a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256
-		if a.Holder != p.Holder && !a.Lacks && !confirmed && a.Code != fault.GPUUnavailable {
+		if a.Holder != p.Holder && !a.MissingCapability && !confirmed && a.Code != fault.GPUUnavailable {
 			workers = append(workers, a.Holder)
 		}
 	}

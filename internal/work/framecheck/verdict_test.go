@@ -49,39 +49,39 @@ func TestACertainlyWrongPictureFailsItsAttempt(t *testing.T) {
 	}
 }
 
-func TestAPictureThatMayBeIntendedIsDoubtedAndConfirmed(t *testing.T) {
+func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	before := func(holder, pixels string) []framecheck.Attempt {
 		return []framecheck.Attempt{{Holder: holder, PixelSHA256: pixels, Code: fault.FrameCheckFailed}}
 	}
 	for name, c := range map[string]struct {
-		look    pixels.Defects
+		defects pixels.Defects
 		missing bool // inspect warned of missing files
 		earlier []framecheck.Attempt
 		finding string
-		doubted bool
+		suspect bool
 	}{
-		"ordinary":                         {look: pixels.Defects{Blank: 0.1, Pink: 0.01}},
-		"pink":                             {look: pixels.Defects{Pink: 0.2}, doubted: true},
-		"pink, as inspect warned":          {look: pixels.Defects{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
-		"pink, confirmed by another":       {look: pixels.Defects{Pink: 0.2}, earlier: before("two", "pixels"), finding: framecheck.FindingPink},
-		"pink, by the same worker":         {look: pixels.Defects{Pink: 0.2}, earlier: before("one", "pixels"), doubted: true},
-		"pink, another otherwise":          {look: pixels.Defects{Pink: 0.2}, earlier: before("two", "others"), doubted: true},
-		"blank, neighbours not known":      {look: pixels.Defects{Blank: 1}},
-		"blank, confirmed":                 {look: pixels.Defects{Blank: 1}, earlier: before("two", "pixels"), finding: framecheck.FindingUniform},
-		"blank, confirmed by the only one": {look: pixels.Defects{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
-		"blank in part, confirmed":         {look: pixels.Defects{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
-		"blank in part, not the same":      {look: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
-		"a crash confirms nothing":         {look: pixels.Defects{Blank: 1}, earlier: before("two", "")},
+		"ordinary":                         {defects: pixels.Defects{Blank: 0.1, Pink: 0.01}},
+		"pink":                             {defects: pixels.Defects{Pink: 0.2}, suspect: true},
+		"pink, as inspect warned":          {defects: pixels.Defects{Pink: 0.2}, missing: true, finding: framecheck.FindingPink},
+		"pink, confirmed by another":       {defects: pixels.Defects{Pink: 0.2}, earlier: before("two", "pixels"), finding: framecheck.FindingPink},
+		"pink, by the same worker":         {defects: pixels.Defects{Pink: 0.2}, earlier: before("one", "pixels"), suspect: true},
+		"pink, another otherwise":          {defects: pixels.Defects{Pink: 0.2}, earlier: before("two", "others"), suspect: true},
+		"blank, neighbours not known":      {defects: pixels.Defects{Blank: 1}},
+		"blank, confirmed":                 {defects: pixels.Defects{Blank: 1}, earlier: before("two", "pixels"), finding: framecheck.FindingUniform},
+		"blank, confirmed by the only one": {defects: pixels.Defects{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
+		"blank in part, confirmed":         {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
+		"blank in part, not the same":      {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
+		"a crash confirms nothing":         {defects: pixels.Defects{Blank: 1}, earlier: before("two", "")},
 	} {
 		p, s := soundPicture()
-		p.Seen.Defects = c.look
+		p.Seen.Defects = c.defects
 		if c.missing {
 			s.MissingFiles = true
 		}
-		finding, doubt := framecheck.Judge(p, s, c.earlier)
-		if finding != c.finding || (doubt != nil) != c.doubted || (doubt != nil && doubt.DoubtedPixels != "pixels") {
-			t.Errorf("%s: found %q, doubt %+v; want %q, %t", name, finding, doubt, c.finding, c.doubted)
+		finding, suspect := framecheck.Judge(p, s, c.earlier)
+		if finding != c.finding || (suspect != nil) != c.suspect || (suspect != nil && suspect.SuspectPixels != "pixels") {
+			t.Errorf("%s: found %q, suspect %+v; want %q, %t", name, finding, suspect, c.finding, c.suspect)
 		}
 	}
 }
@@ -110,8 +110,8 @@ func TestABlankFrameDiffersFromNeighboursThatAreNot(t *testing.T) {
 func TestAFailedAttemptEndsTheJobWhenNoOtherCanHelp(t *testing.T) {
 	t.Parallel()
 	crash, lost := framecheck.Failure{Code: fault.BlenderCrashed}, framecheck.Failure{Code: fault.WorkerLost}
-	check, doubt := framecheck.Failure{Code: fault.FrameCheckFailed}, framecheck.Failure{Code: fault.FrameCheckFailed, DoubtedPixels: "pixels"}
-	lacking := framecheck.Failure{Code: fault.DenoiserUnavailable, Final: true}
+	check, suspect := framecheck.Failure{Code: fault.FrameCheckFailed}, framecheck.Failure{Code: fault.FrameCheckFailed, SuspectPixels: "pixels"}
+	incapable := framecheck.Failure{Code: fault.DenoiserUnavailable, Final: true}
 	for name, c := range map[string]struct {
 		f    framecheck.Failure
 		h    framecheck.History
@@ -123,17 +123,17 @@ func TestAFailedAttemptEndsTheJobWhenNoOtherCanHelp(t *testing.T) {
 		"failed the check once":              {check, framecheck.History{Attempts: 1, Checks: 1}, false},
 		"failed the check twice":             {check, framecheck.History{Attempts: 2, Checks: 2, OtherWorkers: true}, true},
 		"crash, then failed the check":       {check, framecheck.History{Attempts: 2, Checks: 1}, false},
-		"doubted":                            {doubt, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1}, false},
-		"doubted again, others there":        {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true, OtherWorkers: true, AnyAccepted: true}, false},
-		"doubted again by the only one":      {doubt, framecheck.History{Attempts: 2, DoubtedBefore: true}, true},
-		"doubted three times":                {doubt, framecheck.History{Attempts: 3, AnyAccepted: true, OtherWorkers: true}, true},
+		"suspect":                            {suspect, framecheck.History{Attempts: 1, SameCode: 1, SameCodeWorkers: 1}, false},
+		"suspect again, others there":        {suspect, framecheck.History{Attempts: 2, SuspectBefore: true, OtherWorkers: true, AnyAccepted: true}, false},
+		"suspect again, no other worker":     {suspect, framecheck.History{Attempts: 2, SuspectBefore: true}, true},
+		"suspect three times":                {suspect, framecheck.History{Attempts: 3, AnyAccepted: true, OtherWorkers: true}, true},
 		"first frames alike":                 {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 2, OtherWorkers: true}, true},
 		"alike on one worker":                {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 1, OtherWorkers: true}, false},
 		"alike, but the job has begun":       {crash, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, AnyAccepted: true, OtherWorkers: true}, false},
 		"workers lost say nothing":           {lost, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, OtherWorkers: true}, false},
-		"a lack, others there":               {lacking, framecheck.History{OtherWorkers: true}, false},
-		"a lack, nobody else":                {lacking, framecheck.History{}, true},
-		"a lack is no attempt, however many": {lacking, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
+		"missing capability, others there":   {incapable, framecheck.History{OtherWorkers: true}, false},
+		"missing capability, nobody else":    {incapable, framecheck.History{}, true},
+		"a missing capability is no attempt": {incapable, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
 	} {
 		if got := c.f.EndsJob(c.h); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)

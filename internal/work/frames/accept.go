@@ -51,9 +51,9 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 	if bad := framecheck.Reject(p.Picture, scene); bad != nil {
 		return false, f.Refuse(ctx, p.Lease, *bad)
 	}
-	var doubt *framecheck.Failure
+	var suspect *framecheck.Failure
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
-		kept, doubt = false, nil // the transaction may run again after a conflict
+		kept, suspect = false, nil // the transaction may run again after a conflict
 		known, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
 		if err == nil {
 			// The same worker, attempt and bytes: an answer was lost on the way, and the
@@ -73,17 +73,17 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 				return err
 			}
 		}
-		finding, doubted := framecheck.Judge(p.Picture, scene, earlier)
-		if doubt = doubted; doubt != nil {
-			return f.failFrame(ctx, tx, p.Lease, *doubt)
+		finding, failure := framecheck.Judge(p.Picture, scene, earlier)
+		if suspect = failure; suspect != nil {
+			return f.failFrame(ctx, tx, p.Lease, *suspect)
 		}
 		kept = true
 		return f.accept(ctx, tx, p, finding, earlier)
 	})
 	// The failed attempt is committed by now: an error inside the transaction would have
 	// undone it.
-	if err == nil && doubt != nil {
-		err = fault.New(fault.FrameRejected, "%s", doubt.Message)
+	if err == nil && suspect != nil {
+		err = fault.New(fault.FrameRejected, "%s", suspect.Message)
 	}
 	return kept && err == nil, err
 }

@@ -59,5 +59,5 @@ func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, 
 	if err := dispatch.RecordRelease(ctx, tx, job.ForDispatch(record)); err != nil {
 		return record, err
 	}
-	return record, f.recordFailure(ctx, tx, &record, ref, row.Frame, framecheck.DoubtBlank(row.Blank, row.PixelSha256))
+	return record, f.recordFailure(ctx, tx, &record, ref, row.Frame, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
 }

@@ -133,7 +133,7 @@ func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
 	})
 }
 
-func TestPinkThatInspectDidNotWarnOfIsDoubted(t *testing.T) {
+func TestPinkWithoutAWarningOfInspectIsSuspect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)
 		pink := pixels.Defects{Pink: 0.4}
@@ -174,15 +174,15 @@ func (w *world) wantRejected(err error) {
 
 // A report that comes again after its frame was put back is of an attempt that is
 // over.
-func TestALateReportOfADoubtedFrameChangesNothing(t *testing.T) {
+func TestALateReportOfASuspectFrameChangesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 2)
 		lone := w.Worker(t)
 		w.mustDeliver(w.ClaimOne(lone), "one", pixels.Defects{})
-		doubted := w.ClaimOne(lone)
-		w.mustDeliver(doubted, "black", black)
+		suspect := w.ClaimOne(lone)
+		w.mustDeliver(suspect, "black", black)
 		again := w.ClaimOne(lone)
-		if err := w.deliverLook(doubted, "black", black); !fault.Is(err, fault.LeaseLost) {
+		if err := w.deliverLook(suspect, "black", black); !fault.Is(err, fault.LeaseLost) {
 			t.Errorf("the late report got %v, want lease_lost", err)
 		}
 		w.mustDeliver(again, "two", pixels.Defects{})

@@ -46,9 +46,9 @@ const failureGap = 36 * time.Hour
 // outcome of this delivery at the same time.
 func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) error {
 	if o.took == 0 { // the endpoint was disabled before the call
-		return d.giveUp(ctx, tx, o.delivery.DeliveryID)
+		return d.failDisabled(ctx, tx, o.delivery.DeliveryID)
 	}
-	status, reason, next := d.verdict(o, tx.Time())
+	status, reason, next := d.statusAfter(o, tx.Time())
 	ended := tx.Now
 	if status == Pending {
 		ended = 0
@@ -75,9 +75,9 @@ func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) er
 	return d.updateHealth(ctx, tx, o)
 }
 
-// giveUp ends a delivery that was written while its endpoint was being disabled:
+// failDisabled ends a delivery that was written while its endpoint was being disabled:
 // disable had failed all waiting deliveries before this one was there.
-func (d *laneDriver) giveUp(ctx context.Context, tx *db.Tx, deliveryID string) error {
+func (d *laneDriver) failDisabled(ctx context.Context, tx *db.Tx, deliveryID string) error {
 	err := tx.WebhookDeliveryFail(ctx, query.WebhookDeliveryFailParams{Reason: string(WasDisabled), Now: tx.Now, DeliveryID: deliveryID})
 	if err != nil {
 		return fmt.Errorf("end webhook delivery: %w", err)
@@ -85,10 +85,10 @@ func (d *laneDriver) giveUp(ctx context.Context, tx *db.Tx, deliveryID string) e
 	return nil
 }
 
-// verdict decides what follows from an outcome; next is zero when no further try
+// statusAfter decides what follows from an outcome; next is zero when no further try
 // follows. Only the status decides, never the body (decisions 9): 2xx delivers, 410
 // ends the delivery, everything else is tried again until the schedule ends.
-func (d *laneDriver) verdict(o outcome, now time.Time) (status Status, reason Reason, next time.Time) {
+func (d *laneDriver) statusAfter(o outcome, now time.Time) (status Status, reason Reason, next time.Time) {
 	if o.succeeded() {
 		return Delivered, "", time.Time{}
 	}

@@ -271,11 +271,11 @@ func (w *Worker) disablePersistentData(a *openJob, note string) {
 }
 
 // newGuard returns the guard of a file that was just opened. A file whose data is already
-// not kept needs no comparison. Otherwise Blender's own hint (Opened.Doubtful) or the
+// not kept needs no comparison. Otherwise Blender's own hint (Opened.HasSimulation) or the
 // sample decides.
 func (w *Worker) newGuard(a *openJob) guard {
 	return guard{
-		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.Doubtful || sampled(a.job.JobID)),
+		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.HasSimulation || sampled(a.job.JobID)),
 		note:    w.noData[a.job.InputSHA256],
 		batch:   firstBatch,
 	}

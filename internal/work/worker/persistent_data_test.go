@@ -13,7 +13,7 @@ import (
 // watchedBench is a worker on a job that is watched.
 func watchedBench(t *testing.T, s *server) (*bench, *painter) {
 	p := newPainter()
-	p.keeps, p.doubtful = true, true
+	p.keeps, p.simulation = true, true
 	return newBench(t, s, p), p
 }
 
@@ -76,11 +76,11 @@ func TestWatchedJobIsComparedPeriodically(t *testing.T) {
 	})
 }
 
-func TestJobWithoutDoubtOrKeptDataIsNotCompared(t *testing.T) {
+func TestJobWithoutSimulationOrKeptDataIsNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*painter){
-		"no doubt": func(p *painter) { p.keeps = true }, // JOB-1 is not of the sample
-		"no data":  func(p *painter) { p.doubtful = true },
+		"no simulation": func(p *painter) { p.keeps = true }, // JOB-1 is not of the sample
+		"no data":       func(p *painter) { p.simulation = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

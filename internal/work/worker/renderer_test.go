@@ -22,16 +22,16 @@ import (
 // painter is a Renderer that paints PNGs, at a pace and with faults that a test
 // sets before it starts.
 type painter struct {
-	info      blender.Info
-	starts    time.Duration // how long a start takes
-	frameTime time.Duration
-	fault     func(frame int) error // of a render; nil for a picture
-	cut       bool                  // pictures lack their end
-	small     bool                  // pictures are smaller than the scene says
-	keeps     bool                  // data is kept over frames
-	doubtful  bool                  // which the scene gives reason to watch
-	stale     func(frame int) bool  // whether kept data spoils a frame
-	broken    bool                  // a frame without kept data fails
+	info       blender.Info
+	starts     time.Duration // how long a start takes
+	frameTime  time.Duration
+	fault      func(frame int) error // of a render; nil for a picture
+	cut        bool                  // pictures lack their end
+	small      bool                  // pictures are smaller than the scene says
+	keeps      bool                  // data is kept over frames
+	simulation bool                  // the scene has one, so kept data is watched
+	stale      func(frame int) bool  // whether kept data spoils a frame
+	broken     bool                  // a frame without kept data fails
 
 	mu      sync.Mutex
 	alive   int      // processes now
@@ -103,7 +103,7 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.opens = append(p.opens, content.String())
-	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Doubtful: p.doubtful}, nil
+	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation}, nil
 }
 
 // RenderFresh paints what a frame looks like in truth.
