@@ -119,7 +119,7 @@ func (a *App) Serve(ctx context.Context) error {
 	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), a.Config.StopTimeout)
 	defer giveUp()
 	stopWorker()
-	<-worked // it reports to the workers' door, so this closes after it
+	<-worked // it reports to the workers' API, so this closes after it
 	if server.Shutdown(drained) != nil {
 		a.cutOff(server, endRequests)
 	}

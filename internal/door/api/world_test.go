@@ -23,7 +23,7 @@ const (
 	accountKind kind = "accountKey"
 	agentKind   kind = "agentKey"
 	sessionKind kind = "session"
-	nodeKind    kind = "nodeKey" // opens the workers' door only
+	nodeKind    kind = "nodeKey" // opens the workers' API only
 )
 
 func kinds() []kind { return []kind{accountKind, agentKind, sessionKind, nodeKind} }

@@ -1,15 +1,15 @@
-// Package contract holds every published constant of the interface, once: the
+// Package contract contains every published constant of the interface, once: the
 // names, limits, versions and prices that callers may rely on.
 //
-// What always holds: code that needs such a figure takes it from here, so changing
-// one here changes what callers were promised. The package decides nothing and
-// imports nothing of ours. Start reading at the first group; each names its
-// section.
+// What always holds: all code takes such a value from here, so a change here changes
+// what callers were promised. The package contains no logic and imports no other
+// package of svc. Start reading at the first group. (spec N) names the section that
+// publishes a group.
 package contract
 
 import "time"
 
-// What is offered (spec 1.2, 2.3).
+// The service and its renderer (spec 1.2, 2.3).
 const (
 	Service         = "svc"
 	RendererID      = "blender"
@@ -21,8 +21,8 @@ const (
 	RenderDevice    = "GPU"
 )
 
-// What stands in the place of those where a frame was painted for a test and
-// not rendered (package synthetic).
+// The renderer of frames that package synthetic painted for a test; they replace the
+// names above wherever such a frame is described.
 const (
 	SyntheticRenderer    = "synthetic"
 	SyntheticApplication = "synthetic renderer, no Blender"
@@ -58,7 +58,7 @@ const (
 	MaxFrames      = 10000
 	MaxFrameNumber = 1048574 // the last frame that Blender knows
 	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive; of a
-	// larger upload nothing is kept.
+	// larger upload nothing is stored.
 	MaxUploadBytes = 104857600
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
@@ -72,8 +72,8 @@ const (
 	RateBurst     = 20
 )
 
-// The workers' door, for each worker's key: far above what a worker needs, low
-// enough to stop one that has lost its mind.
+// Limits of the workers' API, for each node key: far above what a worker needs, low
+// enough to stop a worker that repeats requests in a loop.
 const (
 	FarmPerMinute = 60000
 	FarmBurst     = 5000
@@ -84,9 +84,9 @@ const (
 	UploadRetention   = 7 * 24 * time.Hour  // an upload never started
 	ArtifactRetention = 30 * 24 * time.Hour // the ZIP of a completed job
 	WebhookRetention  = 30 * 24 * time.Hour // an event and the log of its deliveries
-	SubmitWindow      = 24 * time.Hour      // an awaiting_submit job
+	SubmitWindow      = 24 * time.Hour      // a job that waits for its submit
 	SignInLinkLife    = 15 * time.Minute
-	UploadLinkLife    = 15 * time.Minute // a link by which an agent has a file sent
+	UploadLinkLife    = 15 * time.Minute // a link that an agent gives to whoever has the file
 	SessionLife       = 14 * 24 * time.Hour
 )
 
@@ -95,8 +95,8 @@ const (
 // another. A heavier scene gets a quote that cannot be started.
 const QualifiedPixelSamples = 3840 * 2160 * 4096
 
-// What is measured and how it is scored now (spec 9.4). Results are compared only
-// where all three are equal.
+// The current benchmark and its scoring (spec 9.4). Results are compared only if all
+// three are equal.
 const (
 	BenchmarkVersion = "bench-v1"  // how it is run: warm-up, time, check of the pictures
 	SceneVersion     = "scenes-v1" // what is rendered
@@ -108,14 +108,14 @@ const (
 	LatestDefault = 25
 	LatestMost    = 100
 	SearchMost    = 50
-	// PercentileSamples is from how many results on there are percentiles: of fewer
-	// they would say nothing.
-	PercentileSamples = 3 // fewer results than that have no percentiles
+	// PercentileSamples is the smallest number of results with percentiles: of fewer
+	// they would mean nothing.
+	PercentileSamples = 3
 )
 
-// Secrets' prefixes by credential kind.
+// Prefixes of secrets, by kind of credential.
 const (
-	// AccountKeyPrefix begins the other two as well: it alone does not identify an
+	// AccountKeyPrefix begins the other two as well, so it alone does not identify an
 	// account key.
 	AccountKeyPrefix = "svc_"
 	AgentKeyPrefix   = "svc_agent_"
@@ -128,39 +128,40 @@ const (
 	EventCompleted       = "render.completed"
 	EventFailed          = "render.failed"
 	EventCancelled       = "render.cancelled"
-	EventTest            = "webhook.test" // of an endpoint; no terminal event
+	EventTest            = "webhook.test" // sent on request to test an endpoint; no job ended
 	WebhookTransport     = "HTTPS"
 	WebhookDeliveryModel = "durable_queue"
 )
 
 // How a delivery is made (decisions on webhooks).
 const (
-	// WebhookTimeout bounds one try from the look-up of the name to the answer's
-	// last byte.
+	// WebhookTimeout bounds one attempt, from resolving the host to the last byte of
+	// the response.
 	WebhookTimeout = 15 * time.Second
-	// WebhookLongestPause is up to where a receiver's Retry-After is honoured.
+	// WebhookLongestPause is the longest Retry-After of a receiver that is honoured.
 	WebhookLongestPause = 24 * time.Hour
-	// WebhookAnswerKept is how many bytes of an answer the log of deliveries shows.
+	// WebhookAnswerKept is the number of bytes of a response that the log of
+	// deliveries shows.
 	WebhookAnswerKept   = 1 << 10
 	WebhookSecretPrefix = "whsec_" // what follows is base64
-	// WebhookSecretOverlap is how long a rotated secret still signs beside the new
-	// one, so that a receiver can change over without losing a call.
+	// WebhookSecretOverlap is how long the previous secret still signs beside the new
+	// one after a rotation, so that a receiver can change over without losing a call.
 	WebhookSecretOverlap = 24 * time.Hour
-	// WebhookBreaker is after how long without one success an endpoint is disabled.
+	// WebhookBreaker is the time without a success after which an endpoint is disabled.
 	WebhookBreaker      = 5 * 24 * time.Hour
 	MaxWebhookSecret    = 512 // characters
 	MaxWebhookEndpoints = 10  // a workspace
 )
 
-// WebhookPauses returns the pause before each try of a delivery: ten tries over a
-// little more than three days (decisions 9). The scheduler adds jitter.
+// WebhookPauses returns the pause before each attempt of a delivery: ten attempts over
+// a little more than three days (decisions 9). The scheduler adds jitter.
 func WebhookPauses() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 	}
 }
 
-// What discovery says of cancelling and proof (decisions on discovery).
+// What discovery publishes about cancelling and proof (decisions on discovery).
 const (
 	CancelUntil   = "worker_claim"
 	ReceiptForm   = "dsse-ed25519"

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Client calls the workers' door over HTTP. It is safe for concurrent use. It never
+// Client calls the workers' API over HTTP. It is safe for concurrent use. It never
 // repeats a call by itself: the worker knows better what may be repeated, and when.
 type Client struct {
 	base string

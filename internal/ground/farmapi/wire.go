@@ -1,4 +1,4 @@
-// Package farmapi is the protocol of the workers' door: wire.go defines the
+// Package farmapi is the protocol of the workers' API: wire.go defines the
 // messages, and client.go is the worker's half of it. The service's half is package
 // internal/door/farm.
 //
@@ -13,7 +13,7 @@ package farmapi
 
 import "encoding/json"
 
-// Version 1 of the workers' door: JSON bodies under /farm/v1. Two calls differ: a
+// Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a
 // part of a file is answered as bytes, and a frame is delivered as multipart (part
 // "meta" is FrameResult as JSON, part "file" the image's bytes, in that order, so
 // that the server knows what to expect before the first byte). Replies carry

@@ -86,8 +86,8 @@ func Markdown() string {
 		door  Door
 		title string
 	}{
-		{DoorAPI, "Answers of the API"},
-		{DoorFarm, "Answers of the workers' door"},
+		{DoorAPI, "Errors of the API"},
+		{DoorFarm, "Errors of the workers' API"},
 		{DoorJob, "Why a job failed (`failure.code`)"},
 	} {
 		b.WriteString("\n## " + part.title + "\n\n| code | status | retryable | what to do |\n|---|---|---|---|\n")

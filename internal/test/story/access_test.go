@@ -166,7 +166,7 @@ func TestEachKindOfKeyOpensItsOwnDoorOnly(t *testing.T) {
 			t.Logf("with the %s key", kind)
 			_, err := farmapi.NewClient(svc.url, secret).Register(t.Context(), farmapi.RegisterRequest{Name: "stranger", Device: "CPU"})
 			if err == nil || !strings.Contains(err.Error(), "401 unauthenticated") {
-				t.Errorf("the workers' door answered %v, want 401", err)
+				t.Errorf("the workers' API answered %v, want 401", err)
 			}
 		}
 	})

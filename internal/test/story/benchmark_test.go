@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// TestABenchmarkReceiptGoesFromTheWorkerToThePage hands in over the workers' door
+// TestABenchmarkReceiptGoesFromTheWorkerToThePage submits over the workers' API
 // what a worker without a GPU would measure, and reads it as anybody can.
 func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {

@@ -269,7 +269,7 @@ func (svc *service) worker(r worker.Renderer, options ...func(*worker.Config)) (
 	return stop
 }
 
-// manualWorker calls the workers' door step by step, as the story wants.
+// manualWorker calls the workers' API step by step, as the story wants.
 type manualWorker struct {
 	*farmapi.Client
 	id string

@@ -161,7 +161,7 @@ func workerMain() int {
 	}).Run(ctx))
 }
 
-// observedFarm reports what the workers' door answers to each delivery, and to the
+// observedFarm reports what the workers' API answers to each delivery, and to the
 // heartbeats that lose a lease.
 type observedFarm struct {
 	*farmapi.Client

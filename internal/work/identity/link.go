@@ -71,8 +71,9 @@ type Links struct {
 	Deliver func(ctx context.Context, email, link string) error
 }
 
-// MaxDeliveries bounds the tries of a link: with the runner's pauses, about a minute.
-// The person waits in front of a screen and can ask again.
+// MaxDeliveries bounds the tries of a link. With the runner's pauses they take about half
+// a minute; then the link is a dead letter. The person waits in front of a screen and can
+// ask again.
 const MaxDeliveries = 6
 
 // Send handles a lease of LinkQueue. Every try makes a new link, because no token is

@@ -56,8 +56,6 @@ type Scope string
 
 // Scopes. Every credential of a workspace has both. The type allows for credentials
 // that have fewer.
-// Scopes. Today every credential of a workspace has both. Tokens that agents get by
-// OAuth may have fewer.
 const (
 	ScopeRead  Scope = "render:read"
 	ScopeSpend Scope = "render:spend"

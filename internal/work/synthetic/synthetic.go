@@ -7,7 +7,7 @@
 // synthetic (blender.Info), so that registration, job, receipt, log and manifest say
 // so. Only requested faults occur.
 //
-// The package leaves to the workers' door whether such a worker may register. Start
+// The package leaves to the workers' API whether such a worker may register. Start
 // reading at Renderer.
 package synthetic
 

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
-// Submission is a signed benchmark receipt as it arrives at the workers' door.
+// Submission is a signed benchmark receipt as it arrives at the workers' API.
 type Submission struct {
 	NodeKeyID string // the credential of the request
 	WorkerID  string
