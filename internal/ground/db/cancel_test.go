@@ -12,10 +12,10 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-// TestACallerThatGoesAwayKnowsWhatIsKept ends the caller's context at any moment
+// TestACancelledCallerKnowsWhetherItsWriteIsKept ends the caller's context at any moment
 // of a transaction: an error then means that nothing is kept, whatever the
 // moment was. Otherwise a file would be removed that a row names.
-func TestACallerThatGoesAwayKnowsWhatIsKept(t *testing.T) {
+func TestACancelledCallerKnowsWhetherItsWriteIsKept(t *testing.T) {
 	t.Parallel()
 	const rounds = 300
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -52,7 +52,7 @@ func TestACommitOutlivesItsCaller(t *testing.T) {
 	})
 }
 
-func TestATransactionDoesNotBeginForACallerThatIsGone(t *testing.T) {
+func TestATransactionDoesNotBeginForACancelledCaller(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestTheDatabasesClockIsCarriedOn asks a clock that says what the test wants.
-func TestTheDatabasesClockIsCarriedOn(t *testing.T) {
+// TestTheDatabasesTimeIsEstimatedBetweenQueries asks a clock that says what the test wants.
+func TestTheDatabasesTimeIsEstimatedBetweenQueries(t *testing.T) {
 	t.Parallel()
 	var c clock
 	asked, said, broken := 0, int64(1_000_000), error(nil)
@@ -27,14 +27,14 @@ func TestTheDatabasesClockIsCarriedOn(t *testing.T) {
 	if got := at(); asked == 1 && got < said+300_000 {
 		t.Errorf("300 ms later it is %d, before %d", got, said+300_000)
 	}
-	// The clock is set back: who only looks learns so within clockGood.
+	// The clock is set back: reads notice within clockLife.
 	said = 5
-	c.asked = time.Now().Add(-clockGood)
+	c.asked = time.Now().Add(-clockLife)
 	if got := at(); got != said {
 		t.Errorf("%d, want %d: it was not asked again", got, said)
 	}
 	broken = errors.New("the database is away")
-	c.asked = time.Now().Add(-clockGood)
+	c.asked = time.Now().Add(-clockLife)
 	at()
 	broken = nil
 	if got := at(); got != said {

@@ -1,17 +1,18 @@
 // Package db opens SQLite or PostgreSQL, brings its schema up to date, and runs
 // transactions and queries on it.
 //
-// What always holds: one set of migrations and one set of queries
-// (queries/*.sql, compiled by sqlc into package query) serve both engines, and
-// where SQLite needs another text sqlite.sql has it under the same name; a
-// transaction has one time (Tx.Now), taken from the database's clock on
-// PostgreSQL and from this process on SQLite, where there is only one; a
-// transaction that lost a race (deadlock, serialization, busy) runs again, so
-// its function must have no effect but on the Tx; topics a transaction
-// announces wake listeners only after it has committed.
+// What always holds:
+//   - Both engines use one set of migrations and one set of queries (queries/*.sql,
+//     which sqlc compiles into package query). Where SQLite needs a different text,
+//     sqlite.sql has it under the same name.
+//   - A transaction has one time (Tx.Now): that of the database's clock on PostgreSQL,
+//     that of this process on SQLite, which only one process serves.
+//   - A transaction that loses a race (deadlock, serialization, busy) runs again, so
+//     its function must change nothing but the database.
+//   - The topics that a transaction announces wake listeners only after its commit.
 //
-// It leaves the meaning of rows to the callers. Start reading at DB, then
-// Tx. What differs between the engines stands in sqlite.go and postgres.go.
+// It leaves the meaning of rows to the callers. Start reading at DB, then Tx.
+// sqlite.go and postgres.go contain what differs between the engines.
 package db
 
 //go:generate sqlc generate
@@ -29,19 +30,20 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Config says which database to open.
+// Config describes the database to open. Only URL is required.
 type Config struct {
 	// URL is postgres://… for PostgreSQL, else the path of a SQLite file.
 	URL string
-	// Skew, when set, is added to the time of every transaction.
+	// Skew, when set, is added to the time of every transaction. Tests move the clock
+	// with it.
 	Skew func() time.Duration
-	// AfterCommit, when set, is called after every committed transaction that
-	// wrote. Crash tests end the process there.
+	// AfterCommit, when set, is called after every committed Write. Crash tests end the
+	// process there.
 	AfterCommit func()
-	// OnStatement, when set, gets the name of each statement that PostgreSQL is
-	// sent; SQLite runs the same ones. Tests count them.
+	// OnStatement, when set, receives the name of each statement sent to PostgreSQL;
+	// SQLite runs the same ones. Tests count them.
 	OnStatement func(name string)
-	Log         *slog.Logger
+	Log         *slog.Logger // slog.Default() when nil
 }
 
 // DB is an open database. It is safe for concurrent use.
@@ -52,31 +54,31 @@ type DB struct {
 	cfg         Config
 	stop        context.CancelFunc
 	done        chan struct{}
-	group       *group // of SQLite: writes that share commits
-	grouped     sync.WaitGroup
+	group       *group         // SQLite only: writes that share a commit
+	grouped     sync.WaitGroup // the goroutine of group
 }
 
 // engine is what differs between the two databases.
 type engine interface {
 	// queries returns the generated queries bound to one transaction.
 	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
-	// alone returns the generated queries outside any transaction, to read, the
-	// context that they are given, and the time in microseconds.
+	// alone returns the generated queries for reads outside any transaction, the
+	// context to pass to them, and the time in microseconds.
 	alone(ctx context.Context) (context.Context, *query.Queries, int64, error)
 	// now is the time of a transaction, in microseconds.
 	now(ctx context.Context, tx *sql.Tx) (int64, error)
-	// announce passes topics to other processes when tx commits. Call ended once tx
-	// has ended, in whatever way.
+	// announce passes topics to other processes when tx commits. The caller calls
+	// ended after tx, whether it committed or not.
 	announce(ctx context.Context, tx *sql.Tx, topics []string) (ended func(), err error)
-	// listen receives what other processes announce, until ctx ends.
+	// listen wakes the hub for topics that other processes announce, until ctx ends.
 	listen(ctx context.Context, hub *hub, log *slog.Logger)
-	// again reports whether err means that the transaction lost a race and
-	// should run once more.
+	// again reports whether err means that the transaction lost a race, so that it
+	// should run again.
 	again(err error) bool
 	close() error
 }
 
-// Name says which engine cfg.URL means: "postgres" or "sqlite".
+// Name returns the engine that c.URL selects: "postgres" or "sqlite".
 func (c Config) Name() string {
 	if strings.HasPrefix(c.URL, "postgres://") || strings.HasPrefix(c.URL, "postgresql://") {
 		return "postgres"
@@ -84,8 +86,8 @@ func (c Config) Name() string {
 	return "sqlite"
 }
 
-// Open opens the database and applies missing migrations. Several processes may
-// open the same one at once: one migrates, the others wait.
+// Open opens the database and applies missing migrations. Several processes may open
+// the same one at once: one migrates, the others wait. Close the DB at the end.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -112,8 +114,8 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return d, nil
 }
 
-// Close waits for writes under way, ends listening and closes the connections.
-// Nothing may be written afterwards.
+// Close waits for the writes in progress, stops listening and closes the connections.
+// Call no method afterwards: a Write would panic on SQLite.
 func (d *DB) Close() error {
 	if d.group != nil {
 		close(d.group.queue)
@@ -124,7 +126,7 @@ func (d *DB) Close() error {
 	return errors.Join(d.engine.close(), d.write.Close(), d.read.Close())
 }
 
-// Tx is one transaction: the queries, and its one time.
+// Tx is one transaction: its queries and its time. It is not safe for concurrent use.
 type Tx struct {
 	*query.Queries
 	// Now is the transaction's time in microseconds since 1970 UTC.
@@ -132,7 +134,7 @@ type Tx struct {
 	topics []string
 }
 
-// Announce wakes listeners of topic, in this process and others, once the
+// Announce wakes the listeners of topic, in this process and in others, after the
 // transaction has committed.
 func (t *Tx) Announce(topic string) {
 	for _, known := range t.topics {
@@ -143,20 +145,20 @@ func (t *Tx) Announce(topic string) {
 	t.topics = append(t.topics, topic)
 }
 
-// Time is Now as a time.
+// Time returns Now as a time.Time.
 func (t *Tx) Time() time.Time { return Time(t.Now) }
 
-// maxRuns bounds how often a transaction that loses races is run.
+// maxRuns bounds how often a transaction runs that keeps losing races.
 const maxRuns = 10
 
-// ErrUnknown says that the connection broke while a transaction was committed:
-// what it wrote may be kept or not.
-var ErrUnknown = errors.New("it is not known whether the transaction is kept")
+// ErrUnknown means that the connection broke during a commit: the transaction may or may
+// not be committed.
+var ErrUnknown = errors.New("unknown whether the transaction was committed")
 
-// Write runs do in a read-write transaction and commits it. When do returns an
-// error nothing is kept and that error is returned as it is. After any other
-// error nothing is kept either, unless it is ErrUnknown. The end of ctx stops
-// the queries that are given it, never a commit.
+// Write runs do in a read-write transaction and commits it. If do returns an error, the
+// transaction is rolled back and that error is returned unchanged. After any other error
+// nothing is committed either, except after ErrUnknown. do may run several times. The end
+// of ctx stops the queries that receive it, never a commit.
 func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 	for run := 1; ; run++ {
 		err := d.writeOnce(ctx, do)
@@ -184,17 +186,16 @@ func (d *DB) writeOnce(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.write, true, do)
 }
 
-// Read runs do in a read-only transaction, so that all it reads is of one
-// moment.
+// Read runs do in a read-only transaction: all its queries see the same snapshot.
 func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.read, false, do)
 }
 
-// ReadStatement runs do to read without a transaction, in half the time: each statement is
-// of one moment, but the next one of a later. It is for what one statement reads
-// by an index; do must not write. The context that do is given is its
-// statements': on SQLite nothing cancels them, since each ends by itself sooner
-// than a goroutine that would watch over it begins.
+// ReadStatement runs do without a transaction, in half the time of Read. Each statement
+// sees its own snapshot, so use it for a read by a single indexed statement; do must not
+// write. do passes its context argument to the statements: on SQLite that one is never
+// cancelled, because a short statement ends sooner than a goroutine that watches it
+// starts.
 func (d *DB) ReadStatement(ctx context.Context, do func(context.Context, *Tx) error) error {
 	ctx, queries, now, err := d.engine.alone(ctx)
 	if err != nil {
@@ -209,7 +210,7 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 		opts = &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 	}
 	if d.cfg.Name() == "sqlite" {
-		opts = nil // begin mode is the connection's: immediate to write, deferred to read
+		opts = nil // the connection sets the mode: immediate to write, deferred to read
 	}
 	tx, err := begin(ctx, pool, opts)
 	if err != nil {
@@ -227,7 +228,7 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	}
 	defer ended()
 	err = d.commit(tx)
-	if err == nil || errors.Is(err, ErrUnknown) { // it may be kept
+	if err == nil || errors.Is(err, ErrUnknown) { // it may be committed
 		for _, topic := range topics {
 			d.hub.wake(topic)
 		}
@@ -235,7 +236,7 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	return err
 }
 
-// apply runs do in a transaction that has begun, and returns what it announces.
+// apply runs do in an open transaction and returns the topics that it announces.
 func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (topics []string, err error) {
 	now, err := d.engine.now(ctx, tx)
 	if err != nil {
@@ -266,14 +267,14 @@ func (d *DB) commit(tx *sql.Tx) error {
 	return fmt.Errorf("commit: %w: %w", ErrUnknown, err)
 }
 
-// begin starts a transaction that the end of ctx prevents, but no longer ends:
-// a commit that its caller's going away cut off would be done or not done, and
-// nobody would know.
+// begin starts a transaction unless ctx has ended. The end of ctx does not end the
+// started one: a commit that it interrupted might or might not be done, and nobody would
+// know which.
 func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, error) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	detach := context.AfterFunc(ctx, cancel)
 	tx, err := pool.BeginTx(own, opts)
-	if gone := !detach(); gone && err == nil {
+	if ended := !detach(); ended && err == nil {
 		_ = tx.Rollback() // own has ended, which rolls back by itself
 		err = ctx.Err()
 	}
@@ -284,18 +285,18 @@ func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, err
 	return tx, nil
 }
 
-// Listen returns a channel that receives (at most one pending value) whenever
-// topic is announced, and sometimes when it was not: look again at every wake.
-// Call stop when done.
+// Listen returns a channel that receives a value when topic is announced, and sometimes
+// when it is not: read the database again after each value. At most one value is
+// pending. Call stop at the end.
 func (d *DB) Listen(topic string) (wake <-chan struct{}, stop func()) {
 	return d.hub.listen(topic)
 }
 
-// Engine is "sqlite" or "postgres".
+// Engine returns "sqlite" or "postgres".
 func (d *DB) Engine() string { return d.cfg.Name() }
 
-// Micros is t in microseconds, the form in which times are stored; 0 for the
-// zero time.
+// Micros returns t in microseconds since 1970 UTC, the form in which times are stored; 0
+// for the zero time.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -303,7 +304,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time is the reverse of Micros.
+// Time is the inverse of Micros.
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
@@ -311,7 +312,7 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// OptionalTime is Time, and nil for 0.
+// OptionalTime is like Time, but returns nil for 0.
 func OptionalTime(us int64) *time.Time {
 	if us == 0 {
 		return nil
@@ -320,7 +321,8 @@ func OptionalTime(us int64) *time.Time {
 	return &t
 }
 
-// Optional is nil for the zero value, which stands for none in a column.
+// Optional returns a pointer to value; nil for the zero value, which means "none" in a
+// column.
 func Optional[T comparable](value T) *T {
 	var none T
 	if value == none {
@@ -329,5 +331,5 @@ func Optional[T comparable](value T) *T {
 	return &value
 }
 
-// IsNotFound reports whether err is a query that found no row.
+// IsNotFound reports whether err means that a query found no row.
 func IsNotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }

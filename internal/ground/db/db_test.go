@@ -139,7 +139,7 @@ func TestReadTransactionCannotWrite(t *testing.T) {
 	})
 }
 
-func TestMissingRowIsTold(t *testing.T) {
+func TestAMissingRowIsNotFound(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := t.Context()
@@ -211,7 +211,7 @@ func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
 	})
 }
 
-func TestALookSeesWhatIsCommitted(t *testing.T) {
+func TestAReadStatementSeesWhatIsCommitted(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		ctx, ahead := t.Context(), time.Hour

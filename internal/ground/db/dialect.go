@@ -12,36 +12,35 @@ import (
 //go:embed sqlite.sql
 var sqliteText string
 
-// nameMark stands before a statement's name, in what sqlc generates and in
-// sqlite.sql.
-const nameMark = "-- name: "
+// namePrefix precedes a statement's name, in the code of sqlc and in sqlite.sql.
+const namePrefix = "-- name: "
 
-// sqliteStatements is sqlite.sql by the names of its statements. Nothing follows a
-// statement: the driver prepares a text that goes on anew at every run.
+// sqliteStatements returns the statements of sqlite.sql by name. It cuts each one off at
+// its end: the driver would prepare a text with something behind it again at every run.
 func sqliteStatements() map[string]string {
 	own := map[string]string{}
-	for _, part := range strings.Split(sqliteText, "\n"+nameMark)[1:] {
+	for _, part := range strings.Split(sqliteText, "\n"+namePrefix)[1:] {
 		name, text, _ := strings.Cut(part, "\n")
 		own[name] = strings.TrimRight(text, "; \n")
 	}
 	return own
 }
 
-// statementName is the name of a generated statement.
+// statementName returns the name of a generated statement.
 func statementName(text string) string {
-	text, _ = strings.CutPrefix(text, nameMark)
+	text, _ = strings.CutPrefix(text, namePrefix)
 	name, _, _ := strings.Cut(text, " ")
 	return name
 }
 
-// sqliteDialect prepares the generated statements, which are written for
-// PostgreSQL: those that sqlite.sql names as it says them.
+// sqliteDialect prepares the generated statements, which are written for PostgreSQL. It
+// replaces those that sqlite.sql contains.
 type sqliteDialect struct {
 	query.DBTX
 	own map[string]string
 }
 
-// PrepareContext prepares a generated statement.
+// PrepareContext prepares a generated statement, or its replacement.
 func (d sqliteDialect) PrepareContext(ctx context.Context, text string) (*sql.Stmt, error) {
 	if own, ok := d.own[statementName(text)]; ok {
 		text = own

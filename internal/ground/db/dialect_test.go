@@ -26,7 +26,7 @@ func (r recorder) PrepareContext(ctx context.Context, text string) (*sql.Stmt, e
 	return r.DBTX.PrepareContext(ctx, text)
 }
 
-func TestSQLiteSaysTheSame(t *testing.T) {
+func TestSQLiteStatementsMatchTheirOriginals(t *testing.T) {
 	t.Parallel()
 	pg, lite := open(t, "pgx", dbtest.URL(t, "postgres")), open(t, "sqlite", dbtest.URL(t, "sqlite"))
 	r := recorder{pg, map[string]string{}}
@@ -41,10 +41,10 @@ func TestSQLiteSaysTheSame(t *testing.T) {
 	}
 	for name, text := range own {
 		if strings.ContainsAny(text[len(text)-1:], "; \n") {
-			t.Errorf("%s goes on behind its end, so SQLite's driver prepares it at every run", name)
+			t.Errorf("%s has text behind its end, so SQLite's driver prepares it at every run", name)
 		}
 		if r.texts[name] == "" {
-			t.Errorf("sqlite.sql has %s, which is no statement", name)
+			t.Errorf("sqlite.sql has %s, which is not in queries/", name)
 			continue
 		}
 		said := describe(t, pg, r.texts[name])

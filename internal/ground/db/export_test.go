@@ -1,6 +1,6 @@
 package db
 
-// What tests of the dialect look at.
+// Exported for the tests of the dialect.
 var (
 	SQLiteStatements = sqliteStatements
 	StatementName    = statementName

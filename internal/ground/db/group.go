@@ -7,34 +7,34 @@ import (
 	"fmt"
 )
 
-// group lets the writes that come to SQLite at once share one commit, so that
-// many cost the disk one sync. Each runs under a savepoint of its own: one that
-// fails is undone alone. What is acknowledged is on disk all the same, since
-// nobody is answered before the commit.
+// group lets concurrent writes to SQLite share one commit, so that many of them cost one
+// disk sync. Each runs under its own savepoint: a failed one is undone alone. Every
+// caller waits for the commit, so an acknowledged write is on disk.
 type group struct {
 	d     *DB
-	queue chan *job
+	queue chan *groupedWrite
 }
 
-// job is one write on its way through a group.
-type job struct {
+// groupedWrite is one caller's write in a group. The group sets the results before it
+// closes done.
+type groupedWrite struct {
 	ctx    context.Context
 	do     func(*Tx) error
 	topics []string
 	err    error
-	again  bool // it was undone by no fault of its own
+	again  bool // rolled back with the whole group: it runs again alone
 	panic  any
 	done   chan struct{}
 }
 
-// groupMost bounds how many writes share a commit.
-const groupMost = 64
+// maxGroup bounds how many writes share a commit.
+const maxGroup = 64
 
-func newGroup(d *DB) *group { return &group{d: d, queue: make(chan *job, groupMost)} }
+func newGroup(d *DB) *group { return &group{d: d, queue: make(chan *groupedWrite, maxGroup)} }
 
-// write has do run and committed with others.
+// write runs do in the next group and waits for its commit.
 func (g *group) write(ctx context.Context, do func(*Tx) error) error {
-	j := &job{ctx: ctx, do: do, done: make(chan struct{})}
+	j := &groupedWrite{ctx: ctx, do: do, done: make(chan struct{})}
 	select {
 	case g.queue <- j:
 	case <-ctx.Done():
@@ -44,18 +44,18 @@ func (g *group) write(ctx context.Context, do func(*Tx) error) error {
 	if j.panic != nil {
 		panic(j.panic) // on the caller's own stack, where its recover is
 	}
-	if j.again { // alone this time
+	if j.again {
 		return g.d.once(ctx, g.d.write, true, do)
 	}
 	return j.err
 }
 
-// run commits what comes until the queue is closed.
+// run commits the queued writes, as many at once as wait, until the queue is closed.
 func (g *group) run() {
 	for first := range g.queue {
-		batch := []*job{first}
+		batch := []*groupedWrite{first}
 	more:
-		for len(batch) < groupMost {
+		for len(batch) < maxGroup {
 			select {
 			case j, open := <-g.queue:
 				if !open {
@@ -70,7 +70,8 @@ func (g *group) run() {
 	}
 }
 
-func (g *group) commit(batch []*job) {
+// commit runs a batch and gives each write its result.
+func (g *group) commit(batch []*groupedWrite) {
 	err := g.transact(batch)
 	for _, j := range batch {
 		switch {
@@ -87,11 +88,12 @@ func (g *group) commit(batch []*job) {
 	}
 }
 
-// errUndone says that SQLite has undone the whole transaction: it does so when a
-// caller's going away interrupts a statement.
-var errUndone = errors.New("the transaction was undone")
+// errUndone means that SQLite rolled back the whole transaction. It does so when the end
+// of a caller's context interrupts a statement.
+var errUndone = errors.New("the transaction was rolled back")
 
-func (g *group) transact(batch []*job) error {
+// transact runs a batch in one transaction. Its error is that of the whole batch.
+func (g *group) transact(batch []*groupedWrite) error {
 	tx, err := g.d.write.BeginTx(context.Background(), nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -114,9 +116,9 @@ func (g *group) transact(batch []*job) error {
 	return g.d.commit(tx)
 }
 
-// step runs one write under its savepoint. An error means that the transaction
-// is lost; the write's own error stands in the job.
-func (g *group) step(tx *sql.Tx, j *job) error {
+// step runs one write under its savepoint. It stores the write's own error in j; a
+// returned error means that the whole transaction is lost.
+func (g *group) step(tx *sql.Tx, j *groupedWrite) error {
 	if _, err := tx.ExecContext(context.Background(), "SAVEPOINT step"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
@@ -131,7 +133,8 @@ func (g *group) step(tx *sql.Tx, j *job) error {
 	return nil
 }
 
-func (g *group) guarded(tx *sql.Tx, j *job) (topics []string, err error) {
+// guarded keeps a panic of one caller from ending the goroutine that serves all.
+func (g *group) guarded(tx *sql.Tx, j *groupedWrite) (topics []string, err error) {
 	defer func() { j.panic = recover() }()
 	return g.d.apply(j.ctx, tx, true, j.do)
 }

@@ -18,7 +18,7 @@ import (
 // Writes that come at once may share a commit. Whatever some of them do - fail,
 // panic, or lose their caller in the middle - the others are kept, whole, and
 // each caller learns of its own fate.
-func TestWritesThatComeAtOnceStandAlone(t *testing.T) {
+func TestConcurrentWritesSucceedOrFailAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		boom := errors.New("boom")
@@ -70,7 +70,7 @@ func TestWritesThatComeAtOnceStandAlone(t *testing.T) {
 
 // A statement that its caller's going away interrupts makes SQLite undo the
 // whole transaction it stands in, the writes beside it included.
-func TestAnInterruptedStatementHarmsNoOther(t *testing.T) {
+func TestAnInterruptedStatementUndoesNoOtherWrite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		var wg sync.WaitGroup

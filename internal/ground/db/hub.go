@@ -2,7 +2,7 @@ package db
 
 import "sync"
 
-// hub wakes those in this process who listen to a topic.
+// hub wakes the listeners of a topic in this process. It is safe for concurrent use.
 type hub struct {
 	mu     sync.Mutex
 	topics map[string]map[chan struct{}]struct{}
@@ -36,7 +36,7 @@ func (h *hub) wake(topic string) {
 	}
 }
 
-// wakeAll is for when it is unknown what was announced: listeners look again.
+// wakeAll wakes every listener. It is for when it is unknown what was announced.
 func (h *hub) wakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

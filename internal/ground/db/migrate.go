@@ -14,8 +14,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate applies what is missing. On PostgreSQL an advisory lock lets one
-// process do it while others wait; on SQLite the write lock of the file does.
+// migrate applies the missing migrations. One process does it while others wait: an
+// advisory lock sees to that on PostgreSQL, the file's write lock on SQLite.
 func migrate(ctx context.Context, pool *sql.DB, engine string) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -33,13 +33,13 @@ func migrate(ctx context.Context, pool *sql.DB, engine string) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	// Where nothing is missing no lock is waited for: a process that stands still
-	// while it starts would keep all others from starting.
+	// Without a missing migration there is no wait for the lock: otherwise a process
+	// that hangs while it starts would keep all others from starting.
 	if pending, err := p.HasPending(ctx); err == nil && !pending {
 		return nil
 	}
-	// Two processes that open a new SQLite file at once may both try a
-	// migration; the loser's is rolled back, and its next look finds it done.
+	// Two processes that open a new SQLite file at once may both try a migration. The
+	// loser's is rolled back, and its next try finds the migration applied.
 	for try := 1; ; try++ {
 		if _, err = p.Up(ctx); err == nil {
 			return nil
@@ -50,8 +50,8 @@ func migrate(ctx context.Context, pool *sql.DB, engine string) error {
 	}
 }
 
-// MigrationText is all migrations one after the other, for those who keep a
-// database made from them.
+// MigrationText returns the text of all migrations in order. A cache of migrated
+// databases uses it as its key.
 func MigrationText() []byte {
 	var all []byte
 	names, err := fs.Glob(migrations, "migrations/*.sql")

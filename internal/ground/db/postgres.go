@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// postgresEngine runs both pools over one pgx pool.
+// postgresEngine serves reads and writes from one pgx pool.
 type postgresEngine struct {
 	pool  *pgxpool.Pool
 	read  *query.Queries
@@ -24,22 +24,23 @@ type postgresEngine struct {
 	peers peers
 }
 
-// clock is the database's, as this process knows it without asking each time.
+// clock estimates the database's time, so that not every read has to query it. It is safe
+// for concurrent use.
 type clock struct {
 	mu    sync.Mutex
-	asked time.Time
-	us    int64 // its time then
+	asked time.Time // when the database was last asked; zero before
+	us    int64     // its time then, microseconds since 1970 UTC
 }
 
-// clockGood is how long the database's clock is not asked again. Reads outside
-// transactions notice that much later that it was set.
-const clockGood = time.Second
+// clockLife is how long an answer of the database's clock is used. Reads outside
+// transactions notice a change of that clock this much later.
+const clockLife = time.Second
 
-// at is the database's time, in microseconds; ask asks for it.
+// at returns the database's time in microseconds; ask queries it.
 func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if passed := time.Since(c.asked); !c.asked.IsZero() && passed < clockGood {
+	if passed := time.Since(c.asked); !c.asked.IsZero() && passed < clockLife {
 		return c.us + passed.Microseconds(), nil
 	}
 	asked := time.Now()
@@ -51,7 +52,8 @@ func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
 	return us, nil
 }
 
-// poolSize bounds connections of one process.
+// poolSize is the least number of connections that one process may open; the URL may
+// allow more.
 const poolSize = 20
 
 func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
@@ -84,17 +86,17 @@ type statementTracer func(name string)
 
 // TraceQueryStart is called by pgx before it sends a statement.
 func (t statementTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, sent pgx.TraceQueryStartData) context.Context {
-	if strings.HasPrefix(sent.SQL, nameMark) {
+	if strings.HasPrefix(sent.SQL, namePrefix) {
 		t(statementName(sent.SQL))
 	}
 	return ctx
 }
 
-// TraceQueryEnd is called by pgx when a statement has ended.
+// TraceQueryEnd does nothing; pgx requires it.
 func (statementTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
-	return query.New(tx) // pgx keeps statements prepared by itself
+	return query.New(tx) // pgx caches prepared statements itself
 }
 
 func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {

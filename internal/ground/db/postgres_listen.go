@@ -11,42 +11,46 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A commit that notifies takes a lock that all notifying commits of the server
-// share, so a process that is alone with its database sends nothing. The right to
-// send nothing is an advisory lock, silenceKey, held by the session that LISTENs:
+// PostgreSQL commits transactions that notify one after the other, under a lock of the
+// whole server. So a process that is alone with its database is silent: it sends no
+// notifications. An advisory lock, silenceKey, guards this. The session that LISTENs
+// holds it:
 //
-//   - Every listening session holds it shared. A process whose session also holds
-//     it exclusively is silent: no other session listens.
-//   - A process that begins to listen cannot have its share while another is
-//     silent. It asks for it on peersChannel. The silent one waits for its silent
-//     commits to end, gives the exclusive lock up and says so. The newcomer takes
-//     its share and then wakes all its listeners: they see what was committed in
-//     silence, and what comes later is announced.
-//   - A session that breaks loses its locks on the server before its process knows.
-//     Until it does, its commits may be silent though another process has begun to
-//     listen. It says so when it listens again, and the others wake their listeners.
+//   - Every listening session holds the lock shared. A process whose session also
+//     holds it exclusively is silent: no other session listens.
+//   - A process that starts to listen cannot take the shared lock while another is
+//     silent. It asks for it on peersChannel. The silent process waits for its silent
+//     commits to end, releases the exclusive lock and notifies peersChannel. The new
+//     process takes the shared lock and then wakes all its listeners: they see the
+//     silent commits, and later commits are announced.
+//   - A session that breaks loses its locks on the server before its process notices.
+//     In between, the process may commit silently although another has started to
+//     listen. It notifies peersChannel when it listens again, and the others wake all
+//     their listeners.
 const silenceKey = 0x7376632e6c697374
 
 const (
 	topicsChannel = "svc"       // carries announced topics
-	peersChannel  = "svc_peers" // says that a process began to listen, or is silent no more
+	peersChannel  = "svc_peers" // a process started to listen, or is no longer silent
 )
 
 const (
-	// peersPace is how often a process looks for whether others still listen.
+	// peersPace is how often a process that is not silent tries to become so.
 	peersPace = time.Second
-	// listenPause is between two tries to listen.
+	// listenPause is the pause between two tries to listen.
 	listenPause = 250 * time.Millisecond
 )
 
-// peers is what this process knows of others that listen to the same database.
+// peers records whether other processes listen to the same database. It is safe for
+// concurrent use.
 type peers struct {
 	mu      sync.Mutex
-	silent  bool           // no one else listens
-	commits sync.WaitGroup // those that are silent and not yet ended
+	silent  bool           // no other process listens
+	commits sync.WaitGroup // silent commits in progress
 }
 
-// silently reports whether a commit may send nothing; call ended after it.
+// silently reports whether a commit may send no notification. If so, call ended after the
+// commit.
 func (p *peers) silently() (ended func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,8 +66,7 @@ func (p *peers) beSilent() {
 	p.silent = true
 }
 
-// endSilence returns when the silent commits under way have ended. New ones are
-// announced meanwhile.
+// endSilence makes new commits notify, and waits for the silent ones in progress.
 func (p *peers) endSilence() {
 	p.mu.Lock()
 	p.silent = false
@@ -71,7 +74,8 @@ func (p *peers) endSilence() {
 	p.commits.Wait()
 }
 
-const announce = nameMark + "Announce :exec\nSELECT pg_notify($1, topic) FROM unnest($2::text[]) AS topic"
+// announce sends all topics of a transaction in one round trip.
+const announce = namePrefix + "Announce :exec\nSELECT pg_notify($1, topic) FROM unnest($2::text[]) AS topic"
 
 func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []string) (ended func(), err error) {
 	if len(topics) == 0 {
@@ -84,11 +88,11 @@ func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []stri
 	return func() {}, err
 }
 
-// listen holds one session that LISTENs, and takes a new one when it breaks.
+// listen keeps one session that LISTENs, and opens a new one when it breaks.
 func (e *postgresEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	for ctx.Err() == nil {
 		if err := e.listenOnce(ctx, h); err != nil && ctx.Err() == nil {
-			log.Warn("listening to the database broke off, trying again", "error", err)
+			log.Warn("the connection that listens to the database broke; trying again", "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(listenPause):
@@ -103,39 +107,40 @@ func (e *postgresEngine) listenOnce(ctx context.Context, h *hub) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	defer e.peers.endSilence() // before the locks go with the session
+	defer e.peers.endSilence() // before the session closes and releases its locks
 	if _, err := conn.Exec(ctx, "LISTEN "+topicsChannel+"; LISTEN "+peersChannel); err != nil {
 		return err
 	}
-	h.wakeAll() // what was announced while nobody listened
+	h.wakeAll() // for topics that were announced before the LISTEN
 	return (&session{conn: conn, peers: &e.peers, hub: h}).run(ctx)
 }
 
-// session is the one that LISTENs, with what it holds of silenceKey.
+// session is the session that LISTENs.
 type session struct {
 	conn           *pgx.Conn
 	peers          *peers
 	hub            *hub
-	shared, silent bool
+	shared, silent bool // which locks of silenceKey it holds; silent is the exclusive one
 }
 
+// run handles notifications, and every peersPace tries to take the locks that it misses.
 func (s *session) run(ctx context.Context) error {
 	if err := s.advance(ctx); err != nil {
 		return err
 	}
-	look := time.Now().Add(peersPace)
+	retry := time.Now().Add(peersPace)
 	for {
-		n, err := s.next(ctx, look)
+		n, err := s.next(ctx, retry)
 		switch {
 		case err != nil:
 		case n == nil:
-			look = time.Now().Add(peersPace)
+			retry = time.Now().Add(peersPace)
 			err = s.advance(ctx)
 		case n.Channel == topicsChannel:
 			s.hub.wake(n.Payload)
 		case n.PID != s.conn.PgConn().PID():
 			s.hub.wakeAll() // the sender's last commits may have been silent
-			look = time.Now().Add(peersPace)
+			retry = time.Now().Add(peersPace)
 			err = s.makeWay(ctx)
 		}
 		if err != nil {
@@ -144,7 +149,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// next is the next notification, nil when there is none until then.
+// next returns the next notification; nil if there is none until the time.
 func (s *session) next(ctx context.Context, until time.Time) (*pgconn.Notification, error) {
 	wait, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
@@ -155,10 +160,11 @@ func (s *session) next(ctx context.Context, until time.Time) (*pgconn.Notificati
 	return n, err
 }
 
-// advance takes the session's share of the lock, and then silence.
+// advance tries to take the shared lock and then the exclusive one, which makes the
+// process silent.
 func (s *session) advance(ctx context.Context) error {
 	if !s.shared {
-		if err := s.tellPeers(ctx); err != nil {
+		if err := s.notifyPeers(ctx); err != nil {
 			return err
 		}
 		if err := s.share(ctx); err != nil || !s.shared {
@@ -175,7 +181,8 @@ func (s *session) advance(ctx context.Context) error {
 	return err
 }
 
-// makeWay answers another session's word on peersChannel.
+// makeWay reacts to another session on peersChannel: it gives up the exclusive lock, or
+// takes the shared one that the other may just have made available.
 func (s *session) makeWay(ctx context.Context) error {
 	if !s.shared {
 		return s.share(ctx)
@@ -189,22 +196,23 @@ func (s *session) makeWay(ctx context.Context) error {
 	if err := s.lock(ctx, "SELECT pg_advisory_unlock($1)", &unlocked); err != nil {
 		return err
 	}
-	return s.tellPeers(ctx)
+	return s.notifyPeers(ctx)
 }
 
 func (s *session) share(ctx context.Context) error {
 	err := s.lock(ctx, "SELECT pg_try_advisory_lock_shared($1)", &s.shared)
 	if err == nil && s.shared {
-		s.hub.wakeAll() // what was committed in silence
+		s.hub.wakeAll() // for commits while another process was silent
 	}
 	return err
 }
 
+// lock runs a statement that takes or releases silenceKey.
 func (s *session) lock(ctx context.Context, statement string, done *bool) error {
 	return s.conn.QueryRow(ctx, statement, int64(silenceKey)).Scan(done)
 }
 
-func (s *session) tellPeers(ctx context.Context) error {
+func (s *session) notifyPeers(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, "NOTIFY "+peersChannel)
 	return err
 }

@@ -50,7 +50,7 @@ func (a *announcer) becomeSilent(t *testing.T) {
 	await.Until(t, "a commit that notifies nobody", func() bool { return !a.commit(t) })
 }
 
-func TestAProcessAloneNotifiesNobody(t *testing.T) {
+func TestAProcessAloneSendsNoNotification(t *testing.T) {
 	t.Parallel()
 	a := openAnnouncer(t, dbtest.URL(t, "postgres"))
 	a.becomeSilent(t)
@@ -88,7 +88,7 @@ func TestAProcessNotifiesWhileAnotherListens(t *testing.T) {
 
 // The newcomer looks only when it is woken. The commit comes between its first wake,
 // by which it listens, and the other's answer, each round at another moment.
-func TestAProcessThatBeganToListenAMomentAgoIsWoken(t *testing.T) {
+func TestAProcessThatJustStartedToListenIsWoken(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t, "postgres")
 	for round := range 16 {

@@ -20,9 +20,8 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// sqliteEngine keeps one connection that writes and a pool that reads. Its
-// statements are prepared once a connection: preparing costs more than running
-// most of them.
+// sqliteEngine has one connection that writes and a pool that reads. Statements are
+// prepared once for each connection: preparing costs more than running most of them.
 type sqliteEngine struct {
 	write         *sql.DB
 	writes, reads *query.Queries
@@ -54,10 +53,10 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 	return &DB{write: write, read: read, engine: e, cfg: cfg}, nil
 }
 
-// makePrivate makes an empty file of mode 0600 where there is none: SQLite would
-// let every user of the machine read it. The files beside it get its mode. The file
-// is never opened by this name: to close it would end the locks that another
-// connection of this process has on it.
+// makePrivate creates an empty file of mode 0600 if there is none: SQLite would let every
+// user of the machine read its file. The -wal and -shm files get the same mode. An
+// existing file is not opened here: closing it would drop the locks that another
+// connection of this process holds on it.
 func makePrivate(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -72,7 +71,7 @@ func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
 	options = append([]string{
 		"_pragma=busy_timeout(10000)", // first: switching to WAL takes a lock
 		"_pragma=journal_mode(WAL)",
-		"_pragma=synchronous(FULL)", // what is acknowledged survives a power cut
+		"_pragma=synchronous(FULL)", // an acknowledged write survives a power cut
 		"_pragma=foreign_keys(1)",
 	}, options...)
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join(options, "&")}
@@ -82,12 +81,12 @@ func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
 	}
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
-	return pool, reach(pool)
+	return pool, connect(pool)
 }
 
-// reach opens the first connection. Switching a new file to WAL takes a lock
-// that busy_timeout does not wait for, so processes that come at once try again.
-func reach(pool *sql.DB) (err error) {
+// connect opens the first connection. Switching a new file to WAL takes a lock for which
+// busy_timeout does not wait, so processes that open it at once try again, for 2 s.
+func connect(pool *sql.DB) (err error) {
 	for range 100 {
 		if err = pool.Ping(); !busy(err) {
 			return err
@@ -113,18 +112,18 @@ func (e *sqliteEngine) now(context.Context, *sql.Tx) (int64, error) {
 	return time.Now().UnixMicro(), nil
 }
 
-// announce has nothing to send: other processes see that the file has changed.
+// announce sends nothing: other processes notice that the file has changed.
 func (e *sqliteEngine) announce(context.Context, *sql.Tx, []string) (ended func(), err error) {
 	return func() {}, nil
 }
 
-// dataVersionPoll is how often another process's commits are looked for: svc
-// admin may write beside a running svc serve.
+// dataVersionPoll is how often listen checks for commits of other processes: svc admin
+// may write while svc serve runs.
 const dataVersionPoll = 100 * time.Millisecond
 
-// listen wakes everyone when another process has committed. What changed is not
-// known, so all look again. The write connection is asked, since data_version
-// there stays the same over this process's own commits.
+// listen wakes every listener when another process has committed, because SQLite does not
+// tell what changed. It reads data_version on the write connection, where this process's
+// own commits do not change it.
 func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	tick := time.NewTicker(dataVersionPoll)
 	defer tick.Stop()
@@ -133,7 +132,7 @@ func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 		var version int64
 		err := e.write.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
 		if err != nil && ctx.Err() == nil {
-			log.Warn("cannot look for other processes' commits", "error", err)
+			log.Warn("cannot check for commits of other processes", "error", err)
 		}
 		if err == nil && version != last {
 			last = version

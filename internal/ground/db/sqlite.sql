@@ -1,9 +1,9 @@
--- What SQLite runs in place of the statement of the same name in queries/:
--- SQLite has no row locks and needs none, since its one writer has the database
--- to itself, and it reads JSON by functions of other names. ?1 is the first of
--- the statement's parameters as sqlc numbers them.
+-- SQLite runs these statements in place of those of the same name in queries/. It has
+-- no row locks and needs none, because its only writer has the database to itself, and
+-- its JSON functions have other names. ?1 is the first parameter of the statement, as
+-- sqlc numbers them.
 --
--- TestSQLiteSaysTheSame holds each against its statement.
+-- TestSQLiteStatementsMatchTheirOriginals compares each with its original.
 
 -- name: LeaseClaim
 UPDATE lease
@@ -16,8 +16,8 @@ WHERE lease_id IN (
 RETURNING *;
 
 -- name: LeaseClaimOf
--- The plus keeps SQLite from the index by due_at: that one would sort all that
--- waits.
+-- The plus keeps SQLite from using the index by due_at: it would have to sort all
+-- waiting rows.
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
 WHERE lease_id IN (

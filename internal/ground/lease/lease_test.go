@@ -63,7 +63,7 @@ func (e engine) claim(holder string, limit int) (got []lease.Lease) {
 	return got
 }
 
-func TestAPieceOfWorkIsThereOnce(t *testing.T) {
+func TestAnItemIsQueuedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
@@ -80,7 +80,7 @@ func TestAPieceOfWorkIsThereOnce(t *testing.T) {
 	})
 }
 
-func TestAPieceOfWorkAddedManyTimesAtOnceIsThereOnce(t *testing.T) {
+func TestAnItemAddedConcurrentlyIsQueuedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		for round := range 20 {
@@ -104,7 +104,7 @@ func TestAPieceOfWorkAddedManyTimesAtOnceIsThereOnce(t *testing.T) {
 	})
 }
 
-func TestAddedWorkVanishesWithItsTransaction(t *testing.T) {
+func TestARollbackRemovesAddedWork(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		boom := errors.New("boom")
@@ -120,7 +120,7 @@ func TestAddedWorkVanishesWithItsTransaction(t *testing.T) {
 	})
 }
 
-func TestSpanHasItsItems(t *testing.T) {
+func TestAddSpanAddsEachItem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		e.must(func(tx *db.Tx) error { return lease.AddSpan(t.Context(), tx, "frame", "JOB-1", 5, 3, 4) })
@@ -131,7 +131,7 @@ func TestSpanHasItsItems(t *testing.T) {
 	})
 }
 
-func TestManyClaimersNeverShareAPiece(t *testing.T) {
+func TestNoItemIsClaimedTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		const pieces = 200
@@ -165,7 +165,7 @@ func TestManyClaimersNeverShareAPiece(t *testing.T) {
 	})
 }
 
-func TestOnlyTheHolderOfTheAttemptIsHeard(t *testing.T) {
+func TestOnlyTheCurrentAttemptsReportsCount(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
@@ -254,7 +254,7 @@ func TestAClaimOfASubjectTakesItsLowestItemsExceptTheSkipped(t *testing.T) {
 	})
 }
 
-func TestClaimsOfASubjectThatMeetShareNoPiece(t *testing.T) {
+func TestConcurrentClaimsOfASubjectShareNoItem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		const claimers, each = 8, 3
@@ -286,7 +286,7 @@ func TestClaimsOfASubjectThatMeetShareNoPiece(t *testing.T) {
 	})
 }
 
-func TestAClaimByIDsTakesWhatIsStillThere(t *testing.T) {
+func TestAClaimByIDsTakesOnlyWaitingItems(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
@@ -320,7 +320,7 @@ func TestAClaimByIDsTakesWhatIsStillThere(t *testing.T) {
 	})
 }
 
-func TestClaimsByIDsThatMeetShareNoPiece(t *testing.T) {
+func TestConcurrentClaimsByIDsShareNoItem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		const pieces, claimers = 16, 8
@@ -422,9 +422,9 @@ func TestEngineFollowsItsModel(t *testing.T) {
 	})
 }
 
-// TestAClaimTakesNoMoreThanItAsksFor holds whatever plan the database makes: one
+// TestAClaimNeverExceedsItsLimit holds whatever plan the database makes: one
 // that remembers an empty table compares row by row.
-func TestAClaimTakesNoMoreThanItAsksFor(t *testing.T) {
+func TestAClaimNeverExceedsItsLimit(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		e := engine{dbtest.Open(t, db.Config{URL: url}), t, nil}

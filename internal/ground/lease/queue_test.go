@@ -68,7 +68,7 @@ func TestHeartbeatKeepsAndSilenceLapses(t *testing.T) {
 	})
 }
 
-func TestALapseIsAnsweredByItsQueue(t *testing.T) {
+func TestALapseCallsItsQueuesOnLapse(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
@@ -162,7 +162,7 @@ func TestWorkThatFailsTooOftenIsADeadLetterUntilItIsRequeued(t *testing.T) {
 	})
 }
 
-func TestARequeuedDeadLetterLeavesWorkThatWasAddedAnew(t *testing.T) {
+func TestRequeueLeavesAnItemThatWasAddedAgain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx := t.Context()
@@ -208,7 +208,7 @@ func (e engine) claimIn(tx *db.Tx, holder string) lease.Lease {
 	return got[0]
 }
 
-func TestDeadLettersAreForgottenByTheirAge(t *testing.T) {
+func TestOldDeadLettersAreDeleted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		hasty := frames
@@ -225,7 +225,7 @@ func TestDeadLettersAreForgottenByTheirAge(t *testing.T) {
 	})
 }
 
-func TestAClockThatIsSetBackKeepsNoLeaseLonger(t *testing.T) {
+func TestAClockSetBackProlongsNoLease(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		e.add("JOB-1", 2)
@@ -246,7 +246,7 @@ func TestAClockThatIsSetBackKeepsNoLeaseLonger(t *testing.T) {
 	})
 }
 
-func TestAClockThatRunsOnMovesNothing(t *testing.T) {
+func TestASteadyClockChangesNoLease(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		e.add("JOB-1", 1)
@@ -258,7 +258,7 @@ func TestAClockThatRunsOnMovesNothing(t *testing.T) {
 	})
 }
 
-func TestWorkIsPlannedForLongWhereItsQueueHasNoLongestDelay(t *testing.T) {
+func TestAQueueWithoutALongestDelayKeepsDistantDueTimes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		e.must(func(tx *db.Tx) error {

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
+func TestRunnerRetriesAFailedItem(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -46,9 +46,9 @@ func TestRunnerWorksWhatIsAddedAndTriesAgain(t *testing.T) {
 	})
 }
 
-// TestAnEarlierClaimIsNeverTakenForALaterOne drops work that a runner has in hand
+// TestAReportOfAnEarlierClaimIsLostAfterADrop drops work that a runner has in hand
 // and adds it again: the same runner's second claim has the same attempt number.
-func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
+func TestAReportOfAnEarlierClaimIsLostAfterADrop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,9 +88,9 @@ func TestAnEarlierClaimIsNeverTakenForALaterOne(t *testing.T) {
 	})
 }
 
-// TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain has a holder look for more and
+// TestAnItemAddedWhileItIsFinishedIsNotLost has a holder look for more and
 // finish, just while somebody has written more and not yet committed it.
-func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
+func TestAnItemAddedWhileItIsFinishedIsNotLost(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		if !strings.HasPrefix(url, "postgres") {
@@ -148,7 +148,7 @@ func TestWhatIsAddedWhileItsWorkEndsIsSeenOrAddedAgain(t *testing.T) {
 	})
 }
 
-func TestARunnerLeavesADeadLetterOfWhatNeverSucceeds(t *testing.T) {
+func TestWorkThatNeverSucceedsBecomesADeadLetter(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -52,7 +52,7 @@ func TestAForecastGrowsWhileNoFrameIsAccepted(t *testing.T) {
 	}
 }
 
-func TestAForecastLiesInItsRange(t *testing.T) {
+func TestAForecastIsInsideItsRange(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		start := time.Unix(1000, 0)

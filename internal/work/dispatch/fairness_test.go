@@ -204,7 +204,7 @@ func TestIdleTimeEarnsNoShareAndSoleUseCostsNone(t *testing.T) {
 	})
 }
 
-func TestAWorkerStaysWithTheFileThatItHasOpen(t *testing.T) {
+func TestAWorkerPrefersItsOpenFile(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		s := newSim(t, w, 1)
 		s.start(w.Workspace(t), 40, 3*time.Second)
@@ -222,7 +222,7 @@ func TestAWorkerStaysWithTheFileThatItHasOpen(t *testing.T) {
 	})
 }
 
-func TestSeveralWorkersShareAJobAndALoneOneTakesAll(t *testing.T) {
+func TestSeveralWorkersShareAJobAndASingleOneTakesAll(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		s := newSim(t, w, 3)
 		s.start(w.Workspace(t), 9, time.Second)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAStandingFallsFastAndRisesSlowly(t *testing.T) {
+func TestAWorkerIsSuspendedQuicklyAndRecoversSlowly(t *testing.T) {
 	t.Parallel()
 	now := int64(1)
 	var s standing
