@@ -260,7 +260,13 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 		w.releaseHeld(drainCtx)
 		w.pool.clear()
 	}
-	w.giveUp(drainCtx, t, context.Cause(running), err)
+	cause := context.Cause(running)
+	if cause == nil && ctx.Err() != nil {
+		// A scheduler signals every process of a machine, Blender too. What fails during a
+		// stop may be the stop's doing, so it proves nothing about the frame.
+		cause = errStopped
+	}
+	w.giveUp(drainCtx, t, cause, err)
 	return 0, err
 }
 
@@ -283,8 +289,9 @@ func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t
 
 // giveUp reports an unfinished frame according to the reason. A lost lease is not
 // reported, because the server would refuse it. A frame given back counts for nobody as a
-// failure. Everything else is a failed attempt, whose code decides what the server does
-// next.
+// failure: of a stopped one the log has only the stop, since Blender's own error follows
+// from it and would read as a fault of the scene. Everything else is a failed attempt, whose
+// code decides what the server does next.
 func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	log := w.log.With("job", t.job.JobID, "frame", t.lease.Frame, "lease", t.lease.LeaseID)
 	var failed *blender.Error
@@ -292,7 +299,10 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "error", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped), errors.Is(err, errUnable):
+	case errors.Is(cause, errStopped):
+		log.Info("frame given back", "reason", errStopped)
+		w.giveBack(drainCtx, t)
+	case errors.Is(err, errUnable):
 		log.Info("frame given back", "reason", err)
 		w.giveBack(drainCtx, t)
 	case errors.As(err, &failed):

@@ -1,9 +1,13 @@
 package worker_test
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/test/await"
 )
 
@@ -69,4 +73,39 @@ func TestStoppedWorkerGivesBackWhatItHadNotBegun(t *testing.T) {
 			t.Error("nothing had been asked ahead: this test shows nothing")
 		}
 	})
+}
+
+// TestFrameGivenBackByAStopReadsAsThat ends a frame in both ways in which a stop does:
+// the worker ends it, because it takes too long, or its Blender dies, because a scheduler
+// signals that as well.
+func TestFrameGivenBackByAStopReadsAsThat(t *testing.T) {
+	for name, spoil := range map[string]func(p *painter){
+		"ended by the worker": func(p *painter) { p.frameTime = time.Hour },
+		"ended by the same signal": func(p *painter) {
+			p.frameTime = 4 * time.Second
+			p.fault = func(int) error { return &blender.Error{Code: blender.Crashed, Message: "Blender ended: terminated"} }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(5), newPainter()
+				spoil(p)
+				b := newBench(t, s, p)
+				var log bytes.Buffer
+				b.config.Log = slog.New(slog.NewTextHandler(&log, nil))
+				stop := b.run()
+				await.Pass(3 * time.Second)
+				if err := stop(); err != nil {
+					t.Fatal(err)
+				}
+				if len(s.released) != 1 || len(s.fails) != 0 {
+					t.Errorf("released %v, failed %v; want one released and none failed", s.released, s.fails)
+				}
+				if text := log.String(); !strings.Contains(text, `msg="frame given back" worker=test job=JOB-1 frame=1`) ||
+					!strings.Contains(text, `reason="the worker stops"`) || strings.Contains(text, "no progress") || strings.Contains(text, "level=WARN") {
+					t.Errorf("the log does not say that the worker stopped, or says more:\n%s", text)
+				}
+			})
+		})
+	}
 }
