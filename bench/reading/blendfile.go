@@ -187,7 +187,7 @@ func askBlender(ctx context.Context, b *rounds.Run, path string) (out inspected,
 	output := strings.Join(run.Lines, "\n")
 	_, frames, found := strings.Cut(output, "frames ")
 	if !found {
-		return out, errors.New("Blender printed no frame range")
+		return out, errors.New("no frame range in the output of Blender")
 	}
 	if _, err := fmt.Sscan(frames, &out.FrameStart, &out.FrameEnd); err != nil {
 		return out, fmt.Errorf("read Blender's frame range: %w", err)
