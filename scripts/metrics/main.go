@@ -1,12 +1,12 @@
-// Metrics prints the numbers by which the shape of the code is judged: the
-// longest file and function, the widest interface and type, the largest package,
-// the share of comments, the direct dependencies, and the places that make an
-// answer of an error or an absolute address of a path.
+// Metrics prints numbers about the structure of the code: the longest files and
+// functions, the widest interfaces and types, the largest packages, the share of
+// comments, the direct dependencies, and the functions that turn an error into a response
+// or a path into an absolute URL.
 //
 //	go run ./scripts/metrics [ROOT]
 //
-// It reads source alone, so that it measures any revision. Tests and generated
-// files are left out. Start reading at main.
+// It only reads source, so it can measure any revision. It leaves out tests and generated
+// files. Start reading at main.
 package main
 
 import (
@@ -28,13 +28,13 @@ type measure struct {
 	where string
 }
 
-// metrics is what one tree measures.
+// metrics contains the measurements of one tree.
 type metrics struct {
 	root               string
 	files, functions   []measure
 	interfaces         []measure
 	packages, methods  map[string]int
-	renderers, builder []string // places: error to answer, path to address
+	renderers, builder []string // places: error to response, path to URL
 	lines, comments    int
 }
 
@@ -79,8 +79,8 @@ func (m *metrics) print(direct int) {
 	fmt.Printf("%-28s %6d\n", "lines", m.lines)
 	fmt.Printf("%-28s %5.1f%%\n", "comments", 100*float64(m.comments)/float64(max(1, m.lines)))
 	fmt.Printf("%-28s %6d\n", "direct dependencies", direct)
-	places("an error becomes an answer", m.renderers)
-	places("a public address is built", m.builder)
+	places("an error becomes a response", m.renderers)
+	places("a public URL is built", m.builder)
 }
 
 func listed(numbers map[string]int) (list []measure) {
@@ -173,7 +173,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return name
 }
 
-// takes reports whether a parameter is of the type that kind names.
+// takes reports whether a parameter has the type named kind.
 func takes(fn *ast.FuncType, kind string) bool {
 	return slices.ContainsFunc(fn.Params.List, func(p *ast.Field) bool {
 		switch t := p.Type.(type) {
@@ -186,8 +186,7 @@ func takes(fn *ast.FuncType, kind string) bool {
 	})
 }
 
-// builds reports whether a function adds text to the service's public address, or
-// formats text with it.
+// builds reports whether a function appends to publicURL or formats text with it.
 func builds(fn *ast.FuncDecl) (found bool) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -212,7 +211,7 @@ func public(e ast.Expr) bool {
 	return false
 }
 
-// direct counts what go.mod requires for itself.
+// direct counts the direct requirements of go.mod.
 func (m *metrics) direct() (n int, err error) {
 	text, err := os.ReadFile(filepath.Join(m.root, "go.mod"))
 	if err != nil {

@@ -187,7 +187,7 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 		output, err := exec.CommandContext(patient(t), "../../../scripts/verify-outside", folder).CombinedOutput()
 		return string(output), err
 	}
-	if output, err := outside("", nil); err != nil || !strings.Contains(output, "verified by others") {
+	if output, err := outside("", nil); err != nil || !strings.Contains(output, "verified without svc") {
 		t.Fatalf("%v: %s", err, output)
 	}
 	replace := func(old, other string) func([]byte) []byte {
