@@ -27,14 +27,14 @@ import (
 )
 
 const (
-	boardMany     = 1 << 20 // results of the leaderboard that is measured
-	boardFew      = 10_000  // of the one that it is compared with
-	boardGPUs     = 200
-	boardAtOnce   = 1 << 9 // rows in one statement that fills
-	boardRequests = 41     // requests of each route, for a median
+	boardMany     = 1 << 20 // results on the measured leaderboard
+	boardFew      = 10_000  // results on the baseline
+	boardGPUs     = 200     // different GPUs on each
+	boardAtOnce   = 1 << 9  // rows of one INSERT
+	boardRequests = 41      // requests of each route; the median counts
 )
 
-// boardRoutes are measured, each by itself; {result} is one's id.
+// boardRoutes returns the routes to measure; {result} stands for the id of a result.
 func boardRoutes() []string {
 	return []string{
 		"top", "stats", "gpus", "latest?limit=100", "result/{result}", "gpu/nvidia-geforce-rtx-1007",
@@ -42,8 +42,8 @@ func boardRoutes() []string {
 	}
 }
 
-// Leaderboard measures every route of the benchmark API, from the request to
-// the written answer, over a million results, beside the same over ten thousand.
+// Leaderboard measures every route of the benchmark API, from the request to the written
+// response, with a million results. The baseline is the same with ten thousand.
 func Leaderboard(engine string) rounds.Group {
 	g := rounds.Group{Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 		return measureLeaderboard(ctx, b, into, engine)
@@ -51,7 +51,7 @@ func Leaderboard(engine string) rounds.Group {
 	for _, route := range boardRoutes() {
 		g.Rows = append(g.Rows, rounds.Row{
 			Name: rowBoard(engine, route), Unit: rounds.Duration, Goal: rounds.Under(0.020, rounds.Duration), Baseline: "at 10 k results",
-			Note: "median of 41; the ratio is what a hundred times as many results cost",
+			Note: "median of 41; the ratio is the cost of a hundred times as many results",
 		})
 	}
 	return g
@@ -62,11 +62,11 @@ func rowBoard(engine, route string) string {
 	return "board/" + engine + ", " + name + " at 1 M results"
 }
 
-// board is a leaderboard of so many results behind its routes.
+// board is a filled leaderboard and its routes.
 type board struct {
 	store  *db.DB
 	mux    *http.ServeMux
-	result string // a result that was handed in and not filled in
+	result string // id of a result that was submitted, so it has a receipt
 	close  func() error
 }
 
@@ -78,7 +78,7 @@ func measureLeaderboard(ctx context.Context, b *rounds.Run, into rounds.Record, 
 	defer func() { err = errors.Join(err, many.close()) }()
 	few, err := openBoard(ctx, b, engine, boardFew)
 	if err != nil {
-		return fmt.Errorf("fill the other leaderboard: %w", err)
+		return fmt.Errorf("fill the baseline leaderboard: %w", err)
 	}
 	defer func() { err = errors.Join(err, few.close()) }()
 	return b.Rounds(ctx, into, func(r rounds.Record) error {
@@ -100,7 +100,7 @@ func measureLeaderboard(ctx context.Context, b *rounds.Run, into rounds.Record, 
 	})
 }
 
-// ask gives the median time that a route takes.
+// ask returns the median time of a route, in seconds.
 func (h *board) ask(ctx context.Context, route string) (float64, error) {
 	took := make([]float64, boardRequests)
 	for i := range took {
@@ -167,9 +167,8 @@ func (h *board) fill(ctx context.Context, engine, address string, results int) e
 	return nil
 }
 
-// fillBoard writes what that many accepted receipts would leave, but for the
-// receipts themselves: their scores are drawn around each GPU's own, and all
-// counts are made from the results by the database.
+// fillBoard writes the rows of that many accepted results, without their receipts. Scores
+// vary around a mean of each GPU, and the database computes all sums from the results.
 func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
 	tx, err := plain.BeginTx(ctx, nil)
 	if err != nil {
