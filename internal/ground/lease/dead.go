@@ -10,24 +10,23 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// ErrNoDeadLetter says that there is none of that id.
+// ErrNoDeadLetter means that no dead letter has the id.
 var ErrNoDeadLetter = errors.New("there is no such dead letter")
 
-// DeadLetter is work that failed too often. It is kept until an operator has it
-// requeued.
+// DeadLetter is work that failed too often. It waits until an operator requeues it.
 type DeadLetter struct {
 	ID       string    `json:"id"` // the lease's
 	Queue    string    `json:"queue"`
 	Subject  string    `json:"subject"`
 	Item     int64     `json:"item"`
 	Failures int64     `json:"failures"`
-	Code     string    `json:"code"`   // of the last failure; "" where it has none
+	Code     string    `json:"code"`   // of the last failure; "" if it has none
 	Reason   string    `json:"reason"` // of the last failure
 	DiedAt   time.Time `json:"died_at"`
 }
 
-// DeadLetters lists the dead letters of queue, or of all queues when it is "", the
-// newest first, up to most.
+// DeadLetters lists up to most dead letters of queue, or of all queues if it is "", the
+// newest first.
 func DeadLetters(ctx context.Context, tx *db.Tx, queue string, most int) ([]DeadLetter, error) {
 	rows, err := tx.DeadLetters(ctx, query.DeadLettersParams{Queue: queue, Max: int64(most)})
 	if err != nil {
@@ -43,8 +42,9 @@ func DeadLetters(ctx context.Context, tx *db.Tx, queue string, most int) ([]Dead
 	return out, nil
 }
 
-// Requeue makes a dead letter work again, due at once, with its failures counted
-// anew. Work that was added anew meanwhile stays as it is. Error: ErrNoDeadLetter.
+// Requeue turns a dead letter into work that is due at once; its failures count from
+// zero. If the same item was added again meanwhile, that one stays unchanged. Error:
+// ErrNoDeadLetter.
 func Requeue(ctx context.Context, tx *db.Tx, id string) error {
 	dead, err := tx.DeadLetterRemove(ctx, id)
 	if db.IsNotFound(err) {
@@ -63,8 +63,8 @@ func Requeue(ctx context.Context, tx *db.Tx, id string) error {
 	return nil
 }
 
-// ForgetDead removes dead letters of queue that died longer ago than age. It is for
-// work that is soon worth nothing.
+// ForgetDead deletes the dead letters of queue that are older than age, and returns how
+// many. It is for work that soon loses its worth.
 func ForgetDead(ctx context.Context, d *db.DB, queue string, age time.Duration) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.DeadLetterDelete(ctx, query.DeadLetterDeleteParams{Queue: queue, Before: tx.Now - age.Microseconds()})

@@ -1,23 +1,20 @@
-// Package lease is work in rows: one engine for frames, which workers claim
-// over the network, and for the server's own work: packing, removing, fetching,
+// Package lease queues work in database rows. Workers claim frames from it over the
+// network, and the server's own processes claim the rest: packaging, removing, fetching,
 // calling webhooks.
 //
-// A row is work still to be done. It is added in the caller's transaction and
-// leaves when it is finished. In between it waits, or one holder has it until
-// the lease lapses.
+// A row is one item of work. It is added in the caller's transaction and deleted when it
+// is finished. In between it waits, or one holder has it until the lease lapses.
 //
-// What always holds: a row is unique by queue, subject and item; every claim
-// raises its attempt number, and every report (beat, finish, fail, release)
-// must repeat attempt and holder, so that a report of an earlier claim changes
-// nothing (ErrLost); a lapsed or failed row waits again, and what it says of
-// its past (Failures, Code) is kept; giving a row back is no failure.
+// What always holds: a row is unique by queue, subject and item. Every claim raises its
+// attempt number, and every report (heartbeat, finish, fail, release) repeats attempt and
+// holder, so that a report of an earlier claim changes nothing (ErrLost). A lapsed or
+// failed row waits again and keeps its history (Failures, Code). A release is no failure.
 //
-// A Queue says how its work is treated: how long a lease lives, what answers a
-// lapse, and after how many failures a row becomes a dead letter, which nobody
-// claims until an operator puts it back. The package knows neither frames nor
-// jobs. All times are those of the transaction. Start reading at Add, Claim and
-// Finish; Runner works off a queue inside the server, Reaper takes back what
-// silent holders have.
+// A Queue sets how long a lease lives, what happens when it lapses, and after how many
+// failures a row becomes a dead letter, which nobody claims until an operator requeues
+// it. The package knows neither frames nor jobs. All times are those of the transaction.
+// Start reading at Add, Claim and Finish; Runner works on a queue inside the server, and
+// Reaper ends lapsed leases.
 package lease
 
 import (
@@ -33,14 +30,14 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// ErrLost says that a lease is no longer the reporter's.
+// ErrLost means that the reporter no longer holds the lease.
 var ErrLost = errors.New("lease lost")
 
-// ExpireQueue is the queue of what is to be removed at its time. The subject
-// says what: "<kind>/<id>".
+// ExpireQueue is the queue of things to remove at a certain time. The subject is
+// "<kind>/<id>".
 const ExpireQueue = "expire"
 
-// Lease is a row.
+// Lease is a row, as it was when it was read.
 type Lease struct {
 	ID      string
 	Queue   string
@@ -48,7 +45,7 @@ type Lease struct {
 	Item    int64  // which part of it, such as a frame number
 	Attempt int64  // the fence; 1 for the first claim
 	Holder  string
-	// Failures counts tries that failed or lapsed; Code and Reason tell the
+	// Failures counts attempts that failed or lapsed; Code and Reason are those of the
 	// last one.
 	Failures int64
 	Code     string
@@ -65,16 +62,16 @@ func of(r query.Lease) Lease {
 	}
 }
 
-// Topic is announced whenever work of queue becomes ready.
+// Topic returns the topic that is announced when work of queue becomes due.
 func Topic(queue string) string { return "lease:" + queue }
 
-// ID is the id of a piece of work.
+// ID returns the id of an item.
 func ID(queue, subject string, item int64) string {
 	return fmt.Sprintf("%s:%s:%d", queue, subject, item)
 }
 
-// Add puts one piece of work into queue, due at once or at the given time. It
-// does nothing when the same piece is already there.
+// Add puts one item into queue, due at the given time, or at once for the zero time. It
+// does nothing if the same item is already there.
 func Add(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
 	tx.Announce(Topic(queue))
 	_, err := tx.LeaseAdd(ctx, query.LeaseAddParams{
@@ -87,10 +84,11 @@ func Add(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due 
 	return nil
 }
 
-// AddOrAdvance is Add for a piece that may be there already: one that waits becomes due
-// by then at the latest. One that is held stays so; but whoever ends it after
-// looking for more work, in a transaction that began with Beat, has seen what tx
-// has written, or adds it again.
+// AddOrAdvance is Add for an item that may be there already: one that waits becomes due
+// at the given time at the latest. One that is held stays held. tx and the holder lock
+// the same row, so no work is lost: a holder whose transaction begins with Beat, reads
+// what is left and then finishes, either sees what tx wrote, or finishes first and tx
+// adds the item again.
 func AddOrAdvance(ctx context.Context, tx *db.Tx, queue, subject string, item int64, due time.Time) error {
 	p := query.LeaseAddParams{
 		LeaseID: ID(queue, subject, item),
@@ -108,11 +106,12 @@ func AddOrAdvance(ctx context.Context, tx *db.Tx, queue, subject string, item in
 		if n == 1 {
 			return nil
 		}
-		// It was ended between the two.
+		// The item was finished between the two statements: add it again.
 	}
 }
 
-// AddSpan puts count pieces into queue: items first, first+step, and so on.
+// AddSpan puts count items into queue: first, first+step, and so on. It fails if one is
+// already there.
 func AddSpan(ctx context.Context, tx *db.Tx, queue, subject string, first, step, count int64) error {
 	tx.Announce(Topic(queue))
 	added, err := tx.LeaseAddSpan(ctx, query.LeaseAddSpanParams{
@@ -134,8 +133,8 @@ func dueAt(tx *db.Tx, due time.Time) int64 {
 	return db.Micros(due)
 }
 
-// Claim gives holder up to limit pieces of queue that wait and are due, the
-// earliest first, until the lease lapses after life.
+// Claim leases to holder up to limit items of queue that wait and are due, the earliest
+// first. The leases lapse after life.
 func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life time.Duration) ([]Lease, error) {
 	rows, err := tx.LeaseClaim(ctx, query.LeaseClaimParams{
 		Queue: queue, Holder: holder, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds(), Max: int64(limit),
@@ -143,8 +142,8 @@ func Claim(ctx context.Context, tx *db.Tx, queue, holder string, limit int, life
 	return claimed(rows, err)
 }
 
-// ClaimOf gives holder up to limit pieces of subject in queue that wait and are due, the
-// lowest items first, except those in skipped.
+// ClaimOf leases to holder up to limit items of subject in queue that wait and are due,
+// the lowest numbers first, except those in skipped.
 func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject string, skipped []int64, holder string, limit int, life time.Duration) ([]Lease, error) {
 	items, err := json.Marshal(append([]int64{}, skipped...)) // never null
 	if err != nil {
@@ -157,9 +156,8 @@ func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject string, skipped []in
 	return claimed(rows, err)
 }
 
-// ClaimIDs gives holder those of the named pieces that wait and are due, whatever
-// holder did with them before. Pieces that others took meanwhile are not among
-// the leases; the caller chooses others.
+// ClaimIDs leases to holder those of the named items that wait and are due, even if they
+// failed on holder before. It leaves out items that others have claimed meanwhile.
 func ClaimIDs(ctx context.Context, tx *db.Tx, ids []string, holder string, life time.Duration) ([]Lease, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -182,15 +180,15 @@ func claimed(rows []query.Lease, err error) ([]Lease, error) {
 	for _, r := range rows {
 		out = append(out, of(r))
 	}
-	// RETURNING promises no order.
+	// RETURNING guarantees no order.
 	slices.SortFunc(out, func(a, b Lease) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Item, b.Item))
 	})
 	return out, nil
 }
 
-// Reopen puts a piece back that was finished by its claim number attempt; the
-// next claim counts on from there, so that a late report is still refused.
+// Reopen queues an item again that the claim with number attempt finished. The next claim
+// gets a higher number, so that a late report is still refused.
 func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt int64) error {
 	tx.Announce(Topic(queue))
 	err := tx.LeaseReopen(ctx, query.LeaseReopenParams{
@@ -202,7 +200,7 @@ func Reopen(ctx context.Context, tx *db.Tx, queue, subject string, item, attempt
 	return nil
 }
 
-// CountDue counts the pieces of queue that wait and are due, up to most.
+// CountDue counts the items of queue that wait and are due, up to most.
 func CountDue(ctx context.Context, tx *db.Tx, queue string, most int) (int, error) {
 	n, err := tx.LeaseCountDue(ctx, query.LeaseCountDueParams{Queue: queue, Now: tx.Now, Most: int64(most)})
 	if err != nil {
@@ -211,17 +209,19 @@ func CountDue(ctx context.Context, tx *db.Tx, queue string, most int) (int, erro
 	return int(n), nil
 }
 
-// Ref names a claim in a report: only a report of the holder of that very attempt counts.
+// Ref identifies a claim in a report: only a report by the holder of the current attempt
+// counts.
 type Ref struct {
 	ID      string
 	Holder  string
 	Attempt int64
 }
 
-// Ref is how the holder of l names it.
+// Ref returns the reference with which the holder of l reports.
 func (l Lease) Ref() Ref { return Ref{ID: l.ID, Holder: l.Holder, Attempt: l.Attempt} }
 
-// Beat keeps a lease alive for life more.
+// Beat is a heartbeat: the lease lapses after life from now. progress is 0 to 1. Error:
+// ErrLost.
 func Beat(ctx context.Context, tx *db.Tx, r Ref, progress float64, life time.Duration) error {
 	n, err := tx.LeaseBeat(ctx, query.LeaseBeatParams{
 		LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt,
@@ -230,14 +230,14 @@ func Beat(ctx context.Context, tx *db.Tx, r Ref, progress float64, life time.Dur
 	return one("beat", r, n, err)
 }
 
-// Finish ends the work: the row leaves.
+// Finish deletes the row of finished work. Error: ErrLost.
 func Finish(ctx context.Context, tx *db.Tx, r Ref) error {
 	n, err := tx.LeaseFinish(ctx, query.LeaseFinishParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	return one("finish", r, n, err)
 }
 
-// Fail gives the work back as failed; it is due again after delay. The
-// returned lease says how often it has failed by now.
+// Fail returns the work as failed; it is due again after delay. The returned lease counts
+// this failure too. Error: ErrLost.
 func Fail(ctx context.Context, tx *db.Tx, r Ref, code, reason string, delay time.Duration) (Lease, error) {
 	row, err := tx.LeaseFail(ctx, query.LeaseFailParams{
 		LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt,
@@ -253,14 +253,15 @@ func Fail(ctx context.Context, tx *db.Tx, r Ref, code, reason string, delay time
 	return of(row), nil
 }
 
-// Release gives the work back undone; it is no failure.
+// Release returns the work unfinished, which is no failure. Error: ErrLost.
 func Release(ctx context.Context, tx *db.Tx, r Ref, queue string) error {
 	n, err := tx.LeaseRelease(ctx, query.LeaseReleaseParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
 	return one("release", r, n, err)
 }
 
-// Lock keeps others from changing a piece until tx ends, where it is there.
+// Lock keeps others from changing an item until tx ends. It does nothing if there is no
+// such item.
 func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) error {
 	if _, err := tx.LeaseLock(ctx, ID(queue, subject, item)); err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("lock lease %s %s: %w", queue, subject, err)
@@ -268,15 +269,16 @@ func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) err
 	return nil
 }
 
-// Reschedule gives the work back, to be done again at due. What was to be done now
-// is done: its failures are counted anew.
+// Reschedule returns the work, due again at due. This round of it succeeded, so its
+// failures count from zero. Error: ErrLost.
 func Reschedule(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Time) error {
 	n, err := tx.LeaseReschedule(ctx, query.LeaseRescheduleParams{DueAt: dueAt(tx, due), LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
 	return one("reschedule", r, n, err)
 }
 
-// Drop removes all work of a subject, whoever holds it.
+// Drop removes all work of a subject, whoever holds it; a holder's next report gets
+// ErrLost.
 func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	if _, err := tx.LeaseDrop(ctx, query.LeaseDropParams{Queue: queue, Subject: subject}); err != nil {
 		return fmt.Errorf("drop leases %s %s: %w", queue, subject, err)
@@ -284,6 +286,7 @@ func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	return nil
 }
 
+// one turns the count of changed rows of a report into its error.
 func one(verb string, r Ref, n int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", verb, r.ID, err)

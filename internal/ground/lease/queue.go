@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Queue says how the work of one queue is treated.
+// Queue describes how the work of one queue is treated.
 type Queue struct {
 	Name string
 	// Life is how long a claim lives between heartbeats.
@@ -20,26 +20,25 @@ type Queue struct {
 	// LongestPause bounds the pause before failed work is tried again: 1 s after
 	// the first failure, then twice as long each time.
 	LongestPause time.Duration
-	// LongestDelay is the longest that work is ever put off, by plan or by failure.
-	// What is due later was written while the clock was ahead. 0 where no bound is
-	// known.
+	// LongestDelay is the longest time for which work is ever delayed, by plan or after a
+	// failure. Work that is due later was written while the clock was ahead. 0 means no
+	// bound.
 	LongestDelay time.Duration
-	// MaxFailures is how often a piece fails or lapses before it is a dead letter;
-	// 0 where the queue's owner ends it.
+	// MaxFailures is the number of failures and lapses that makes an item a dead letter;
+	// 0 if the queue's owner decides when to stop.
 	MaxFailures int64
-	// OnLapse, when set, takes a piece back from a holder that went silent, in the
-	// Reaper's transaction; ErrLost when it is held no more. Without it the piece
-	// has failed.
+	// OnLapse, when set, ends a lapsed lease in the Reaper's transaction; ErrLost if it is
+	// no longer held. Without it a lapse counts as a failure.
 	OnLapse func(ctx context.Context, tx *db.Tx, l Lease) error
 }
 
-// pause is how long a piece waits that has failed so often.
+// pause is how long an item waits after that many failures.
 func (q Queue) pause(failures int64) time.Duration {
 	return min(time.Second<<min(max(failures-1, 0), 30), q.LongestPause)
 }
 
-// Fail gives the work back as failed: it is due again after the queue's pause, or
-// it is dead, a dead letter, when it has failed MaxFailures times. Error: ErrLost.
+// Fail returns the work as failed. It is due again after the queue's pause, or becomes a
+// dead letter (dead) at MaxFailures. Error: ErrLost.
 func (q Queue) Fail(ctx context.Context, tx *db.Tx, l Lease, code, reason string) (dead bool, err error) {
 	failed, err := Fail(ctx, tx, l.Ref(), code, reason, q.pause(l.Failures+1))
 	if err != nil || q.MaxFailures == 0 || failed.Failures < q.MaxFailures {
@@ -58,19 +57,20 @@ func (q Queue) Fail(ctx context.Context, tx *db.Tx, l Lease, code, reason string
 	return true, nil
 }
 
-// Lapsed is the code of a try whose holder went silent.
+// Lapsed is the failure code of an attempt whose holder sent no heartbeat in time.
 const Lapsed = "lapsed"
 
-// Reaper takes back what silent holders have.
+// Reaper ends the leases whose holders sent no heartbeat in time. Several may run at
+// once.
 type Reaper struct {
 	DB     *db.DB
 	Queues []Queue
 	Log    *slog.Logger
 }
 
-// Run takes back what has lapsed, up to 1000 pieces of each queue, and puts right
-// what a clock that was set back would keep waiting. It returns how many leases
-// have lapsed. One that cannot be taken back does not keep the others.
+// Run ends lapsed leases, up to 1000 of each queue, and calls RepairClockSkew. It returns
+// the number of leases that it found lapsed. One that cannot be ended does not stop the
+// others.
 func (r Reaper) Run(ctx context.Context) (n int, err error) {
 	for _, q := range r.Queues {
 		if broken := RepairClockSkew(ctx, r.DB, q); broken != nil {
@@ -80,8 +80,8 @@ func (r Reaper) Run(ctx context.Context) (n int, err error) {
 		lapsed, broken := lapsedOf(ctx, r.DB, q.Name)
 		err, n = errors.Join(err, broken), n+len(lapsed)
 		for _, l := range lapsed {
-			// ErrLost: a heartbeat came after all, or another process took it back.
-			if broken := r.takeBack(ctx, q, l); !errors.Is(broken, ErrLost) {
+			// ErrLost: a heartbeat came after all, or another process was first.
+			if broken := r.endLapsed(ctx, q, l); !errors.Is(broken, ErrLost) {
 				err = errors.Join(err, broken)
 			}
 		}
@@ -101,7 +101,7 @@ func lapsedOf(ctx context.Context, d *db.DB, queue string) (lapsed []Lease, err 
 	return lapsed, nil
 }
 
-func (r Reaper) takeBack(ctx context.Context, q Queue, l Lease) error {
+func (r Reaper) endLapsed(ctx context.Context, q Queue, l Lease) error {
 	dead := false
 	err := r.DB.Write(ctx, func(tx *db.Tx) error {
 		now, err := tx.LeaseGet(ctx, l.ID)
@@ -114,7 +114,7 @@ func (r Reaper) takeBack(ctx context.Context, q Queue, l Lease) error {
 		if q.OnLapse != nil {
 			return q.OnLapse(ctx, tx, l)
 		}
-		dead, err = q.Fail(ctx, tx, l, Lapsed, "the process that worked on it went silent")
+		dead, err = q.Fail(ctx, tx, l, Lapsed, "the process that worked on it sent no heartbeat in time")
 		return err
 	})
 	if err == nil && dead {
@@ -124,13 +124,13 @@ func (r Reaper) takeBack(ctx context.Context, q Queue, l Lease) error {
 }
 
 func logDeath(log *slog.Logger, l Lease, err error) {
-	log.Error("work failed too often, it is a dead letter now: svc admin dead-letter", "queue", l.Queue, "id", l.ID, "error", err)
+	log.Error("work failed too often and is now a dead letter: see svc admin dead-letter", "queue", l.Queue, "id", l.ID, "error", err)
 }
 
-// RepairClockSkew puts right what was written while the clock was ahead: when it
-// has been set back by an hour, a silent holder would keep its lease for an hour,
-// and work that is due now would wait as long. A lease lapses after q.Life at the
-// latest; work that is due later than q.LongestDelay is due at once.
+// RepairClockSkew corrects times that were written while the clock was ahead. Without it,
+// after the clock is set back by an hour, a dead holder would keep its lease for an hour,
+// and due work would wait as long. Afterwards every lease lapses within q.Life, and work
+// that was due later than q.LongestDelay is due at once.
 func RepairClockSkew(ctx context.Context, d *db.DB, q Queue) error {
 	lapses := func(tx *db.Tx) int64 { return tx.Now + q.Life.Microseconds() }
 	due := func(tx *db.Tx) int64 {

@@ -11,10 +11,10 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// frames is a queue that gives up after three failures.
+// frames is a queue whose items are dead letters after three failures.
 var frames = lease.Queue{Name: "frame", Life: life, LongestPause: 4 * time.Second, LongestDelay: time.Minute, MaxFailures: 3}
 
-// reap takes back what has lapsed of queues.
+// reap ends the lapsed leases of queues and returns their number.
 func (e engine) reap(queues ...lease.Queue) int {
 	e.t.Helper()
 	n, err := lease.Reaper{DB: e.DB, Queues: queues, Log: slog.New(slog.DiscardHandler)}.Run(context.Background())
@@ -33,13 +33,13 @@ func (e engine) fail(q lease.Queue, l lease.Lease) (dead bool) {
 	return dead
 }
 
-func (e engine) dead() (letters []lease.DeadLetter) {
+func (e engine) dead() (dead []lease.DeadLetter) {
 	e.t.Helper()
 	e.must(func(tx *db.Tx) (err error) {
-		letters, err = lease.DeadLetters(e.t.Context(), tx, "", 100)
+		dead, err = lease.DeadLetters(e.t.Context(), tx, "", 100)
 		return err
 	})
-	return letters
+	return dead
 }
 
 func TestHeartbeatKeepsAndSilenceLapses(t *testing.T) {

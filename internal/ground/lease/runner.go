@@ -11,36 +11,37 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Runner works off one queue inside the server process.
+// Runner claims and does the work of one queue inside the server process. Only Parallel
+// is optional.
 type Runner struct {
 	DB     *db.DB
 	Queue  Queue
 	Holder string // unique to this process
-	// Parallel is how many pieces are worked on at once; 1 when 0.
+	// Parallel is the number of items done at once; 0 means 1.
 	Parallel int
-	// Work does one piece. It must Finish the lease in its own transaction. An
-	// error fails the piece: see Queue.Fail.
+	// Work does one item. It must Finish the lease in its own transaction. An error
+	// fails the item (see Queue.Fail), except ErrLost.
 	Work func(ctx context.Context, l Lease) error
 	Log  *slog.Logger
 }
 
-// Paces of a runner.
+// Intervals and batch size of a runner.
 const (
-	// idlePoll is how long a runner sleeps at most when nobody wakes it.
+	// idlePoll is the longest sleep of a runner that nothing wakes.
 	idlePoll = 5 * time.Second
-	// shortest is how long it sleeps at least: what is due may be another's.
-	shortest = 50 * time.Millisecond
-	// together is how many pieces are claimed at once.
-	together = 16
+	// minSleep is its shortest sleep: another process may be claiming the due item.
+	minSleep = 50 * time.Millisecond
+	// maxClaim bounds the items of one claim.
+	maxClaim = 16
 )
 
-// Run works until ctx ends, and then waits for the pieces in hand.
+// Run works until ctx ends, and then waits for the items in progress.
 func (r Runner) Run(ctx context.Context) {
 	wake, stop := r.DB.Listen(Topic(r.Queue.Name))
 	defer stop()
 	slots := make(chan struct{}, max(1, r.Parallel))
-	var inHand sync.WaitGroup
-	defer inHand.Wait()
+	var inProgress sync.WaitGroup
+	defer inProgress.Wait()
 	for claims := 1; ; claims++ {
 		n := occupy(ctx, slots)
 		if n == 0 {
@@ -48,7 +49,7 @@ func (r Runner) Run(ctx context.Context) {
 		}
 		got, sleep := r.claim(ctx, claims, n)
 		for _, l := range got {
-			inHand.Go(func() {
+			inProgress.Go(func() {
 				defer func() { <-slots }()
 				r.work(ctx, l)
 			})
@@ -68,15 +69,14 @@ func (r Runner) Run(ctx context.Context) {
 	}
 }
 
-// occupy waits for a slot and takes what else is free, up to together; none when
-// ctx ends.
+// occupy waits for a slot and takes all free ones, up to maxClaim; 0 when ctx ends.
 func occupy(ctx context.Context, slots chan<- struct{}) (n int) {
 	select {
 	case <-ctx.Done():
 		return 0
 	case slots <- struct{}{}:
 	}
-	for n = 1; n < together; n++ {
+	for n = 1; n < maxClaim; n++ {
 		select {
 		case slots <- struct{}{}:
 		default:
@@ -86,9 +86,9 @@ func occupy(ctx context.Context, slots chan<- struct{}) (n int) {
 	return n
 }
 
-// claim takes up to n pieces; without any it says how long to sleep. Each claim
-// has a holder of its own: a piece that was dropped and added again counts its
-// attempts anew, and who had it before must not be taken for who has it now.
+// claim claims up to n items; if there are none it returns how long to sleep. Each claim
+// uses its own holder name: an item that was dropped and added again counts its attempts
+// from 1, and a report of its earlier claim must not count for the new one.
 func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep time.Duration) {
 	holder := fmt.Sprintf("%s.%d", r.Holder, number)
 	err := r.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -100,7 +100,7 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 		if db.IsNotFound(err) {
 			return nil
 		}
-		sleep = max(shortest, min(idlePoll, db.Time(due).Sub(tx.Time())))
+		sleep = max(minSleep, min(idlePoll, db.Time(due).Sub(tx.Time())))
 		return err
 	})
 	if err != nil {
@@ -112,8 +112,7 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 	return got, sleep
 }
 
-// work runs one piece under heartbeats. The piece is stopped when its lease is
-// lost.
+// work does one item and sends heartbeats meanwhile. It stops when the lease is lost.
 func (r Runner) work(ctx context.Context, l Lease) {
 	workCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -126,7 +125,7 @@ func (r Runner) work(ctx context.Context, l Lease) {
 		return
 	}
 	r.Log.Warn("work failed", "queue", r.Queue.Name, "subject", l.Subject, "attempt", l.Attempt, "error", failed)
-	// The process may be stopping: the report must still go out.
+	// The process may be stopping: the report must still be written.
 	reportCtx, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
 	dead := false
@@ -138,13 +137,15 @@ func (r Runner) work(ctx context.Context, l Lease) {
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrLost) {
-		r.Log.Error("cannot give work back; it will lapse", "queue", r.Queue.Name, "subject", l.Subject, "error", err)
+		r.Log.Error("cannot return work; it will lapse", "queue", r.Queue.Name, "subject", l.Subject, "error", err)
 	}
 	if err == nil && dead {
 		logDeath(r.Log, l, failed)
 	}
 }
 
+// beat sends heartbeats until ctx ends. One that fails for another reason than ErrLost is
+// repeated at the next tick: two more come before the lease lapses.
 func (r Runner) beat(ctx context.Context, cancel func(), l Lease) {
 	tick := time.NewTicker(r.Queue.Life / 4)
 	defer tick.Stop()

@@ -20,7 +20,7 @@ const fileAffinity = 15 * time.Second
 type Choice struct {
 	JobID string // "" for nothing
 	// LeaseID is one frame that failed on this worker before; "" for any frame of the
-	// job that did not.
+	// job that did not fail here.
 	LeaseID string
 	Open    bool // the worker has the job's file open
 	// FailedBefore says that frames of the job failed on the worker: it gets others.
@@ -57,8 +57,8 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 }
 
 // ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
-// numbers first. A failed frame so returns before the job continues, and the first
-// frames reveal a file that no worker can render. The caller calls RecordClaim next.
+// numbers first. So a failed frame is retried before later ones, and a file that no
+// worker can render fails early. The caller calls RecordClaim next.
 func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
@@ -105,7 +105,7 @@ func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, err
 	if err != nil {
 		return Choice{}, fmt.Errorf("read the turn of %s: %w", prefer, err)
 	}
-	// Both shares count: that of the workspace among workspaces, that of the job in it.
+	// Both shares count: that of the workspace, and that of the job inside it.
 	if max(open.WorkspaceServedUs-served, open.AheadUs) > fileAffinity.Microseconds() {
 		return first, nil
 	}

@@ -21,7 +21,7 @@ type simJob struct {
 	left          int           // frames that nobody has claimed
 }
 
-// simWorker renders what it is given, in simulated time.
+// simWorker renders frames in simulated time.
 type simWorker struct {
 	id   string
 	free time.Duration // when it is done with what it has
@@ -29,8 +29,8 @@ type simWorker struct {
 	open string // the job whose file it has open
 }
 
-// sim plays workers against the real claim and accept. Rendering takes no time
-// but the simulated.
+// sim simulates workers that claim from and deliver to the real code. Only simulated time
+// passes while they render.
 type sim struct {
 	t       jobtest.TB
 	w       *jobtest.World

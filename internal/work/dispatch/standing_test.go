@@ -29,6 +29,6 @@ func TestAWorkerIsSuspendedQuicklyAndRecoversSlowly(t *testing.T) {
 		s = s.withGoodFrame()
 	}
 	if s.faults != 0 || s.suspensions != 0 {
-		t.Errorf("%+v after as many good frames as make up for it", s)
+		t.Errorf("%+v after enough good frames to clear it", s)
 	}
 }
