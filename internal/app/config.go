@@ -46,6 +46,9 @@ type Config struct {
 	// Envelope is the most work of a frame, pixels x samples, that the price of
 	// 1 cent covers; 0 means contract.QualifiedPixelSamples.
 	Envelope quote.Envelope
+	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
+	// contract.UnstartedStorage.
+	Unstarted int64
 	// ArtifactLife is how long a ZIP is kept; 0 means
 	// contract.ArtifactRetention.
 	ArtifactLife time.Duration
@@ -58,7 +61,7 @@ type Config struct {
 	LeaseLife time.Duration
 
 	// UploadStall is how long an upload may go without a new byte; 0 means one
-	// minute.
+	// minute. An upload also ends when it is slower than 1 KiB/s over a minute.
 	UploadStall time.Duration
 	// WriteStall is how long a caller may read nothing of a response; 0 means
 	// one minute.

@@ -70,7 +70,7 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes
@@ -79,7 +79,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
-		Links: p.at, Rate: a.Config.Rate, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
@@ -112,8 +112,6 @@ func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error
 		switch kind {
 		case intake.ExpireUpload:
 			return in.Expire(ctx, l, thing)
-		case intake.ExpireBlob:
-			return in.RemoveBlob(ctx, l, thing)
 		case job.ExpireSubmit:
 			return p.jobs.CancelUnsubmitted(ctx, l, thing)
 		case job.ExpireFrames:

@@ -2,10 +2,7 @@ package farm
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
@@ -23,28 +20,8 @@ type BlenderFlags struct {
 
 // SandboxFlags configure how Blender is isolated from the machine (docs/sandbox.md).
 type SandboxFlags struct {
-	Sandbox       string     `env:"SVC_SANDBOX" enum:"required,auto,off" default:"required" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
-	BlenderMemory memorySize `env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Without it, seven eighths of the machine's memory."`
-}
-
-// memorySize is an amount of memory on the command line, in bytes. 0 means not given.
-type memorySize int64
-
-// UnmarshalText reads a whole number of bytes, or of a unit from KiB to TiB. Units of
-// a thousand are refused: GB would leave it open which one is meant.
-func (m *memorySize) UnmarshalText(text []byte) error {
-	number, shift := string(text), 0
-	for i, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if rest, ok := strings.CutSuffix(number, unit); ok {
-			number, shift = strings.TrimSpace(rest), 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 1 || n > 1<<62>>shift {
-		return fmt.Errorf("%q is not a memory size such as 24GiB", text)
-	}
-	*m = memorySize(n << shift)
-	return nil
+	Sandbox       string        `env:"SVC_SANDBOX" enum:"required,auto,off" default:"required" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
+	BlenderMemory terminal.Size `env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Without it, seven eighths of the machine's memory."`
 }
 
 // minMemory is the least that Blender starts in, in bytes. A smaller bound is a typing

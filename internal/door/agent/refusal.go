@@ -124,7 +124,7 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 	}
 	switch code {
 	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
-		fault.UploadTooLarge, fault.UploadNotFound, fault.FrameRangeTooLarge, fault.InvalidFrameRange, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired:
+		fault.UploadTooLarge, fault.UploadNotFound, fault.FrameRangeTooLarge, fault.InvalidFrameRange, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired, fault.UploadTooSlow:
 		return again(inspectTool) // with another file
 	case fault.FileNotFetched:
 		return again(inspectTool, "file_url")

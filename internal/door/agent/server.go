@@ -126,7 +126,7 @@ func (s *server) message(next http.Handler) front.Handler {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 			return fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath)
 		}
-		timed := intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
+		timed := intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
 		body, err := io.ReadAll(http.MaxBytesReader(w, timed, contract.MaxJSONBodyBytes))
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -149,7 +150,7 @@ func (svc *service) balance() (b wallet.Balance) {
 func (svc *service) upload(filename string, file []byte) intake.Inspection {
 	svc.t.Helper()
 	in := &intake.Intake{DB: svc.app.DB, Blobs: svc.app.Blobs, Envelope: svc.app.Config.Envelope}
-	r, err := in.Receive(svc.t.Context(), svc.workspace, filename, strings.NewReader(string(file)))
+	r, err := in.Receive(svc.t.Context(), svc.workspace, intake.File{Name: filename, Body: bytes.NewReader(file)})
 	if err != nil {
 		svc.t.Fatal(err)
 	}

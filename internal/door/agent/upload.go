@@ -108,12 +108,12 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (intake.Inspect
 	if r.ContentLength > contract.MaxUploadBytes+formSlack {
 		return intake.Inspection{}, intake.TooLarge() // before a byte of it is read
 	}
-	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
-	name, file, err := filePart(r)
+	r.Body = intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
+	file, err := filePart(r)
 	if err != nil {
 		return intake.Inspection{}, err
 	}
-	return s.Intake.ReceiveAwaited(r.Context(), upload, name, file)
+	return s.Intake.ReceiveAwaited(r.Context(), upload, file)
 }
 
 // formSlack is how many bytes a form may have beside the file: boundaries, part
@@ -126,23 +126,26 @@ const unnamed = "upload" + contract.InputExtension
 // filePart finds the file in a request: the part "file" of a form, otherwise
 // the whole body, as curl --upload-file sends it. It reads no further than the
 // beginning of the file. Errors: invalid_request.
-func filePart(r *http.Request) (name string, file io.Reader, err error) {
+func filePart(r *http.Request) (intake.File, error) {
 	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one the body is the file
 	if kind != "multipart/form-data" {
 		_, disposition, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // the name is optional
-		return cmp.Or(disposition["filename"], unnamed), r.Body, nil
+		return intake.File{Name: cmp.Or(disposition["filename"], unnamed), Body: r.Body, Announced: r.ContentLength}, nil
 	}
 	form := multipart.NewReader(r.Body, parameters["boundary"])
 	for {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
-			return "", nil, fault.Field("body.file", "is required")
+			return intake.File{}, fault.Field("body.file", "is required")
+		}
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			return intake.File{}, f // the body's own reason
 		}
 		if err != nil {
-			return "", nil, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
+			return intake.File{}, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 		}
 		if part.FormName() == "file" {
-			return part.FileName(), part, nil
+			return intake.File{Name: part.FileName(), Body: part, Announced: r.ContentLength - formSlack}, nil
 		}
 	}
 }

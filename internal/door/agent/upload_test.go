@@ -200,3 +200,31 @@ func TestAHostileNameStaysData(t *testing.T) {
 		}
 	}
 }
+
+// A link, and a file that the service fetches, are ways to upload like the others.
+func TestAnAgentsFilesObeyTheStorageLimit(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		e := newElsewhere(t)
+		svc := start(t, url, e.reachable, func(c *app.Config) { c.Unstarted = int64(len(demo.Scene())) })
+		c := svc.client(svc.agent)
+		first, path := c.link()
+		if res, answer := svc.send("PUT", path, "", "", string(demo.Scene())); res.StatusCode != 200 {
+			t.Fatalf("the first: %d %v", res.StatusCode, answer)
+		}
+		second, path := c.link()
+		kind, body := form(t, demo.Filename, append(demo.Scene(), 0))
+		if res, answer := svc.post(path, "", kind, body); res.StatusCode != 409 || code(answer) != "storage_limit_reached" {
+			t.Errorf("by a link: %d %v", res.StatusCode, answer)
+		}
+		c.call("svc_inspect", map[string]any{"upload_id": second}).wantRefusal("storage_limit_reached")
+		fetched := map[string]any{"file_url": e.URL + "/scene.blend"}
+		c.arrived(c.call("svc_inspect", fetched)).wantRefusal("storage_limit_reached")
+
+		if res, answer := svc.send("DELETE", "/node/v1/uploads/"+first, svc.agent, "", ""); res.StatusCode != 200 {
+			t.Fatalf("the deletion: %d %v", res.StatusCode, answer)
+		}
+		c.call("svc_inspect", map[string]any{"upload_id": first}).wantRefusal("upload_not_found")
+		c.arrived(c.call("svc_inspect", fetched)).want("status", "inspected")
+	})
+}

@@ -66,9 +66,12 @@ type Config struct {
 	UploadStall time.Duration
 	// Rate is the policy that /limits shows; the zero Policy shows the
 	// contract's figures. Package front enforces it.
-	Rate   ratelimit.Policy
-	Errors *front.Errors
-	Log    *slog.Logger
+	Rate ratelimit.Policy
+	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
+	// shows the contract's. Package intake enforces it.
+	Unstarted int64
+	Errors    *front.Errors
+	Log       *slog.Logger
 }
 
 // server has the handlers of uploads, quotes and jobs. It is safe for
@@ -86,7 +89,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
 
 	open := &public.Server{
-		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Errors: c.Errors,
+		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, Errors: c.Errors,
 	}
 	open.Routes(mux, api)
 	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
@@ -95,6 +98,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	hooks.Routes(api)
 	s := &server{Config: c, Guard: guard}
 	s.uploads(api)
+	s.storedUploads(api)
 	s.renders(api)
 	s.jobs(api)
 

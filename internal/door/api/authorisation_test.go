@@ -67,14 +67,17 @@ func (w *world) operations() []operation {
 		}
 	}
 	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
-	// What ends credentials goes last.
+	// What ends things that others need goes last, and what ends credentials after that.
 	slices.SortStableFunc(all, func(a, b operation) int { return ending(a) - ending(b) })
 	return all
 }
 
 func ending(op operation) int {
-	if op.id == "signOut" {
+	switch op.id {
+	case "deleteUpload", "deleteInspectedUpload":
 		return 1
+	case "signOut":
+		return 2
 	}
 	return 0
 }

@@ -60,7 +60,7 @@ func jobExamples(at links.Links) map[string]any {
 		"StartRequest":   map[string]any{"quote_id": sample.QuoteID, "legal_acceptance": contract.LegalAcceptance},
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
-		"RenderFrames": exampleFramesBody(at),
+		"RenderFrames": exampleFramesBody(at), "UploadDeleted": map[string]any{"ok": true, "upload_id": sample.UploadID, "deleted": true},
 	}
 }
 

@@ -170,7 +170,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
+	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
 	if err != nil {
 		return nil, err
 	}

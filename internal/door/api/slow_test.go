@@ -44,7 +44,7 @@ func TestAnUploadThatStallsIsCutOff(t *testing.T) {
 		res, err := s.slowly(ctx, func() { <-ctx.Done() })
 		if err == nil { // else the connection was closed, which is as good
 			_ = res.Body.Close()
-			if res.StatusCode != 400 {
+			if res.StatusCode != 408 {
 				t.Errorf("got %d", res.StatusCode)
 			}
 		}

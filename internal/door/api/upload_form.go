@@ -41,7 +41,7 @@ func (s *server) limitStall(ctx huma.Context, next func(huma.Context)) {
 // setStallTimeout bounds how long the body may go without a new byte. Calling
 // it twice has no further effect.
 func (s *server) setStallTimeout(r *http.Request, w http.ResponseWriter) {
-	r.Body = intake.WithStallTimeout(r.Body, http.NewResponseController(w), s.UploadStall)
+	r.Body = intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
 }
 
 // isJSON reports whether the request's body is JSON.
@@ -57,6 +57,8 @@ const formSlack = 64 << 10
 // uploadForm is what has been read of a form. End it with abort, which does
 // nothing once the file belongs to a quote.
 type uploadForm struct {
+	// file is what the request's headers say of the file.
+	file     intake.File
 	received *intake.Received
 	// numbers has the whole-number fields by name; nil means that a field did
 	// not come.
@@ -73,14 +75,15 @@ func (f *uploadForm) abort() {
 }
 
 // readForm reads the part "file" and the named fields of an upload, in any
-// order. It ignores other parts, as decisions 1 says. The file goes to package
+// order. sha256 is the hash that the request's headers give the file; "" when
+// they give none. It ignores other parts, as decisions 1 says. The file goes to package
 // intake while it arrives; the fields are checked afterwards, because they may
 // come later.
 //
 // The caller ends the form with abort. On an error nothing is left to abort.
 // Errors: those of intake.Receive, unsupported_media_type, upload_too_large,
 // invalid_request.
-func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []string) (*uploadForm, error) {
+func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numbers, texts []string) (*uploadForm, error) {
 	// The announced length is refused before a byte is read. A caller that
 	// announces none is stopped by intake.
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
@@ -90,7 +93,10 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 	if err != nil {
 		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Wrap(err)
 	}
-	f := &uploadForm{numbers: map[string]*int{}, texts: map[string]string{}}
+	f := &uploadForm{
+		file:    intake.File{Announced: in.request.ContentLength - formSlack, SHA256: sha256},
+		numbers: map[string]*int{}, texts: map[string]string{},
+	}
 	for _, name := range numbers {
 		f.numbers[name] = nil
 	}
@@ -120,6 +126,9 @@ func (s *server) readForm(ctx context.Context, in *rawInput, numbers, texts []st
 
 // brokenForm is the error of a form that cannot be read to its end.
 func brokenForm(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f // the body's own reason, such as its speed
+	}
 	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
 }
 
@@ -131,7 +140,9 @@ func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Pa
 		if f.received != nil {
 			return fault.Field("body.file", "stands twice")
 		}
-		f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, part.FileName(), part)
+		file := f.file
+		file.Name, file.Body = part.FileName(), part
+		f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, file)
 		return err
 	}
 	if _, known := f.numbers[name]; known {

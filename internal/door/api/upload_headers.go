@@ -150,6 +150,14 @@ func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) erro
 	return nil
 }
 
+// sha256 returns the hash that the headers give the file; "" without them.
+func (g *uploadHeaders) sha256() string {
+	if g == nil {
+		return ""
+	}
+	return g.header.Get(svcContentSHA256)
+}
+
 // frames returns the frames that the form asks for; those of the headers when
 // the form has no frame field. Errors: those of quote.Span.
 func (g *uploadHeaders) frames(start, end, count *int) (quote.Frames, error) {

@@ -112,7 +112,7 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, []string{"frame_start", "frame_end", "frame_step"}, nil)
+	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step"}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -60,6 +60,9 @@ const (
 	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive; of a
 	// larger upload nothing is stored.
 	MaxUploadBytes = 104857600
+	// UnstartedStorage is the default bound on the bytes of a workspace's uploads that
+	// no job uses, 5 GiB (decisions 15).
+	UnstartedStorage = 5 << 30
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048

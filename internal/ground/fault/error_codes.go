@@ -61,6 +61,9 @@ const (
 	LinkInvalid          Code = "link_invalid"
 	SignInFailed         Code = "sign_in_failed"
 	UploadTooLarge       Code = "upload_too_large"
+	UploadTooSlow        Code = "upload_too_slow"
+	UploadInUse          Code = "upload_in_use"
+	StorageLimitReached  Code = "storage_limit_reached"
 	BodyTooLarge         Code = "body_too_large"
 	UnsupportedMedia     Code = "unsupported_media_type"
 	RateLimited          Code = "rate_limited"
@@ -199,6 +202,8 @@ func conflicting() []Entry {
 		{IdempotencyKeyReused, 409, false, "Use a new Idempotency-Key for another request.", DoorAPI},
 		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
+		{UploadInUse, 409, false, "Wait until the jobs of this upload have ended, or cancel them, then delete it.", DoorAPI},
+		{StorageLimitReached, 409, false, "Start the uploads that wait, or delete those that are not needed (DELETE /v1/uploads/{upload_id}), then upload again.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
@@ -212,6 +217,7 @@ func conflicting() []Entry {
 // faults of the service itself.
 func overloaded() []Entry {
 	return []Entry{
+		{UploadTooSlow, 408, true, "Upload again over a connection that carries 1 KiB a second or more.", DoorAPI},
 		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
 		{BodyTooLarge, 413, false, "Send a JSON body of at most 1 MiB.", DoorAPI},
 		{UnsupportedMedia, 415, false, "Send the content type that this route documents.", DoorAPI},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -72,8 +71,18 @@ func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a 
 		if err == nil && row.WorkspaceID != workspaceID {
 			err = noAwaited(uploadID)
 		}
+		if err != nil {
+			return err
+		}
+		upload, err := tx.UploadByID(ctx, uploadID)
+		if err == nil && upload.RemovedAt != 0 {
+			return removed() // its file arrived, and was deleted since
+		}
+		if err != nil && !db.IsNotFound(err) {
+			return fmt.Errorf("read upload: %w", err)
+		}
 		a = Awaited{UploadID: uploadID, Source: row.Source, ExpiresAt: db.Time(row.ExpiresAt), Refused: refusedAs(row)}
-		return err
+		return nil
 	})
 	return a, err
 }
@@ -110,7 +119,7 @@ func refusedAs(row query.AwaitedUpload) *fault.Error {
 // open for a better one; an accepted file ends it. Of several files at once the first
 // to be stored wins, and the others get link_invalid. Errors: upload_not_found,
 // link_invalid, and those of Receive and Quote.
-func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string, body io.Reader) (Inspection, error) {
+func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID string, f File) (Inspection, error) {
 	var row query.AwaitedUpload
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if row, err = awaited(ctx, tx, uploadID); err != nil {
@@ -130,7 +139,7 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID, filename string,
 	if err != nil {
 		return Inspection{}, err
 	}
-	i, err := in.accept(ctx, row, filename, body, nil)
+	i, err := in.accept(ctx, row, f, nil)
 	// Only the file's own faults are stored. A failure of the service says nothing
 	// about the file, and a used link says it to the one who used it.
 	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
@@ -145,8 +154,8 @@ func linkUsed() error {
 }
 
 // accept receives the file of an awaited upload and quotes the scene's own range.
-func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, filename string, body io.Reader, inTx func(*db.Tx, Inspection) error) (Inspection, error) {
-	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, filename, body)
+func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, f File, inTx func(*db.Tx, Inspection) error) (Inspection, error) {
+	r, err := in.receive(ctx, row.WorkspaceID, row.UploadID, f)
 	if err != nil {
 		return Inspection{}, err
 	}

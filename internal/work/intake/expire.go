@@ -8,16 +8,15 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 )
 
-// What intake removes at its time: the subjects of lease.ExpireQueue are one of
-// these, a slash and the id or key.
-const (
-	ExpireUpload = "upload" // an upload that nobody started
-	ExpireBlob   = "blob"   // bytes that the workspace had sent before
-)
+// ExpireUpload is what intake removes at its time: the subjects of lease.ExpireQueue
+// are this, a slash and the upload id.
+const ExpireUpload = "upload"
 
 // Expire removes an upload that no job uses any more. It handles a lease of
 // lease.ExpireQueue with the subject ExpireUpload, a slash and the upload id. The row
@@ -40,10 +39,7 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 		if live > 0 { // a running job still needs the file
 			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
 		}
-		if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
-			return fmt.Errorf("expire upload %s: %w", uploadID, err)
-		}
-		if unused, err = project.Remove(ctx, tx, uploadID); err != nil {
+		if unused, err = remove(ctx, tx, uploadID); err != nil {
 			return err
 		}
 		return lease.Finish(ctx, tx, l.Ref())
@@ -51,20 +47,51 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 	if err != nil {
 		return err
 	}
-	// Blobs go after their rows: the sweep finds a blob without a row, but nobody
-	// could mend a row without its blob.
-	for _, key := range unused {
-		err = errors.Join(err, in.Blobs.Delete(ctx, key))
-	}
-	return err
+	return in.deleteBlobs(ctx, unused)
 }
 
-// RemoveBlob removes bytes that no upload uses. It handles a lease of lease.ExpireQueue
-// with the subject ExpireBlob, a slash and the blob's key. A crash between the two
-// steps repeats the first, which finds nothing to do.
-func (in *Intake) RemoveBlob(ctx context.Context, l lease.Lease, key string) error {
-	if err := in.Blobs.Delete(ctx, key); err != nil {
-		return fmt.Errorf("remove the blob %s: %w", key, err)
+// Delete removes an upload for its owner, as Expire does at its time, and gives its
+// storage back at once. Deleting an upload that is removed already changes nothing and
+// is no error, so that a request whose answer was lost can be repeated. Errors:
+// upload_not_found, upload_in_use.
+func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) error {
+	var unused []string
+	err := in.DB.Write(ctx, func(tx *db.Tx) error {
+		unused = nil
+		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
+		if err != nil || upload.RemovedAt != 0 {
+			return err
+		}
+		live, err := tx.UploadLiveJobs(ctx, uploadID)
+		if err != nil {
+			return fmt.Errorf("delete upload %s: %w", uploadID, err)
+		}
+		if live > 0 {
+			return fault.New(fault.UploadInUse, "%d job(s) that have not ended need this upload.", live).With(map[string]int64{"jobs": live})
+		}
+		unused, err = remove(ctx, tx, uploadID)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return in.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
+	return in.deleteBlobs(ctx, unused)
+}
+
+// remove marks a locked upload as removed and removes its project. It returns the keys
+// of the blobs that go with it, for deleteBlobs after the commit.
+func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, err error) {
+	if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
+		return nil, fmt.Errorf("remove upload %s: %w", uploadID, err)
+	}
+	return project.Remove(ctx, tx, uploadID)
+}
+
+// deleteBlobs deletes blobs after their rows: the sweep finds a blob without a row, but
+// nobody could mend a row without its blob.
+func (in *Intake) deleteBlobs(ctx context.Context, keys []string) (err error) {
+	for _, key := range keys {
+		err = errors.Join(err, in.Blobs.Delete(context.WithoutCancel(ctx), key))
+	}
+	return err
 }

@@ -1,11 +1,11 @@
 package intake_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,7 +28,8 @@ import (
 // service is an intake with a store and one workspace.
 type service struct {
 	*intake.Intake
-	t *testing.T
+	t         *testing.T
+	workspace string
 }
 
 const workspace = "WSP-1"
@@ -39,7 +40,7 @@ func newService(t *testing.T, d *db.DB) service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := service{&intake.Intake{DB: d, Blobs: blobs, Envelope: contract.QualifiedPixelSamples}, t}
+	h := service{&intake.Intake{DB: d, Blobs: blobs, Envelope: contract.QualifiedPixelSamples}, t, workspace}
 	h.must(func(tx *db.Tx) error {
 		return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: workspace, CreatedAt: tx.Now})
 	})
@@ -53,19 +54,28 @@ func (h service) must(do func(tx *db.Tx) error) {
 	}
 }
 
+// scene is a real file. Bytes behind its end make it another one.
+func scene(t *testing.T) []byte {
+	t.Helper()
+	file, err := os.ReadFile("../../ground/blendfile/testdata/settings.blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // receive takes a real file and prices a frame of it.
 func (h service) receive() (intake.Inspection, error) {
-	file, err := os.Open("../../ground/blendfile/testdata/settings.blend")
+	return h.receiveAs(intake.File{Name: "settings.blend", Body: bytes.NewReader(scene(h.t))}, nil)
+}
+
+// receiveAs takes any file.
+func (h service) receiveAs(f intake.File, inTx func(*db.Tx, intake.Inspection) error) (intake.Inspection, error) {
+	received, err := h.Receive(h.t.Context(), h.workspace, f)
 	if err != nil {
 		return intake.Inspection{}, err
 	}
-	defer func() { _ = file.Close() }()
-	received, err := h.Receive(h.t.Context(), workspace, "settings.blend", file)
-	if err != nil {
-		return intake.Inspection{}, err
-	}
-	frame := 1
-	return received.Quote(h.t.Context(), quote.RequestedFrames{Start: &frame, End: &frame}, nil)
+	return received.Quote(h.t.Context(), oneFrame(), inTx)
 }
 
 // upload is receive where nothing can fail.
@@ -109,31 +119,6 @@ func (h service) expire(uploadID string) error {
 		return errors.Join(err, fmt.Errorf("claimed %d leases", len(held)))
 	}
 	return h.Expire(ctx, held[0], uploadID)
-}
-
-// removeDuplicates does the work that uploads of equal bytes have left behind.
-func (h service) removeDuplicates() {
-	h.t.Helper()
-	ctx := h.t.Context()
-	var held []lease.Lease
-	err := h.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		held, err = lease.Claim(ctx, tx, lease.ExpireQueue, "test", 100, time.Minute)
-		return err
-	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, l := range held {
-		key, ok := strings.CutPrefix(l.Subject, intake.ExpireBlob+"/")
-		if !ok {
-			err = h.DB.Write(ctx, func(tx *db.Tx) error { return lease.Release(ctx, tx, l.Ref(), lease.ExpireQueue) })
-		} else {
-			err = h.RemoveBlob(ctx, l, key)
-		}
-		if err != nil {
-			h.t.Fatal(err)
-		}
-	}
 }
 
 func (h service) hasFile(i intake.Inspection) bool {
@@ -198,7 +183,6 @@ func TestEqualBytesAreStoredOnceUntilTheirLastUploadGoes(t *testing.T) {
 		var skew atomic.Int64
 		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		first, second := h.upload(), h.upload()
-		h.removeDuplicates()
 		if n := len(h.blobs()); n != 1 {
 			t.Errorf("two uploads of the same bytes are stored as %d files", n)
 		}
@@ -241,7 +225,6 @@ func TestUploadKeepsItsFileWhileEqualUploadsExpire(t *testing.T) {
 			if !h.hasFile(came[0]) || !h.hasFile(came[1]) {
 				t.Fatal("an upload has no file")
 			}
-			h.removeDuplicates()
 			if n := len(h.blobs()); n != 1 {
 				t.Fatalf("the same bytes are stored as %d files", n)
 			}
@@ -266,7 +249,11 @@ func TestCrashedUploadIsSwept(t *testing.T) {
 		h := newService(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		kept := h.Blobs
 		h.Blobs = forgetful{kept}
-		first, second := h.upload(), h.upload() // the second one's own file stays beside the first
+		first, second := h.upload(), h.upload()
+		// Its rows are not written, and its file stays.
+		if _, err := h.receiveAs(intake.File{Name: "other.blend", Body: bytes.NewReader(append(scene(t), 0))}, func(*db.Tx, intake.Inspection) error { return errors.New("killed") }); err == nil {
+			t.Fatal("the upload was stored")
+		}
 		skew.Store(int64(contract.UploadRetention + time.Minute))
 		h.Blobs = kept
 		artifacts := &artifact.Artifacts{DB: h.DB, Blobs: kept}

@@ -21,10 +21,13 @@ import (
 // FetchQueue is the lease queue of files to fetch. The subject is the upload's id.
 const FetchQueue = "fetch"
 
-// FetchLimits bound a fetch: 10 minutes and the size of an upload. The body may have
+// fetchTimeout bounds a fetch as a whole.
+const fetchTimeout = 10 * time.Minute
+
+// FetchLimits bound a fetch: fetchTimeout and the size of an upload. The body may have
 // one byte more, so that an oversized file gets the same error as an oversized upload.
 func FetchLimits() outbound.Limits {
-	return outbound.Limits{Timeout: 10 * time.Minute, Body: contract.MaxUploadBytes + 1}
+	return outbound.Limits{Timeout: fetchTimeout, Body: contract.MaxUploadBytes + 1}
 }
 
 // CheckSource refuses an address that the service does not fetch. It resolves the host
@@ -78,7 +81,9 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 // fetch makes one request and receives its body. A fault.Error is final; any other
 // error may pass.
 func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.Ref) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, row.Source, nil)
+	request, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, err := http.NewRequestWithContext(request, http.MethodGet, row.Source, nil)
 	if err != nil {
 		return fault.New(fault.InvalidFileURL, "The address is not a valid URL.").Wrap(err)
 	}
@@ -94,10 +99,20 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	if res.StatusCode != http.StatusOK {
 		return notFetched("The address answered with status %d.", res.StatusCode)
 	}
-	_, err = in.accept(ctx, row, sourceName(r.URL, res.Header), bodyErrors{res.Body}, func(tx *db.Tx, _ Inspection) error {
-		return lease.Finish(ctx, tx, ref)
-	})
+	end := &requestEnd{time.AfterFunc(fetchTimeout, cancel)}
+	f := File{Name: sourceName(r.URL, res.Header), Body: WithPace(bodyErrors{res.Body}, end, 0), Announced: res.ContentLength}
+	_, err = in.accept(ctx, row, f, func(tx *db.Tx, _ Inspection) error { return lease.Finish(ctx, tx, ref) })
 	return err
+}
+
+// requestEnd is the Deadline of a request that this side has made: it cancels it.
+type requestEnd struct{ cancel *time.Timer }
+
+func (e *requestEnd) SetReadDeadline(t time.Time) error {
+	if e.cancel.Stop(); !t.IsZero() {
+		e.cancel.Reset(time.Until(t))
+	}
+	return nil
 }
 
 // notFetched is the error of an address that gave no file. It never contains the text
@@ -109,10 +124,10 @@ func notFetched(format string, args ...any) *fault.Error {
 
 // bodyErrors turns a broken body into the error of a fetch: the caller's own
 // connection did not break.
-type bodyErrors struct{ io.Reader }
+type bodyErrors struct{ io.ReadCloser }
 
 func (c bodyErrors) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
+	n, err := c.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = notFetched("The answer of the address broke off.").Wrap(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -30,21 +29,40 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
-	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required. Safe for concurrent use.
+// Intake receives uploads. Every field is required except Unstarted. Make one for each
+// process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
 	Blobs    blob.Store
 	Envelope quote.Envelope // bound on a frame's work
+	// Unstarted bounds the bytes of a workspace's uploads that no job uses; equal
+	// bytes count once. 0 means contract.UnstartedStorage. Several processes hold it
+	// together for what is stored, each alone for what arrives.
+	Unstarted int64
 	// Guard decides which addresses may be fetched; Fetcher fetches them within
 	// FetchLimits. Only awaited uploads use them.
 	Guard   *outbound.Guard
 	Fetcher *http.Client
+
+	arrivals arrivals
+}
+
+// File is a file that arrives.
+type File struct {
+	Name string
+	Body io.Reader
+	// Announced is how many bytes will come at least, as far as the sender has said;
+	// 0 when it has not.
+	Announced int64
+	// SHA256 is the hash that the sender says the bytes have, in lower-case hex; ""
+	// when it does not say. Content that the workspace has is then not written again
+	// and costs no storage. The caller compares it with Received.SHA256.
+	SHA256 string
 }
 
 // Received is a complete file that can be rendered. End it with Quote or Abort, on
@@ -54,8 +72,10 @@ type Received struct {
 	workspaceID string
 	uploadID    string
 	filename    string
+	place       *place
 	key         string
-	blob        blob.Writer
+	blob        blob.Writer // nil for content that the workspace has
+	stored      bool        // the blob is committed
 	sha256      string
 	size        int64
 	scene       quote.Scene
@@ -70,39 +90,65 @@ type Inspection struct {
 
 // Receive reads one file and inspects it on the way. It stores no row: a crash before
 // Quote leaves only a blob that was never committed. Errors: upload_too_large,
-// unsupported_file, file_damaged, file_too_new, no_scene, engine_not_supported,
-// no_camera, and invalid_request when the body breaks off.
-func (in *Intake) Receive(ctx context.Context, workspaceID, filename string, body io.Reader) (*Received, error) {
-	return in.receive(ctx, workspaceID, id.New(id.Upload), filename, body)
+// storage_limit_reached, unsupported_file, file_damaged, file_too_new, no_scene,
+// engine_not_supported, no_camera, invalid_request when the body breaks off, and the
+// body's own.
+func (in *Intake) Receive(ctx context.Context, workspaceID string, f File) (*Received, error) {
+	return in.receive(ctx, workspaceID, id.New(id.Upload), f)
 }
 
 // receive is Receive for an id that exists already. Several files may arrive for one
 // id at once: each has its own blob, and the first to commit gets the id.
-func (in *Intake) receive(ctx context.Context, workspaceID, uploadID, filename string, body io.Reader) (*Received, error) {
-	name, err := CleanName(filename)
+func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f File) (*Received, error) {
+	name, err := CleanName(f.Name)
 	if err != nil {
 		return nil, err
 	}
-	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name}
+	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name, place: &place{}}
 	// The key is not the upload's id: several files may arrive for one id at once, and
 	// a replaced blob must never be read under the old name.
 	r.key = "uploads/" + id.New(id.Upload)
-	if r.blob, err = in.Blobs.Create(ctx, r.key); err != nil {
-		return nil, fmt.Errorf("store upload: %w", err)
+	known := false
+	if f.SHA256 != "" {
+		if known, err = in.knows(ctx, workspaceID, f.SHA256); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.read(body); err != nil {
+	if !known {
+		if r.place, err = in.enter(ctx, workspaceID, f.Announced); err != nil {
+			return nil, err
+		}
+		if r.blob, err = in.Blobs.Create(ctx, r.key); err != nil {
+			r.Abort()
+			return nil, fmt.Errorf("store upload: %w", err)
+		}
+	}
+	if err := r.read(ctx, f.Body); err != nil {
 		r.Abort()
 		return nil, err
 	}
 	return r, nil
 }
 
+// knows reports whether a workspace has content of this hash.
+func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (known bool, err error) {
+	err = in.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		known, err = project.Known(ctx, tx, workspaceID, sha256)
+		return err
+	})
+	return known, err
+}
+
 // read makes the single pass: body -> limit -> hash and blob -> blendfile. The limit
 // comes first and blendfile last, so that no byte beyond the limit is hashed, stored or
 // parsed.
-func (r *Received) read(body io.Reader) error {
+func (r *Received) read(ctx context.Context, body io.Reader) error {
 	// The reader counts down from the limit, so a body without a length is bounded too.
-	source := &capped{body: body, left: contract.MaxUploadBytes, sum: sha256.New(), blob: r.blob}
+	source := &capped{body: body, left: contract.MaxUploadBytes, sum: sha256.New(), blob: io.Discard,
+		take: func(n int) error { return r.place.take(ctx, n) }}
+	if r.blob != nil {
+		source.blob = r.blob
+	}
 	facts, err := blendfile.Inspect(source, blendfile.Options{})
 	if err == nil {
 		// The facts may be complete before the file is.
@@ -132,86 +178,11 @@ func (r *Received) SHA256() string { return r.sha256 }
 func (r *Received) Size() int64 { return r.size }
 
 // Abort discards the file. After Quote it does nothing, so it can be deferred.
-func (r *Received) Abort() { r.blob.Abort() }
-
-// Quote makes the upload durable and locks a price for the requested frames. The step
-// inTx, unless nil, runs in the same transaction; it may run twice, like every
-// transaction. On an error nothing is kept. Errors: those of
-// quote.RequestedFrames.Resolve and of inTx.
-//
-// The blob is committed before the transaction: a crash in between leaves a blob
-// without a row, which the sweep removes. The other order could leave a row without its
-// file, which nothing could mend.
-func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, inTx func(*db.Tx, Inspection) error) (Inspection, error) {
-	defer r.Abort()
-	if _, _, err := requested.Resolve(r.scene.Frames()); err != nil {
-		return Inspection{}, err // before the cost of an fsync
+func (r *Received) Abort() {
+	if r.blob != nil {
+		r.blob.Abort()
 	}
-	scene, err := json.Marshal(r.scene)
-	if err != nil {
-		return Inspection{}, fmt.Errorf("write scene: %w", err)
-	}
-	if err := r.blob.Commit(); err != nil {
-		return Inspection{}, fmt.Errorf("store upload: %w", err)
-	}
-	out := Inspection{UploadID: r.uploadID, Scene: r.scene}
-	err = r.intake.DB.Write(ctx, func(tx *db.Tx) error {
-		upload := query.UploadCreateParams{
-			UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
-			Scene: string(scene), CreatedAt: tx.Now,
-		}
-		// The id may be an awaited upload's, for which another file has arrived
-		// meanwhile. The statement then inserts nothing.
-		n, err := tx.UploadCreate(ctx, upload)
-		if err != nil {
-			return fmt.Errorf("store upload: %w", err)
-		}
-		if n == 0 {
-			return linkUsed() // another file for this id was faster
-		}
-		tx.Announce(topic(r.uploadID))
-		if err := r.keep(ctx, tx); err != nil {
-			return err
-		}
-		row, err := tx.UploadByID(ctx, r.uploadID)
-		if err != nil {
-			return fmt.Errorf("store upload: %w", err)
-		}
-		if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), requested); err != nil {
-			return err
-		}
-		// Scheduled with the upload itself, so that no crash leaves one that nobody
-		// removes.
-		if err := lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention)); err != nil {
-			return err
-		}
-		if inTx == nil {
-			return nil
-		}
-		return inTx(tx, out)
-	})
-	if err != nil {
-		if !errors.Is(err, db.ErrUnknown) {
-			// No row names the blob. If this fails, the sweep finds it.
-			_ = r.intake.Blobs.Delete(context.WithoutCancel(ctx), r.key)
-		}
-		return Inspection{}, err
-	}
-	return out, nil
-}
-
-// keep creates the upload's project. If the workspace has sent the same bytes before,
-// the project uses those. This blob is then removed after the answer, which must not
-// wait for the deletion of a large file.
-func (r *Received) keep(ctx context.Context, tx *db.Tx) error {
-	kept, err := project.Keep(ctx, tx, r.workspaceID, project.Content{SHA256: r.sha256, SizeBytes: r.size, BlobKey: r.key})
-	if err == nil && !kept {
-		err = lease.Add(ctx, tx, lease.ExpireQueue, ExpireBlob+"/"+r.key, 0, tx.Time())
-	}
-	if err != nil {
-		return err
-	}
-	return project.Create(ctx, tx, r.workspaceID, r.uploadID, project.SingleFile(r.filename, r.sha256, r.size))
+	r.place.leave(0)
 }
 
 // OpenQuote returns a quote of an upload that a job can accept, in the caller's
@@ -244,7 +215,7 @@ func newest(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote
 // the file of a removed upload.
 func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload, q quote.Quote) (quote.Quote, error) {
 	if upload.RemovedAt != 0 {
-		return q, fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+		return q, removed()
 	}
 	scene, err := readScene(upload.Scene)
 	if err != nil {
@@ -255,12 +226,15 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
 // is replaced by one at today's price; an accepted one is returned as it is. Errors:
-// upload_not_found.
+// upload_not_found, also for an upload that was removed.
 func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (out Inspection, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
 		upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 		if err != nil {
 			return err
+		}
+		if upload.RemovedAt != 0 {
+			return removed()
 		}
 		out = Inspection{UploadID: uploadID}
 		if out.Scene, err = readScene(upload.Scene); err != nil {
@@ -275,6 +249,11 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
+// removed is the error of an upload whose file is gone.
+func removed() error {
+	return fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
+}
+
 // Requote locks a price for other frames of an upload, in the caller's transaction. It
 // reads the scene that inspect stored, not the file. Older quotes stay as they are.
 // Errors: upload_not_found and those of quote.RequestedFrames.Resolve.
@@ -284,7 +263,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 		return Inspection{}, err
 	}
 	if upload.RemovedAt != 0 {
-		return Inspection{}, fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+		return Inspection{}, removed()
 	}
 	kept, err := readScene(upload.Scene)
 	if err != nil {
@@ -301,6 +280,7 @@ type capped struct {
 	left int64
 	size int64
 	sum  hash.Hash
+	take func(n int) error // asks for room, before the bytes are written
 	blob io.Writer
 	err  error // why reading stopped before the end
 }
@@ -313,6 +293,9 @@ func (c *capped) Read(p []byte) (int, error) {
 	// More than the limit was read: the surplus is neither hashed nor stored.
 	if int64(n) > c.left {
 		c.err = TooLarge()
+		return 0, c.err
+	}
+	if c.err = c.take(n); c.err != nil {
 		return 0, c.err
 	}
 	c.left -= int64(n)

@@ -43,6 +43,25 @@ func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept b
 	return key == c.BlobKey, nil
 }
 
+// Known reports whether the workspace has content of this hash. It takes no lock: the
+// content may be gone by the time that Keep looks for it.
+func Known(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (bool, error) {
+	n, err := tx.ContentKnown(ctx, query.ContentKnownParams{WorkspaceID: workspaceID, Sha256: sha256})
+	if err != nil {
+		return false, fmt.Errorf("look for the content %s: %w", sha256, err)
+	}
+	return n > 0, nil
+}
+
+// Unstarted returns how many bytes of a workspace's content no job uses; a job that
+// failed or was cancelled uses nothing. Equal bytes count once.
+func Unstarted(ctx context.Context, tx *db.Tx, workspaceID string) (bytes int64, err error) {
+	if bytes, err = tx.ContentUnstarted(ctx, workspaceID); err != nil {
+		return 0, fmt.Errorf("sum the unstarted content of %s: %w", workspaceID, err)
+	}
+	return bytes, nil
+}
+
 // Create makes the project of an upload. Keep has registered all its parts in the same
 // transaction. The manifest is stored in its canonical form. An upload has one project;
 // a second Create for it is an error.

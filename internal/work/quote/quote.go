@@ -129,7 +129,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	}
 	q, err := of(row, upload, tx.Now)
 	if err == nil && q.JobID == "" && upload.RemovedAt != 0 {
-		err = fault.New(fault.UploadNotFound, "The upload was not started in time and is gone.")
+		err = fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
 	}
 	return q, err
 }

@@ -193,7 +193,7 @@ func publishedNames() map[string]string {
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
 		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
 		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "SigningKeysOutputBody": "SigningKeys",
-		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "AskLinkInputBody": "LinkRequest",
+		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "DeletedOutputBody": "UploadDeleted", "AskLinkInputBody": "LinkRequest",
 		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
 		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest",
 		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",

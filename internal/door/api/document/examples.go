@@ -76,6 +76,8 @@ func refusalExamples() map[fault.Code]*huma.Example {
 	details := map[fault.Code]any{
 		fault.InvalidRequest:               []fault.FieldDetail{{Location: "body.quote_id", Message: "is required"}},
 		fault.InsufficientFunds:            map[string]int{"required_cents": 250, "available_cents": 100},
+		fault.StorageLimitReached:          map[string]int64{"used_bytes": 5368700000, "limit_bytes": 5 << 30},
+		fault.UploadInUse:                  map[string]int64{"jobs": 1},
 		fault.EngineNotSupported:           map[string]string{"engine": "BLENDER_EEVEE", "required": "CYCLES"},
 		fault.IdempotencyHeadersIncomplete: map[string][]string{"missing": {"X-Svc-Renderer", "X-Svc-Size-Bytes"}},
 	}

@@ -39,7 +39,7 @@ func operationCodes() map[string][]fault.Code {
 	frames := codes{fault.InvalidFrameRange, fault.FrameRangeTooLarge}
 	file := all(codes{
 		fault.InvalidRequest, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
-		fault.UploadTooLarge, fault.UnsupportedMedia,
+		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
 	group := codes{
 		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
@@ -60,6 +60,8 @@ func operationCodes() map[string][]fault.Code {
 		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
 		}),
+		"getInspectedUpload": all(session, codes{fault.UploadNotFound}), "deleteInspectedUpload": all(session, codes{fault.UploadNotFound, fault.UploadInUse}),
+		"getUpload": all(key, codes{fault.UploadNotFound}), "deleteUpload": all(key, codes{fault.UploadNotFound, fault.UploadInUse}),
 		"getJob": job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad),
 		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": result, "getJobProof": result,
 

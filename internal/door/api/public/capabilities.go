@@ -2,6 +2,7 @@ package public
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -114,6 +115,7 @@ type limitsBody struct {
 	RequiredEngine     string   `json:"required_render_engine" const:"CYCLES"`
 	RenderBackend      string   `json:"render_backend" const:"GPU"`
 	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
+	UnstartedStorage   int64    `json:"unstarted_storage_bytes" doc:"Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure."`
 	Availability       struct {
 		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	} `json:"availability"`
@@ -210,12 +212,12 @@ func pricing() pricingBody {
 	}
 }
 
-// limits returns spec 2.4, with the rate limit that the operator has set.
+// limits returns spec 2.4, with the limits that the operator has set.
 func (s *Server) limits() limitsBody {
 	b := limitsBody{
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
-		MaximumUploadBytes: contract.MaxUploadBytes,
+		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
 	}
 	b.Availability.Classification = contract.Availability
 	b.RateLimit.PerMinute, b.RateLimit.Burst = contract.RatePerMinute, contract.RateBurst

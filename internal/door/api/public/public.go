@@ -33,8 +33,11 @@ type Server struct {
 	Links     links.Links
 	// Rate is the policy that /limits shows; the zero Policy shows the
 	// contract's figures.
-	Rate   ratelimit.Policy
-	Errors *front.Errors
+	Rate ratelimit.Policy
+	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
+	// shows the contract's.
+	Unstarted int64
+	Errors    *front.Errors
 }
 
 // Routes registers the routes: those of the receipt log's files on mux, all

@@ -71,8 +71,9 @@ UPDATE agent_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at
 UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
 
 -- name: WorkspaceLock :one
--- Locked, so that what is counted of a workspace stays counted.
-SELECT workspace_id FROM workspace WHERE workspace_id = @workspace_id FOR UPDATE;
+-- Locked, so that what is counted of a workspace stays counted. Rows that only refer
+-- to the workspace can be written meanwhile: FOR UPDATE would make them wait.
+SELECT workspace_id FROM workspace WHERE workspace_id = @workspace_id FOR NO KEY UPDATE;
 
 -- name: AccountKeysOf :many
 SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;

@@ -20,6 +20,17 @@ ORDER BY c.sha256 FOR UPDATE;
 DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha256 = @sha256
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256);
 
+-- name: ContentKnown :one
+SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
+
+-- name: ContentUnstarted :one
+-- The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
+-- failed or were cancelled, which cost nothing.
+SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) FROM content c
+WHERE c.workspace_id = @workspace_id AND NOT EXISTS (
+  SELECT 1 FROM project_content p JOIN job j ON j.upload_id = p.upload_id
+  WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256 AND j.status NOT IN ('failed', 'cancelled'));
+
 -- name: ContentKeys :many
 SELECT blob_key FROM content;
 

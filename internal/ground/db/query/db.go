@@ -240,6 +240,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentKeysStmt, err = db.PrepareContext(ctx, contentKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeys: %w", err)
 	}
+	if q.contentKnownStmt, err = db.PrepareContext(ctx, contentKnown); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentKnown: %w", err)
+	}
 	if q.contentLockStmt, err = db.PrepareContext(ctx, contentLock); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentLock: %w", err)
 	}
@@ -248,6 +251,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.contentRemoveUnusedStmt, err = db.PrepareContext(ctx, contentRemoveUnused); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentRemoveUnused: %w", err)
+	}
+	if q.contentUnstartedStmt, err = db.PrepareContext(ctx, contentUnstarted); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentUnstarted: %w", err)
 	}
 	if q.deadLetterAddStmt, err = db.PrepareContext(ctx, deadLetterAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterAdd: %w", err)
@@ -1232,6 +1238,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing contentKeysStmt: %w", cerr)
 		}
 	}
+	if q.contentKnownStmt != nil {
+		if cerr := q.contentKnownStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentKnownStmt: %w", cerr)
+		}
+	}
 	if q.contentLockStmt != nil {
 		if cerr := q.contentLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentLockStmt: %w", cerr)
@@ -1245,6 +1256,11 @@ func (q *Queries) Close() error {
 	if q.contentRemoveUnusedStmt != nil {
 		if cerr := q.contentRemoveUnusedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentRemoveUnusedStmt: %w", cerr)
+		}
+	}
+	if q.contentUnstartedStmt != nil {
+		if cerr := q.contentUnstartedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentUnstartedStmt: %w", cerr)
 		}
 	}
 	if q.deadLetterAddStmt != nil {
@@ -2388,9 +2404,11 @@ type Queries struct {
 	benchmarkTopStmt                *sql.Stmt
 	contentKeepStmt                 *sql.Stmt
 	contentKeysStmt                 *sql.Stmt
+	contentKnownStmt                *sql.Stmt
 	contentLockStmt                 *sql.Stmt
 	contentOfProjectStmt            *sql.Stmt
 	contentRemoveUnusedStmt         *sql.Stmt
+	contentUnstartedStmt            *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
 	deadLetterDeleteStmt            *sql.Stmt
@@ -2675,9 +2693,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkTopStmt:                q.benchmarkTopStmt,
 		contentKeepStmt:                 q.contentKeepStmt,
 		contentKeysStmt:                 q.contentKeysStmt,
+		contentKnownStmt:                q.contentKnownStmt,
 		contentLockStmt:                 q.contentLockStmt,
 		contentOfProjectStmt:            q.contentOfProjectStmt,
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
+		contentUnstartedStmt:            q.contentUnstartedStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
 		deadLetterDeleteStmt:            q.deadLetterDeleteStmt,

@@ -721,10 +721,11 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 }
 
 const workspaceLock = `-- name: WorkspaceLock :one
-SELECT workspace_id FROM workspace WHERE workspace_id = $1 FOR UPDATE
+SELECT workspace_id FROM workspace WHERE workspace_id = $1 FOR NO KEY UPDATE
 `
 
-// Locked, so that what is counted of a workspace stays counted.
+// Locked, so that what is counted of a workspace stays counted. Rows that only refer
+// to the workspace can be written meanwhile: FOR UPDATE would make them wait.
 func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (string, error) {
 	row := q.queryRow(ctx, q.workspaceLockStmt, workspaceLock, workspaceID)
 	var workspace_id string

@@ -128,6 +128,22 @@ func (q *Queries) ContentKeys(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const contentKnown = `-- name: ContentKnown :one
+SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = $1 AND sha256 = $2
+`
+
+type ContentKnownParams struct {
+	WorkspaceID string
+	Sha256      string
+}
+
+func (q *Queries) ContentKnown(ctx context.Context, arg ContentKnownParams) (int64, error) {
+	row := q.queryRow(ctx, q.contentKnownStmt, contentKnown, arg.WorkspaceID, arg.Sha256)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const contentLock = `-- name: ContentLock :many
 SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = $1)
@@ -203,6 +219,22 @@ func (q *Queries) ContentRemoveUnused(ctx context.Context, arg ContentRemoveUnus
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const contentUnstarted = `-- name: ContentUnstarted :one
+SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) FROM content c
+WHERE c.workspace_id = $1 AND NOT EXISTS (
+  SELECT 1 FROM project_content p JOIN job j ON j.upload_id = p.upload_id
+  WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256 AND j.status NOT IN ('failed', 'cancelled'))
+`
+
+// The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
+// failed or were cancelled, which cost nothing.
+func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (int64, error) {
+	row := q.queryRow(ctx, q.contentUnstartedStmt, contentUnstarted, workspaceID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const projectCreate = `-- name: ProjectCreate :exec
