@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/farmapi"
@@ -71,24 +70,24 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame,
-		// The key contains the worker's id, so that no other worker can
-		// overwrite the file, whatever attempt it claims.
-		BlobKey: fmt.Sprintf("frames/%s/%d-%s-%s", meta.JobID, meta.Attempt, worker.WorkerID, meta.File),
+		// Each delivery has a key of its own. A worker that waits long for its
+		// answer sends the picture again, beside the first: with one key for both,
+		// the one that is not kept would delete the file of the one that is.
+		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
 	if err := checkMeta(meta); err != nil {
 		return nil, err
 	}
-	stored, err := s.store(ctx, p, file)
-	if err != nil {
+	if err := s.store(ctx, p, file); err != nil {
 		return nil, err
 	}
 	kept := false
 	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p); err == nil {
 		kept, err = s.Frames.Accept(ctx, p)
 	}
-	if stored && !kept && !errors.Is(err, db.ErrUnknown) {
+	if !kept && !errors.Is(err, db.ErrUnknown) {
 		// The sweep removes what a failed delete leaves.
 		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
 	}
@@ -143,35 +142,30 @@ func checkMeta(meta farmapi.FrameResult) error {
 
 // store writes the bytes of a picture and checks their number and hash. It
 // reads one byte more than described, to notice a picture that is too long.
-// stored is false when an equal delivery has stored them already.
 //
 // Bytes that differ from their description end the attempt: the worker's disk
 // or network is damaged, and another worker should render the frame. A
 // connection that breaks off does not; the worker can send again. Errors:
 // frame_rejected, lease_lost.
-func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) (stored bool, err error) {
+func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) error {
 	w, err := s.Blobs.Create(ctx, p.BlobKey)
 	if err != nil {
-		return false, fmt.Errorf("store frame: %w", err)
+		return fmt.Errorf("store frame: %w", err)
 	}
 	defer w.Abort()
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
 	if err != nil {
-		return false, fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
+		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
-		return false, s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+		return s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
 			"The picture has %d bytes and the hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)})
 	}
-	err = w.Commit()
-	if errors.Is(err, blob.ErrExists) {
-		return false, nil
+	if err := w.Commit(); err != nil {
+		return fmt.Errorf("store frame: %w", err)
 	}
-	if err != nil {
-		return false, fmt.Errorf("store frame: %w", err)
-	}
-	return true, nil
+	return nil
 }
 
 // decodePicture decodes a stored picture, so that the frame check does not

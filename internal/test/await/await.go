@@ -9,11 +9,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"svc.example/internal/test/long"
 )
 
 // Patience is how long a test waits for one event: far longer than a machine with
-// twenty things to do needs, and far shorter than a run may take.
-const Patience = 90 * time.Second
+// twenty things to do needs, and far shorter than a run may take. In the long run all
+// stories are at their full size beside each other, under the race detector.
+var Patience = time.Duration(long.Scale(90, 900)) * time.Second
 
 // Next receives what must come, or fails the test. what completes the sentence
 // "waited in vain for". A closed channel gives the zero value at once. Call it from

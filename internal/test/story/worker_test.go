@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/pixels"
@@ -204,6 +206,7 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"another job's frame":   func(r *farmapi.FrameResult) { r.Frame = 2 },
 	}
 	each(t, func(t *testing.T, config app.Config) {
+		config.LeaseLife = time.Hour // nobody sends heartbeats
 		svc := start(t, config)
 		c, w := svc.caller(credit), svc.manualWorker()
 		job := c.start(1)
@@ -224,6 +227,53 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		}
 		c.fetch(c.await(job.JobID, client.StatusCompleted), 1)
 		svc.settledOnce(c, 1)
+	})
+}
+
+// openedFirst is a store in which the first frame to be opened is opened only after
+// before has run.
+type openedFirst struct {
+	blob.Store
+	before func()
+}
+
+func (s openedFirst) Open(ctx context.Context, key string) (blob.Reader, error) {
+	if strings.HasPrefix(key, "frames/") {
+		s.before()
+	}
+	return s.Store.Open(ctx, key)
+}
+
+// A worker that waits long for its answer sends the picture again. The service then
+// looks at one picture twice at the same time, and keeps it.
+func TestAPictureThatIsSentAgainBesideTheFirstIsKept(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.LeaseLife = time.Hour // nobody sends heartbeats
+		svc := open(t, config)
+		var w manualWorker
+		var got farmapi.LeaseReply
+		var again atomic.Bool
+		svc.app.Blobs = openedFirst{svc.app.Blobs, func() {
+			if again.CompareAndSwap(false, true) {
+				if err := w.deliver(t, got); err != nil {
+					t.Errorf("the picture that came second: %v", err)
+				}
+			}
+		}}
+		svc.serve()
+		c := svc.caller(credit)
+		w = svc.manualWorker()
+		job := c.start(2) // it is not packed before both deliveries are over
+		var err error
+		if got, err = w.lease(t.Context()); err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		if err := w.deliver(t, got); err != nil {
+			t.Errorf("the picture that came first: %v", err)
+		}
+		svc.worker(&painter{})
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 2)
+		svc.settledOnce(c, 2)
 	})
 }
 
