@@ -87,7 +87,7 @@ func (a *App) Serve(ctx context.Context) error {
 	defer stopServing()
 	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
-		Handler: a.front(serving, mux, errs, counter), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(serving, mux, errs, counter, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/plainjson"
 )
@@ -37,32 +39,48 @@ func (e *Errors) Handle(h Handler) http.Handler {
 // accepts HTML, otherwise the envelope of spec 7. The request id is the one in
 // the response's headers.
 //
-// An unknown error is logged here with its text, under the request id that the
+// A failure of ours is logged here with its cause, under the request id that the
 // caller gets. A request that a stop has cancelled becomes a 503 that asks the
 // caller to retry, whatever error its handler returned.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, ErrStopping) || errors.Is(context.Cause(r.Context()), ErrStopping) {
 		err = fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
 	}
+	if db.IsFull(err) {
+		err = fault.New(fault.Unavailable, "The service has no space left on a disk. Nothing was stored.").After(retryAfterFull).Wrap(err)
+	}
 	h := w.Header()
 	requestID := h.Get(fault.RequestIDHeader)
+	status, body := fault.Envelope(err, requestID)
 	// A cancelled request is not logged: its reader is gone, and its error is
 	// usually the cancellation itself.
-	if fault.Of(err) == fault.Internal && r.Context().Err() == nil { // a cancelled request has no reader
+	if status >= http.StatusInternalServerError && hasCause(err) && r.Context().Err() == nil {
 		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
 			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("error", err))
 	}
-	status, body := fault.Envelope(err, requestID)
 	fault.Headers(h, err)
 	h.Set("Cache-Control", "no-store")
-	if e.Page != nil && !isForPrograms(r.URL.Path) && AcceptsHTML(r.Header.Get("Accept")) {
-		e.Page(w, r, status, body)
-		return
+	if e.Page != nil && !isForPrograms(r.URL.Path) {
+		h.Add("Vary", "Accept")
+		if AcceptsHTML(r.Header.Get("Accept")) {
+			e.Page(w, r, status, body)
+			return
+		}
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// The status is out; a failed write means the caller is gone.
 	_ = plainjson.Write(w, body)
+}
+
+// retryAfterFull is when to retry while a disk is full: somebody has to make room.
+const retryAfterFull = 30 * time.Second
+
+// hasCause reports whether an error has more to say than its answer does. A refusal
+// that was decided on, such as not_accepting_jobs, has not.
+func hasCause(err error) bool {
+	f, known := errors.AsType[*fault.Error](err)
+	return !known || f.Code == fault.Internal || f.Unwrap() != nil
 }
 
 // AcceptsHTML reports whether an Accept header asks for a page. Browsers name

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,7 +52,13 @@ func TestAnUnknownErrorIsLoggedOnceAndToldByItsRequestID(t *testing.T) {
 func TestACauseIsNotToldAndTheHeadersOfAnErrorAre(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("store upload: %w", fault.New(fault.Unavailable, "Cannot store the file now.").Wrap(errors.New("disk sda1 is full")).After(1500*time.Millisecond))
-	w, _ := answerTo(t, httptest.NewRequest("GET", "/v1/thing", nil), err)
+	w, log := answerTo(t, httptest.NewRequest("GET", "/v1/thing", nil), err)
+	if strings.Count(log, "sda1") != 1 {
+		t.Errorf("the operator reads %q, not the cause", log)
+	}
+	if _, log := answerTo(t, httptest.NewRequest("GET", "/v1/thing", nil), fault.New(fault.NotAcceptingJobs, "Not now.")); log != "" {
+		t.Errorf("a refusal that was decided on is logged: %s", log)
+	}
 	if w.Code != 503 || strings.Contains(w.Body.String(), "sda1") || !strings.Contains(w.Body.String(), `"retry_after_seconds":1.5`) {
 		t.Errorf("answered %d %s", w.Code, w.Body)
 	}
@@ -99,5 +107,17 @@ func TestWhatAStopCutsOffIsToldToComeBack(t *testing.T) {
 	w, log := answerTo(t, httptest.NewRequestWithContext(ctx, "GET", "/v1/thing", nil), fmt.Errorf("read: %w", ctx.Err()))
 	if w.Code != 503 || w.Header().Get("Retry-After") != "1" || log != "" {
 		t.Errorf("answered %d %v, logged %q", w.Code, w.Header(), log)
+	}
+}
+
+func TestAFullDiskAsksTheCallerToRetry(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("store upload: %w", &fs.PathError{Op: "write", Path: "/data/blobs/x", Err: syscall.ENOSPC})
+	w, log := answerTo(t, httptest.NewRequest("POST", "/v1/uploads", nil), err)
+	if w.Code != 503 || w.Header().Get("Retry-After") != "30" || strings.Contains(w.Body.String(), "/data") || !strings.Contains(w.Body.String(), `"retryable":true`) {
+		t.Errorf("answered %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if strings.Count(log, "/data/blobs/x") != 1 {
+		t.Errorf("the operator reads %q", log)
 	}
 }

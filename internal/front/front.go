@@ -47,6 +47,9 @@ type Front struct {
 	// WriteStall is how long a caller may read nothing of a response before it
 	// is cut off; 0 means one minute.
 	WriteStall time.Duration
+	// HTTPS says that callers reach the service over https. Browsers then use
+	// nothing else.
+	HTTPS bool
 }
 
 // ServeHTTP implements http.Handler. It writes a response and a log line also
@@ -56,6 +59,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := requestIDOf(r)
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
+	out.body = trackBody(r)
 	// The route is looked up before it is served, because the log needs it for
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
@@ -66,6 +70,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.recovered(out, r, p)
 		}
 		out.finish()
+		defer out.drainRefused() // the log line does not wait for it
 		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
 			slog.String("request_id", requestID), slog.String("workspace", workspace()))
@@ -80,7 +85,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //
 // Errors: those of limit and checkText, route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
-	setNosniff(w.Header(), r.URL.Path)
+	f.setHeaders(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
 		allowAnyOrigin(w.Header())
 		if r.Method == http.MethodOptions {

@@ -33,7 +33,6 @@ func (f *Front) limit(h http.Header, r *http.Request) error {
 	}
 	d, err := f.Count(r.Context(), class, policy, ratelimit.Claim{Bearer: bearer(r), Session: session(r), Address: addressOf(r, f.TrustedHops)})
 	if err != nil {
-		f.Log.Error("cannot count a request", "error", err)
 		return fault.New(fault.Unavailable, "The database does not answer.").After(5 * time.Second).Wrap(err)
 	}
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, class, policy.PerMinute, policy.Burst))

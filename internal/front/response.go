@@ -32,6 +32,10 @@ type response struct {
 	status int
 	// bytes counts the body, for the log line.
 	bytes int64
+	// body is the request's; nil for none.
+	body *requestBody
+	// refused says that an error went out before the whole body was read.
+	refused bool
 }
 
 // newResponse wraps w; stall 0 means writeStall.
@@ -47,6 +51,10 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 && status >= http.StatusOK {
 		r.status = status
+		if status >= http.StatusBadRequest && r.body.mustDrain() {
+			r.refused = true
+			r.Header().Set("Connection", "close") // net/http then answers before it reads on
+		}
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -114,6 +122,14 @@ func (r *response) FlushError() error {
 func (r *response) finish() {
 	r.begin()
 	r.moveDeadline()
+}
+
+// drainRefused sends a refusal and then reads on what the caller still sends of the
+// body, so that plain clients can read it.
+func (r *response) drainRefused() {
+	if r.refused && r.control.Flush() == nil {
+		r.body.drain(r.control)
+	}
 }
 
 // begin records the status that net/http writes for a handler that sets none.

@@ -129,6 +129,13 @@ func (w *world) ask(op operation, k kind, secret string, elsewhere bool) (outcom
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	// A shared cache must not keep what one credential may see.
+	if cache := res.Header.Get("Cache-Control"); k != "" && len(op.takes) > 0 && !strings.Contains(cache, "no-store") && !strings.Contains(cache, "private") {
+		w.t.Errorf("%s %s with a credential: Cache-Control is %q", op.method, op.path, cache)
+	}
+	if res.Header.Get("X-Content-Type-Options") != "nosniff" {
+		w.t.Errorf("%s %s: browsers may guess the type", op.method, op.path)
+	}
 	o := outcome{status: res.StatusCode}
 	if o.status >= 400 {
 		var refusal fault.Body

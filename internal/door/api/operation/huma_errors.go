@@ -148,6 +148,10 @@ func newError(ctx huma.Context, status int, message string, errs ...error) huma.
 	return refused{err}
 }
 
+// humaReadFailed is huma's message for a body that cannot be read. huma calls it a
+// failure of the server; a line that is cut, or a chunk that is none, is the caller's.
+const humaReadFailed = "cannot read request body"
+
 // errorOf returns what huma found as a fault error. A handler's own fault error
 // goes first; then huma's statuses are mapped; the rest is invalid_request with
 // a detail for each member.
@@ -164,6 +168,8 @@ func errorOf(operationID string, status int, message string, errs []error) error
 		return fault.New(fault.UnsupportedMedia, "This route takes application/json.")
 	case status == http.StatusNotAcceptable:
 		return fault.New(fault.InvalidRequest, "This route answers with application/json only.")
+	case message == humaReadFailed:
+		return fault.New(fault.InvalidRequest, "The body breaks off or is malformed.").Wrap(errors.Join(errs...))
 	case status >= http.StatusInternalServerError:
 		return errors.Join(errs...)
 	}

@@ -1,0 +1,62 @@
+package front
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// drainTime and drainBytes bound what is read of a body after its refusal. Most
+	// clients send a whole request before they read the answer: if the connection
+	// closes while they send, they report a reset and never see why they were refused.
+	drainTime  = time.Second
+	drainBytes = 8 << 20
+	// drainedByServer is the largest rest of a body that net/http reads by itself
+	// before it answers, in bytes. The connection then stays open for more requests.
+	drainedByServer = 256 << 10
+)
+
+// requestBody knows whether a request's body was read to its end.
+type requestBody struct {
+	io.ReadCloser
+	left  int64 // bytes still to come; negative while the length is unknown
+	begun bool
+	ended bool // by its end or by an error
+	// expects100 says that the caller waits for a 100 before it sends the body.
+	expects100 bool
+}
+
+// trackBody replaces the body of r by one that knows what was read of it. It returns
+// nil for a request without a body.
+func trackBody(r *http.Request) *requestBody {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil
+	}
+	b := &requestBody{ReadCloser: r.Body, left: r.ContentLength, expects100: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
+	r.Body = b
+	return b
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.begun = true
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	b.ended = b.ended || err != nil
+	return n, err
+}
+
+// mustDrain reports whether the caller may still be sending more than net/http reads.
+// A caller that waits for a 100 has sent nothing and reads the refusal at once.
+func (b *requestBody) mustDrain() bool {
+	return b != nil && !b.ended && (b.left < 0 || b.left > drainedByServer) && (b.begun || !b.expects100)
+}
+
+// drain reads on what a refused caller sends, within the bounds. The answer is out by
+// then, and the connection closes behind it: net/http closes its own half first.
+func (b *requestBody) drain(control *http.ResponseController) {
+	// Where deadlines are not supported, the bytes are the bound.
+	_ = control.SetReadDeadline(time.Now().Add(drainTime))
+	_, _ = io.CopyN(io.Discard, b.ReadCloser, drainBytes) // how it ends does not matter
+}
