@@ -102,7 +102,7 @@ func (in *Intake) Receive(ctx context.Context, workspaceID string, f File) (*Rec
 func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f File) (*Received, error) {
 	name, err := CleanName(f.Name)
 	if err != nil {
-		return nil, err
+		return nil, sizeFirst(f.Body, err)
 	}
 	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name, place: &place{}}
 	// The key is not the upload's id: several files may arrive for one id at once, and
@@ -150,10 +150,14 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 		source.blob = r.blob
 	}
 	facts, err := blendfile.Inspect(source, blendfile.Options{})
-	if err == nil {
-		// The facts may be complete before the file is.
-		_, err = io.Copy(io.Discard, source)
+	if err != nil {
+		// What is refused is not kept, and takes no room.
+		source.blob, source.take = io.Discard, func(int) error { return nil }
 	}
+	// The facts, or what is wrong with them, may be known before the file ends. What is
+	// too large is refused for that, whatever it holds, and a caller that sends a whole
+	// file before it reads the answer gets one.
+	_, _ = io.Copy(io.Discard, source) // an error is source.err
 	if source.err != nil {
 		return source.err // the cause, whatever blendfile made of it
 	}
@@ -166,6 +170,16 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 	}
 	r.scene = sceneOf(facts)
 	return nil
+}
+
+// sizeFirst reads a file that is refused for err, and keeps nothing of it. A file that
+// is too large gets that error instead.
+func sizeFirst(body io.Reader, err error) error {
+	n, _ := io.Copy(io.Discard, io.LimitReader(body, contract.MaxUploadBytes+1)) // a body that breaks off has no reader
+	if n > contract.MaxUploadBytes {
+		return TooLarge()
+	}
+	return err
 }
 
 // Filename is the cleaned file name.
