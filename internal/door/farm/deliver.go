@@ -41,6 +41,11 @@ const (
 	mostSwitched = 20
 	// mostRenderTime is the longest render time of one frame that is believed.
 	mostRenderTime = 30 * 24 * time.Hour
+	// mostAttempts is above the number of attempts that any frame can have. The
+	// attempt becomes part of a blob's key.
+	mostAttempts = 1 << 31
+	// longestSide is the longest side of a picture that Blender renders, in pixels.
+	longestSide = 65536
 )
 
 // deliver stores a picture, compares it with its description, and reports it to
@@ -63,6 +68,9 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err != nil {
 		return nil, err
 	}
+	if err := checkMeta(meta); err != nil {
+		return nil, err
+	}
 	p := frames.Picture{
 		Picture: framecheck.Picture{
 			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
@@ -76,9 +84,6 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
-	}
-	if err := checkMeta(meta); err != nil {
-		return nil, err
 	}
 	if err := s.store(ctx, p, file); err != nil {
 		return nil, err
@@ -126,8 +131,10 @@ func checkMeta(meta farmapi.FrameResult) error {
 		return fault.Field("body.meta.file", "is not the name of this frame")
 	case meta.SizeBytes < 1 || meta.SizeBytes > maxFrameSize:
 		return fault.Field("body.meta.size_bytes", "must be 1 to %d", int64(maxFrameSize))
-	case meta.Width < 1 || meta.Height < 1:
-		return fault.Field("body.meta.width", "and height must be 1 or more")
+	case meta.Attempt < 1 || meta.Attempt > mostAttempts:
+		return fault.Field("body.meta.attempt", "must be 1 to %d", int64(mostAttempts))
+	case min(meta.Width, meta.Height) < 1 || max(meta.Width, meta.Height) > longestSide:
+		return fault.Field("body.meta.width", "and height must be 1 to %d", longestSide)
 	case meta.Device != "GPU" && meta.Device != "CPU":
 		return fault.Field("body.meta.device", "must be GPU or CPU")
 	case !digest.Is(meta.SHA256) || !digest.Is(meta.PixelSHA256):
@@ -155,6 +162,9 @@ func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) er
 	defer w.Abort()
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
+	if db.IsFull(err) {
+		return fmt.Errorf("store frame: %w", err) // the worker keeps the picture and sends it again
+	}
 	if err != nil {
 		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
 	}

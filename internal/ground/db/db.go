@@ -25,6 +25,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"svc.example/internal/ground/db/query"
@@ -329,6 +330,12 @@ func Optional[T comparable](value T) *T {
 		return nil
 	}
 	return &value
+}
+
+// IsFull reports whether err says that a disk is full: the database's, or the one that
+// files go to. The work can be repeated once there is space.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || sqliteFull(err) || postgresFull(err)
 }
 
 // IsNotFound reports whether err means that a query found no row.

@@ -118,6 +118,11 @@ func (e *postgresEngine) again(err error) bool {
 	return ok && (pe.Code == "40001" || pe.Code == "40P01") // serialization failure, deadlock
 }
 
+func postgresFull(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "53100" // disk_full
+}
+
 func (e *postgresEngine) close() error {
 	e.pool.Close()
 	return nil

@@ -153,4 +153,9 @@ func busy(err error) bool {
 	return ok && se.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
+func sqliteFull(err error) bool {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	return ok && se.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
 func (e *sqliteEngine) close() error { return errors.Join(e.writes.Close(), e.reads.Close()) }

@@ -86,6 +86,9 @@ func occupy(ctx context.Context, slots chan<- struct{}) (n int) {
 	return n
 }
 
+// pauseWhenFull is how long work waits for space on a disk before it is tried again.
+const pauseWhenFull = 30 * time.Second
+
 // claim claims up to n items; if there are none it returns how long to sleep. Each claim
 // uses its own holder name: an item that was dropped and added again counts its attempts
 // from 1, and a report of its earlier claim must not count for the new one.
@@ -132,6 +135,10 @@ func (r Runner) work(ctx context.Context, l Lease) {
 	err := r.DB.Write(reportCtx, func(tx *db.Tx) (err error) {
 		if ctx.Err() != nil {
 			return Release(reportCtx, tx, l.Ref(), r.Queue.Name)
+		}
+		if db.IsFull(failed) {
+			// A full disk is no failure of the work: it waits, however long.
+			return Reschedule(reportCtx, tx, l.Ref(), r.Queue.Name, tx.Time().Add(pauseWhenFull))
 		}
 		dead, err = r.Queue.Fail(reportCtx, tx, l, "", failed.Error())
 		return err

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -157,7 +160,7 @@ func TestWorkThatNeverSucceedsBecomesADeadLetter(t *testing.T) {
 			DB: e.DB, Queue: lease.Queue{Name: "frame", Life: life, MaxFailures: 2}, Holder: "runner", Log: slog.New(slog.DiscardHandler),
 			Work: func(_ context.Context, l lease.Lease) error {
 				tries <- l.Attempt
-				return errors.New("the disk is full")
+				return errors.New("the address does not exist")
 			},
 		}
 		e.add("JOB-1", 1)
@@ -174,8 +177,43 @@ func TestWorkThatNeverSucceedsBecomesADeadLetter(t *testing.T) {
 		}
 		cancel()
 		wg.Wait()
-		if len(tries) != 0 || dead[0].Reason != "the disk is full" || dead[0].Failures != 2 {
+		if len(tries) != 0 || dead[0].Reason != "the address does not exist" || dead[0].Failures != 2 {
 			t.Errorf("%d more tries, %+v", len(tries), dead)
 		}
+	})
+}
+
+// Nobody's work is at fault when a disk is full: it waits, and is no nearer to its end.
+func TestAFullDiskIsNoFailureOfTheWork(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, e engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan lease.Lease, 1)
+		runner := lease.Runner{
+			DB: e.DB, Queue: lease.Queue{Name: "frame", Life: life, MaxFailures: 1}, Holder: "runner", Log: slog.New(slog.DiscardHandler),
+			Work: func(ctx context.Context, l lease.Lease) error {
+				if l.Attempt == 1 {
+					return fmt.Errorf("pack JOB-1: %w", &fs.PathError{Op: "write", Path: "blob-1", Err: syscall.ENOSPC})
+				}
+				done <- l
+				return e.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
+			},
+		}
+		e.add("JOB-1", 1)
+		changed, stop := e.Listen(lease.Topic("frame"))
+		defer stop()
+		var wg sync.WaitGroup
+		wg.Go(func() { runner.Run(ctx) })
+		await.Next(t, changed, "the work to wait again")
+		if dead := e.dead(); len(dead) != 0 {
+			t.Errorf("it became a dead letter: %+v", dead)
+		}
+		e.pass(time.Minute)
+		if l := await.Next(t, done, "the second attempt"); l.Failures != 0 {
+			t.Errorf("it failed %d times", l.Failures)
+		}
+		cancel()
+		wg.Wait()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -204,6 +205,13 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"switches without end":  func(r *farmapi.FrameResult) { r.Switched = slices.Repeat([]string{"denoise_off"}, 1000) },
 		"another frame's name":  func(r *farmapi.FrameResult) { r.File = "frame_0002.png" },
 		"another job's frame":   func(r *farmapi.FrameResult) { r.Frame = 2 },
+		"no attempt":            func(r *farmapi.FrameResult) { r.Attempt = 0 },
+		"an attempt below zero": func(r *farmapi.FrameResult) { r.Attempt = -1 },
+		"an endless attempt":    func(r *farmapi.FrameResult) { r.Attempt = math.MaxInt },
+		"a picture of 0 by 0":   func(r *farmapi.FrameResult) { r.Width, r.Height = 0, 0 },
+		"a height below zero":   func(r *farmapi.FrameResult) { r.Height = -r.Height },
+		"an endless width":      func(r *farmapi.FrameResult) { r.Width = math.MaxInt },
+		"a size below zero":     func(r *farmapi.FrameResult) { r.SizeBytes = -1 },
 	}
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = time.Hour // nobody sends heartbeats
@@ -220,6 +228,19 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 			refusal, ok := errors.AsType[*farmapi.Error](w.Deliver(t.Context(), result, bytes.NewReader(picture)))
 			if !ok || refusal.Code != "invalid_request" {
 				t.Errorf("%s: %v, want invalid_request", name, refusal)
+			}
+		}
+		for _, attempt := range []int{0, -1, math.MinInt, math.MaxInt} {
+			held := farmapi.Held{LeaseID: got.Leases[0].LeaseID, Attempt: attempt, Progress: 1}
+			wantLeaseLost(t, w.Fail(t.Context(), farmapi.FailRequest{
+				WorkerID: w.id, LeaseID: held.LeaseID, Attempt: attempt, Code: "out_of_memory", Message: "I lie", Final: true,
+			}))
+			beat, err := w.Heartbeat(t.Context(), farmapi.HeartbeatRequest{WorkerID: w.id, Leases: []farmapi.Held{held}})
+			if err != nil || !slices.Equal(beat.Lost, []string{held.LeaseID}) {
+				t.Errorf("a heartbeat of attempt %d: %+v, %v", attempt, beat, err)
+			}
+			if err := w.Release(t.Context(), farmapi.ReleaseRequest{WorkerID: w.id, Leases: []farmapi.Held{held}}); err != nil {
+				t.Errorf("a release of attempt %d: %v", attempt, err)
 			}
 		}
 		if err := w.deliver(t, got); err != nil {
