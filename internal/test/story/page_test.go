@@ -105,10 +105,10 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 
 	// A dishonest server in between changes one thing each.
 	for name, change := range map[string]struct{ old, new, words string }{
-		"shown price":   {`<span data-is="charged_cents">2`, `<span data-is="charged_cents">1`, "shows another charged_cents"},
-		"shown hash":    {`<code data-is="artifact.sha256">`, `<code data-is="artifact.sha256">0`, "shows another artifact.sha256"},
+		"shown price":   {`<span data-is="charged_cents">2`, `<span data-is="charged_cents">1`, "charged_cents that differs"},
+		"shown hash":    {`<code data-is="artifact.sha256">`, `<code data-is="artifact.sha256">0`, "artifact.sha256 that differs"},
 		"signature":     {`"sig":"`, `"sig":"AAAA`, "signature does not match"},
-		"published key": {`"key_id":"`, `"key_id":"0`, "not the one of its id"},
+		"published key": {`"key_id":"`, `"key_id":"0`, "does not match its id"},
 		"checkpoint":    {`/log\n3\n`, `/log\n4\n`, "not signed by a published key"},
 		"path":          {p.proof.InclusionProof[0], "AAAA" + p.proof.InclusionProof[0][4:], "does not lead to the root"},
 		"index":         {`"log_index":2,"inclusion_proof"`, `"log_index":1,"inclusion_proof"`, "another leaf"},
