@@ -211,7 +211,6 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"a picture of 0 by 0":   func(r *farmapi.FrameResult) { r.Width, r.Height = 0, 0 },
 		"a height below zero":   func(r *farmapi.FrameResult) { r.Height = -r.Height },
 		"an endless width":      func(r *farmapi.FrameResult) { r.Width = math.MaxInt },
-		"a size below zero":     func(r *farmapi.FrameResult) { r.SizeBytes = -1 },
 	}
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = time.Hour // nobody sends heartbeats
