@@ -77,6 +77,7 @@ func (a *App) Serve(ctx context.Context) error {
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
+	open := &identity.OpenRequests{DB: a.DB, Log: a.Config.Log}
 
 	// One context for each step of a stop. None of them descends from ctx,
 	// whose end begins the stop but must not cancel what is to finish in order.
@@ -87,13 +88,13 @@ func (a *App) Serve(ctx context.Context) error {
 	defer stopServing()
 	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
-		Handler: a.front(serving, mux, errs, counter, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
 	var background sync.WaitGroup
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	for _, run := range a.background(p, in, workers, counter) {
+	for _, run := range a.background(p, in, workers, counter, open) {
 		background.Go(func() { run(work) })
 	}
 	worked := make(chan error, 1)
@@ -131,7 +132,7 @@ func (a *App) Serve(ctx context.Context) error {
 // background returns the work that no request waits for. Each function runs
 // until its context ends. New background work belongs in this list and nowhere
 // else, so that a stop can wait for it.
-func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter) []func(context.Context) {
+func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter, open *identity.OpenRequests) []func(context.Context) {
 	queues := a.queues(p)
 	return []func(context.Context){
 		a.runner(queues[job.PackageQueue], packParallel, p.artifacts.Package).Run,
@@ -142,6 +143,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		counter.Run,
+		open.Run,
 		a.reaper(queues),
 		a.sweeper(p.artifacts),
 	}

@@ -60,11 +60,11 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 }
 
 // front makes what every request passes on its way to a handler.
-func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, https bool) *front.Front {
+func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *identity.OpenRequests, https bool) *front.Front {
 	return &front.Front{
 		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
-		Serving: serving, WriteStall: a.Config.WriteStall, HTTPS: https,
+		Serving: serving, Follow: open.Follow, WriteStall: a.Config.WriteStall, HTTPS: https,
 	}
 }
 

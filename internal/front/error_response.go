@@ -1,7 +1,6 @@
 package front
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -40,12 +39,10 @@ func (e *Errors) Handle(h Handler) http.Handler {
 // the response's headers.
 //
 // A failure of ours is logged here with its cause, under the request id that the
-// caller gets. A request that a stop has cancelled becomes a 503 that asks the
-// caller to retry, whatever error its handler returned.
+// caller gets. What a stop or the end of its credential has cancelled is
+// answered with that reason, whatever error its handler returned.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, ErrStopping) || errors.Is(context.Cause(r.Context()), ErrStopping) {
-		err = fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
-	}
+	err = EndReason(r.Context(), err)
 	if db.IsFull(err) {
 		err = fault.New(fault.Unavailable, "The service has no space left on a disk. Nothing was stored.").After(retryAfterFull).Wrap(err)
 	}

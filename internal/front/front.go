@@ -41,6 +41,9 @@ type Front struct {
 	// Rate is the policy of the API, FarmRate that of the workers' API. The
 	// zero Policy lets every request pass.
 	Rate, FarmRate ratelimit.Policy
+	// Follow follows a request until done, and calls end when its credential has
+	// ended: see identity.OpenRequests. nil follows none.
+	Follow func(ctx context.Context, end func(cause error)) (followed context.Context, done func())
 	// TrustedHops is how many proxies in front of the service are trusted to
 	// name the caller in X-Forwarded-For; 0 trusts none.
 	TrustedHops int
@@ -64,7 +67,15 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
 	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if f.Follow != nil {
+		followed, done := f.Follow(ctx, func(cause error) { end(cause); out.cut() })
+		defer done()
+		ctx = followed
+	}
 	r = r.WithContext(ctx)
+	r.Body = body{r.Body, ctx}
 	defer func() {
 		if p := recover(); p != nil {
 			f.recovered(out, r, p)

@@ -2,9 +2,11 @@ package front
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"math"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -28,6 +30,11 @@ type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	// mu orders cut, which another goroutine calls, and the deadlines.
+	mu sync.Mutex
+	// ended says that the request has been ended, broken that nothing more of
+	// the response goes out.
+	ended, broken bool
 	// status is 0 until the response begins.
 	status int
 	// bytes counts the body, for the log line.
@@ -49,12 +56,12 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // WriteHeader records the first final status. Informational ones (1xx) come
 // before it.
 func (r *response) WriteHeader(status int) {
-	if r.status == 0 && status >= http.StatusOK {
-		r.status = status
-		if status >= http.StatusBadRequest && r.body.mustDrain() {
+	if status >= http.StatusOK {
+		if r.status == 0 && status >= http.StatusBadRequest && r.body.mustDrain() {
 			r.refused = true
 			r.Header().Set("Connection", "close") // net/http then answers before it reads on
 		}
+		r.begin(status)
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -62,10 +69,12 @@ func (r *response) WriteHeader(status int) {
 // Write writes p in chunks, each with a deadline of its own. An empty p is
 // passed on as well, since it sends the headers.
 func (r *response) Write(p []byte) (n int, err error) {
-	r.begin()
+	r.begin(http.StatusOK)
 	for first := true; first || len(p) > 0; first = false {
 		piece := p[:min(len(p), writeChunk)]
-		r.moveDeadline()
+		if err := r.moveDeadline(); err != nil {
+			return n, err
+		}
 		m, err := r.ResponseWriter.Write(piece)
 		n += m
 		r.bytes += int64(m)
@@ -84,7 +93,7 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 	if !ok {
 		return io.Copy(writerOnly{r}, src)
 	}
-	r.begin()
+	r.begin(http.StatusOK)
 	rest, limited := src.(*io.LimitedReader)
 	if !limited {
 		rest = &io.LimitedReader{R: src, N: math.MaxInt64}
@@ -93,7 +102,9 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 		// net/http uses sendfile for a file in one LimitedReader, not in two.
 		piece := io.LimitedReader{R: rest.R, N: min(rest.N, writeChunk)}
 		want := piece.N
-		r.moveDeadline()
+		if err := r.moveDeadline(); err != nil {
+			return n, err
+		}
 		m, err := connection.ReadFrom(&piece)
 		n += m
 		r.bytes += m
@@ -112,16 +123,21 @@ type writerOnly struct{ io.Writer }
 // FlushError sends what is buffered. http.ResponseController finds it by its
 // name.
 func (r *response) FlushError() error {
-	r.begin()
-	r.moveDeadline()
+	r.begin(http.StatusOK)
+	if err := r.moveDeadline(); err != nil {
+		return err
+	}
 	return r.control.Flush()
 }
 
 // finish gives net/http time to send what is still buffered. Without it the
 // last chunk would be written under the deadline of an earlier one.
 func (r *response) finish() {
-	r.begin()
-	r.moveDeadline()
+	r.begin(http.StatusOK)
+	_ = r.moveDeadline() // what was cut off stays so
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true // a cut that comes now would hit the connection's next request
 }
 
 // drainRefused sends a refusal and then reads on what the caller still sends of the
@@ -132,9 +148,43 @@ func (r *response) drainRefused() {
 	}
 }
 
-// begin records the status that net/http writes for a handler that sets none.
-func (r *response) begin() { r.status = cmp.Or(r.status, http.StatusOK) }
+// begin records the first status; 200 is what net/http writes for a handler
+// that sets none.
+func (r *response) begin(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = cmp.Or(r.status, status)
+}
+
+// errCut is why nothing more of a response goes out.
+var errCut = errors.New("the response was cut off: its request has been ended")
 
 // moveDeadline sets the deadline of the next chunk. Where deadlines are not
-// supported, TCP alone finds out that the caller is gone.
-func (r *response) moveDeadline() { _ = r.control.SetWriteDeadline(time.Now().Add(r.stall)) }
+// supported, TCP alone finds out that the caller is gone. Of a response that
+// begins after the end of its request one chunk goes out, which holds every
+// error. Errors: errCut.
+func (r *response) moveDeadline() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = r.broken || (r.ended && r.bytes >= writeChunk)
+	if r.broken {
+		return errCut
+	}
+	_ = r.control.SetWriteDeadline(time.Now().Add(r.stall))
+	return nil
+}
+
+// cut ends the response where it is, also while it waits for a slow reader.
+// One that has not begun may still say why.
+func (r *response) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	r.ended = true
+	if r.status != 0 {
+		r.broken = true
+		_ = r.control.SetWriteDeadline(time.Unix(1, 0)) // a write that waits fails
+	}
+}

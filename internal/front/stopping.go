@@ -3,13 +3,45 @@ package front
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
 )
 
 // ErrStopping is the cause by which waits end when a stop begins, and by which
 // requests are cancelled that still run when the stop timeout is over. Its
 // response is a 503 that asks the caller to retry.
 var ErrStopping = errors.New("the service is stopping")
+
+// EndReason returns why a request was ended while it ran, as what its caller is told: that
+// the service stops, or that the credential has ended. Otherwise it returns err, with which
+// the handler of the request failed.
+func EndReason(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, ErrStopping), errors.Is(cause, ErrStopping):
+		return fault.New(fault.Unavailable, "The service is stopping.").After(retryAfterStop)
+	case errors.Is(cause, identity.ErrEnded):
+		return cause
+	}
+	return err
+}
+
+// body is a request's body. It breaks off when the credential of the request has ended, so
+// that an upload does not outlive it.
+type body struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+// Read implements io.Reader. Errors: identity.ErrEnded.
+func (b body) Read(p []byte) (int, error) {
+	if cause := context.Cause(b.ctx); errors.Is(cause, identity.ErrEnded) {
+		return 0, cause
+	}
+	return b.ReadCloser.Read(p)
+}
 
 // retryAfterStop is when a caller should retry. By then another process
 // listens, or a proxy knows that none does.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
@@ -120,6 +121,7 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 		}
 		out, err := handle(ctx, in)
 		if err != nil {
+			err = front.EndReason(ctx, err)
 			s.report(ctx, t.name, err)
 			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
 		}

@@ -3,11 +3,13 @@ package story_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/await"
 	"svc.example/internal/work/identity"
 )
 
@@ -196,6 +199,51 @@ func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
 		for _, door := range doors {
 			_, err := newClient(t, door, c.agent.Secret).Job(patient(t), job.JobID)
 			wantRefusal(t, err, http.StatusUnauthorized, "unauthenticated")
+		}
+	})
+}
+
+// TestARevokedKeyEndsWhatItHasOpen revokes the keys of a worker that waits for frames and
+// of a caller that watches a job, while both wait in silence.
+func TestARevokedKeyEndsWhatItHasOpen(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c := svc.caller(credit)
+		job := c.start(1)
+		node := svc.nodeKey()
+		worker := farmapi.NewClient(svc.url, node.Secret)
+		registered, err := worker.Register(patient(t), farmapi.RegisterRequest{Name: "revoked", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := farmapi.LeaseRequest{WorkerID: registered.WorkerID, Max: 1, WaitSeconds: 60}
+		if got, err := worker.Lease(patient(t), wait); err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		polled, watched, begun := make(chan error, 1), make(chan struct{}), make(chan struct{})
+		go func() {
+			_, err := worker.Lease(context.WithoutCancel(t.Context()), wait)
+			polled <- err
+		}()
+		go func() {
+			defer close(watched)
+			first := sync.OnceFunc(func() { close(begun) })
+			c.listen(svc.url, job.JobID, "", func(streamEvent) bool { first(); return false })
+		}()
+		await.Next(t, begun, "the first event")
+		svc.write(func(ctx context.Context, tx *db.Tx) error {
+			if err := identity.Revoke(ctx, tx, node.KeyID); err != nil {
+				return err
+			}
+			return identity.Revoke(ctx, tx, c.account.KeyID)
+		})
+		revoked := time.Now()
+		if refusal, ok := errors.AsType[*farmapi.Error](await.Next(t, polled, "the end of the poll")); !ok || refusal.Status != http.StatusUnauthorized {
+			t.Errorf("the poll ended with %v", refusal)
+		}
+		await.Next(t, watched, "the end of the stream")
+		if took := time.Since(revoked); took > 5*time.Second {
+			t.Errorf("they ended %s after their keys", took)
 		}
 	})
 }

@@ -41,9 +41,13 @@ const touchEvery = time.Minute
 
 // keyState is what every kind of key's row says about its use, in microseconds; 0 means
 // never.
-type keyState struct{ revokedAt, lastUsedAt int64 }
+type keyState struct {
+	keyID                 string
+	revokedAt, lastUsedAt int64
+}
 
-// authenticate finds the key of the header's secret and records its use. An unknown and
+// authenticate finds the key of the header's secret, records its use, and ties the request
+// of ctx to it (OpenRequests). An unknown and
 // a revoked key get the same answer. find runs as a single statement and nothing is
 // cached, so a revocation counts from the next request on. touch runs in a transaction
 // of its own and changes the row only if it is still older, so that concurrent requests
@@ -55,6 +59,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	if err != nil {
 		return err
 	}
+	var key keyState
 	var stale bool
 	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := find(ctx, tx, hash(secret))
@@ -64,11 +69,15 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 		if err != nil {
 			return fmt.Errorf("look up key: %w", err)
 		}
-		stale = tx.Now-s.lastUsedAt > touchEvery.Microseconds()
+		key, stale = s, tx.Now-s.lastUsedAt > touchEvery.Microseconds()
 		return nil
 	})
-	if err != nil || !stale {
+	if err != nil {
 		return err
+	}
+	hold(ctx, key.keyID)
+	if !stale {
+		return nil
 	}
 	if err := d.Write(ctx, touch); err != nil {
 		return fmt.Errorf("record the key's use: %w", err)
@@ -82,7 +91,7 @@ func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
-		return keyState{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -95,7 +104,7 @@ func Account(ctx context.Context, d *db.DB, header string) (p Principal, err err
 	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
-		return keyState{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -108,7 +117,7 @@ func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error)
 	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.NodeKeyBySecret(ctx, secret)
 		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
-		return keyState{row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
 	})

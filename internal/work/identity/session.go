@@ -84,6 +84,9 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		p = Principal{row.WorkspaceID, Credential{Kind: SessionCredential, Email: row.Email}, AllScopes(), nil}
 		return nil
 	})
+	if err == nil {
+		hold(ctx, hash(token))
+	}
 	return p, err
 }
 

@@ -127,3 +127,14 @@ WHERE l.issuer = @issuer AND l.subject = @subject;
 -- name: LoginCreate :exec
 INSERT INTO person_login (issuer, subject, person_id, created_at) VALUES (@issuer, @subject, @person_id, @created_at)
 ON CONFLICT (issuer, subject) DO NOTHING;
+
+-- name: CredentialsAlive :many
+-- Of ids, a JSON array of key ids and of hashes of session tokens, those that still open
+-- something.
+WITH asked AS (
+  SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json)) AS id
+)
+SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
+UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0
+UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
+UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(@now AS bigint);

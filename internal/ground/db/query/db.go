@@ -255,6 +255,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentUnstartedStmt, err = db.PrepareContext(ctx, contentUnstarted); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentUnstarted: %w", err)
 	}
+	if q.credentialsAliveStmt, err = db.PrepareContext(ctx, credentialsAlive); err != nil {
+		return nil, fmt.Errorf("error preparing query CredentialsAlive: %w", err)
+	}
 	if q.deadLetterAddStmt, err = db.PrepareContext(ctx, deadLetterAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterAdd: %w", err)
 	}
@@ -1261,6 +1264,11 @@ func (q *Queries) Close() error {
 	if q.contentUnstartedStmt != nil {
 		if cerr := q.contentUnstartedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentUnstartedStmt: %w", cerr)
+		}
+	}
+	if q.credentialsAliveStmt != nil {
+		if cerr := q.credentialsAliveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing credentialsAliveStmt: %w", cerr)
 		}
 	}
 	if q.deadLetterAddStmt != nil {
@@ -2409,6 +2417,7 @@ type Queries struct {
 	contentOfProjectStmt            *sql.Stmt
 	contentRemoveUnusedStmt         *sql.Stmt
 	contentUnstartedStmt            *sql.Stmt
+	credentialsAliveStmt            *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
 	deadLetterDeleteStmt            *sql.Stmt
@@ -2698,6 +2707,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentOfProjectStmt:            q.contentOfProjectStmt,
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
 		contentUnstartedStmt:            q.contentUnstartedStmt,
+		credentialsAliveStmt:            q.credentialsAliveStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
 		deadLetterDeleteStmt:            q.deadLetterDeleteStmt,

@@ -318,6 +318,46 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 	return items, nil
 }
 
+const credentialsAlive = `-- name: CredentialsAlive :many
+WITH asked AS (
+  SELECT json_array_elements_text(CAST(CAST($1 AS text) AS json)) AS id
+)
+SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
+UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0
+UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
+UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST($2 AS bigint)
+`
+
+type CredentialsAliveParams struct {
+	Ids string
+	Now int64
+}
+
+// Of ids, a JSON array of key ids and of hashes of session tokens, those that still open
+// something.
+func (q *Queries) CredentialsAlive(ctx context.Context, arg CredentialsAliveParams) ([]string, error) {
+	rows, err := q.query(ctx, q.credentialsAliveStmt, credentialsAlive, arg.Ids, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var key_id string
+		if err := rows.Scan(&key_id); err != nil {
+			return nil, err
+		}
+		items = append(items, key_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const loginCreate = `-- name: LoginCreate :exec
 INSERT INTO person_login (issuer, subject, person_id, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (issuer, subject) DO NOTHING

@@ -1,0 +1,165 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// ErrEnded is why a request ends whose credential has ended while it ran. It is
+// unauthenticated, as the next request with that credential is.
+var ErrEnded error = fault.New(fault.Unauthenticated, "The key was revoked, or the session has ended, while the request ran.")
+
+// lookEvery is how often a process looks for credentials that have ended. A request is
+// ended at the second look that finds its credential gone: 1.5 to 3 s after the
+// revocation. The pause lets a request answer that revokes its own credential, as signing
+// out does.
+const lookEvery = 1500 * time.Millisecond
+
+// lookMost is how many credentials one statement asks for.
+const lookMost = 500
+
+// OpenRequests holds the authenticated requests that this process has open, by their
+// credential, and ends those whose credential has ended: revoked by any process, signed
+// out, or expired. Long polls, event streams and downloads would otherwise outlive it.
+//
+// It asks the database instead of waiting for a word of the process that revokes, so that
+// no word can get lost. That is one statement at a look, whatever the number of requests,
+// and none while there are none. Its memory is bounded by the open connections. It is
+// safe for concurrent use.
+type OpenRequests struct {
+	DB  *db.DB
+	Log *slog.Logger
+
+	mu   sync.Mutex
+	held map[string]*heldCredential // by key id, or by the hash of a session's token
+}
+
+// heldCredential is a credential with open requests. OpenRequests.mu guards it.
+type heldCredential struct {
+	requests map[*openRequest]struct{}
+	gone     bool // the last look did not find it
+}
+
+// openRequest is one request; OpenRequests.mu guards credential.
+type openRequest struct {
+	of         *OpenRequests
+	credential string // "" before authentication
+	end        func(cause error)
+}
+
+type openKey struct{}
+
+// Follow returns the context by which authentication ties a request to its credential. end
+// is called with ErrEnded when the credential has ended, perhaps more than once, and must
+// not block. Call done when the request is over.
+func (o *OpenRequests) Follow(ctx context.Context, end func(cause error)) (followed context.Context, done func()) {
+	r := &openRequest{of: o, end: end}
+	return context.WithValue(ctx, openKey{}, r), func() { o.move(r, "") }
+}
+
+// hold ties the request of ctx to the credential that it has authenticated with. Without a
+// request in ctx it does nothing.
+func hold(ctx context.Context, credential string) {
+	if r, ok := ctx.Value(openKey{}).(*openRequest); ok {
+		r.of.move(r, credential)
+	}
+}
+
+// move ties a request to another credential; "" is none.
+func (o *OpenRequests) move(r *openRequest, credential string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c := o.held[r.credential]; c != nil {
+		delete(c.requests, r)
+		if len(c.requests) == 0 {
+			delete(o.held, r.credential)
+		}
+	}
+	r.credential = credential
+	if credential == "" {
+		return
+	}
+	c := o.held[credential]
+	if c == nil {
+		c = &heldCredential{requests: map[*openRequest]struct{}{}}
+		if o.held == nil {
+			o.held = map[string]*heldCredential{}
+		}
+		o.held[credential] = c
+	}
+	c.requests[r] = struct{}{}
+}
+
+// Run ends requests whose credential has ended, until ctx ends. Exactly one call runs per
+// process. An error only delays: the next look asks again.
+func (o *OpenRequests) Run(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := o.look(ctx); err != nil && ctx.Err() == nil {
+			o.Log.Error("cannot look for revoked keys and ended sessions", "error", err)
+		}
+	}
+}
+
+// look asks which of the held credentials still open something, and ends the requests of
+// those that did not at the look before either.
+func (o *OpenRequests) look(ctx context.Context) error {
+	o.mu.Lock()
+	held := slices.Collect(maps.Keys(o.held))
+	o.mu.Unlock()
+	for some := range slices.Chunk(held, lookMost) {
+		list, err := json.Marshal(some)
+		if err != nil {
+			return fmt.Errorf("list credentials: %w", err)
+		}
+		var alive []string
+		err = o.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			alive, err = tx.CredentialsAlive(ctx, query.CredentialsAliveParams{Ids: string(list), Now: tx.Now})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("read credentials: %w", err)
+		}
+		for _, r := range o.judge(some, alive) {
+			r.end(ErrEnded)
+		}
+	}
+	return nil
+}
+
+// judge marks what the look found, and returns the requests to end.
+func (o *OpenRequests) judge(asked, alive []string) (over []*openRequest) {
+	lives := map[string]bool{}
+	for _, id := range alive {
+		lives[id] = true
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range asked {
+		c := o.held[id]
+		if c == nil {
+			continue // its requests are over
+		}
+		if c.gone && !lives[id] {
+			over = slices.AppendSeq(over, maps.Keys(c.requests))
+		}
+		c.gone = !lives[id]
+	}
+	return over
+}
