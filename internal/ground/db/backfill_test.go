@@ -99,3 +99,29 @@ func TestJobsThatEndedBeforeWebhooksHaveAnEvent(t *testing.T) {
 		}
 	})
 }
+
+// TestQueuedRemovalsOfBlobsEnd: nothing works off the removals of single blobs that an
+// older version queued, so they would only fail until they are dead letters. The hourly
+// sweep removes the blobs, which no row names.
+func TestQueuedRemovalsOfBlobsEnd(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		bare, do := before(t, url, 14)
+		for _, subject := range []string{"blob/uploads/UPL-1", "upload/UPL-1"} {
+			do(fmt.Sprintf("INSERT INTO lease (lease_id, queue, subject, item, state, due_at) VALUES ('expire:%s:0', 'expire', '%s', 0, 'waiting', 1)", subject, subject))
+			do(fmt.Sprintf(`INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at)
+				VALUES ('expire:%s:0', 'expire', '%s', 0, 1, 1, '', '', 1)`, subject, subject))
+		}
+		dbtest.Open(t, db.Config{URL: url})
+		for _, table := range []string{"lease", "dead_letter"} {
+			var left string
+			if err := bare.QueryRowContext(t.Context(), "SELECT subject FROM "+table).Scan(&left); err != nil || left != "upload/UPL-1" {
+				t.Errorf("%s keeps %q, %v", table, left, err)
+			}
+			var rows int
+			if err := bare.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&rows); err != nil || rows != 1 {
+				t.Errorf("%s has %d rows, %v", table, rows, err)
+			}
+		}
+	})
+}
