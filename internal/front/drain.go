@@ -1,10 +1,14 @@
 package front
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"svc.example/internal/work/identity"
 )
 
 const (
@@ -18,10 +22,12 @@ const (
 	drainedByServer = 256 << 10
 )
 
-// requestBody knows whether a request's body was read to its end.
+// requestBody is a request's body. It knows whether it was read to its end, and breaks
+// off when the credential of the request has ended, so that an upload does not outlive it.
 type requestBody struct {
 	io.ReadCloser
-	left  int64 // bytes still to come; negative while the length is unknown
+	ctx   context.Context // of the request
+	left  int64           // bytes still to come; negative while the length is unknown
 	begun bool
 	ended bool // by its end or by an error
 	// expects100 says that the caller waits for a 100 before it sends the body.
@@ -34,12 +40,16 @@ func trackBody(r *http.Request) *requestBody {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil
 	}
-	b := &requestBody{ReadCloser: r.Body, left: r.ContentLength, expects100: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
+	b := &requestBody{ReadCloser: r.Body, ctx: r.Context(), left: r.ContentLength, expects100: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
 	r.Body = b
 	return b
 }
 
+// Read implements io.Reader. Errors: identity.ErrEnded, and those of the body.
 func (b *requestBody) Read(p []byte) (int, error) {
+	if cause := context.Cause(b.ctx); errors.Is(cause, identity.ErrEnded) {
+		return 0, cause
+	}
 	b.begun = true
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)

@@ -62,7 +62,6 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := requestIDOf(r)
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
-	out.body = trackBody(r)
 	// The route is looked up before it is served, because the log needs it for
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
@@ -75,7 +74,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx = followed
 	}
 	r = r.WithContext(ctx)
-	r.Body = body{r.Body, ctx}
+	out.body = trackBody(r)
 	defer func() {
 		if p := recover(); p != nil {
 			f.recovered(out, r, p)

@@ -3,7 +3,6 @@ package front
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"svc.example/internal/ground/fault"
@@ -26,21 +25,6 @@ func EndReason(ctx context.Context, err error) error {
 		return cause
 	}
 	return err
-}
-
-// body is a request's body. It breaks off when the credential of the request has ended, so
-// that an upload does not outlive it.
-type body struct {
-	io.ReadCloser
-	ctx context.Context
-}
-
-// Read implements io.Reader. Errors: identity.ErrEnded.
-func (b body) Read(p []byte) (int, error) {
-	if cause := context.Cause(b.ctx); errors.Is(cause, identity.ErrEnded) {
-		return 0, cause
-	}
-	return b.ReadCloser.Read(p)
 }
 
 // retryAfterStop is when a caller should retry. By then another process

@@ -152,7 +152,7 @@ func TestAnEndedRequestIsToldWhyOrCutOff(t *testing.T) {
 func TestAnEndedRequestIsNotReadFurther(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancelCause(t.Context())
-	b := body{io.NopCloser(strings.NewReader("a file")), ctx}
+	b := &requestBody{ReadCloser: io.NopCloser(strings.NewReader("a file")), ctx: ctx}
 	if n, err := b.Read(make([]byte, 2)); n != 2 || err != nil {
 		t.Fatalf("before: %d %v", n, err)
 	}
