@@ -62,7 +62,7 @@ func apiRow(engine string) func(what string) string {
 }
 
 func measureAPI(ctx context.Context, b *rounds.Run, into rounds.Record, name func(string) string, store *db.DB, plain *sql.DB, address string) (err error) {
-	counting, err := openAPI(ctx, b, address, ratelimit.Policy{PerMinute: 60_000_000, Burst: 1_000_000})
+	counting, err := openAPI(ctx, b, address, ratelimit.Policy{PerMinute: 12_000_000, Burst: 1_000_000})
 	if err != nil {
 		return err
 	}

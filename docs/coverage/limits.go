@@ -11,6 +11,8 @@ func limits() []Rule {
 		shown("8", "20 requests pass at once, then one a second, counted over all processes",
 			"ratelimit.TestTwentyPassAtOnceThenOneASecond", "ratelimit.TestACounterAloneIsExact", "ratelimit.TestCountersTogetherAreHalfABurstAheadAtMost",
 			"ratelimit.TestABurstFromManyProcessesIsCountedOnce", "front.TestEachDoorHasItsOwnCount").lines("rate"),
+		shown("8", "All credentials of a workspace have five budgets together, and each message of an array counts",
+			"ratelimit.TestTenKeysOfAWorkspaceAreFiveBudgets", "ratelimit.TestProcessesHoldAWorkspacesLimitTogether", "agent.TestEachMessageOfAnArrayCounts"),
 		shown("8", "The bounds of a webhook's address and secret", "api.TestAWebhookIsNamedAtTheUpload", "api.TestBadRequestsMeetTheirCode").lines("webhook_url", "webhook_secret"),
 		shown("8", "A key's name has 1 to 80 characters", "api.TestKeyNamesAreBounded", "identity.TestNamesAndNumbersOfKeysAreBounded").lines("key name"),
 		shown("8", "The newest results are 25, at most 100", "api.TestTheNewestAre25UnlessAskedOtherwise", "api.TestAnEmptyLeaderboardSaysSo").lines("newest benchmark results"),

@@ -35,11 +35,11 @@ type Front struct {
 	Log    *slog.Logger
 	// Serving ends when a stop of the service begins: see Waiting.
 	Serving context.Context
-	// Count takes one request of a client from its limit. class keeps the API
-	// and the workers' API apart. It is not called for a policy without limits.
-	Count func(ctx context.Context, class string, p ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error)
-	// Rate is the policy of the API, FarmRate that of the workers' API. The
-	// zero Policy lets every request pass.
+	// Count takes n requests from the limits of a client and of its workspace. class
+	// keeps the API and the workers' API apart. It is not called without a limit.
+	Count func(ctx context.Context, class string, l ratelimit.Limits, c ratelimit.Claim, n int) (ratelimit.Decision, error)
+	// Rate is the policy of each client of the API, FarmRate that of the workers'
+	// API. The zero Policy lets every request pass.
 	Rate, FarmRate ratelimit.Policy
 	// Follow follows a request until done, and calls end when its credential has
 	// ended: see identity.OpenRequests. nil follows none.
@@ -93,7 +93,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve passes the request to its route. The rate limit comes before everything
 // that costs: a client beyond its limit must not even cause a query.
 //
-// Errors: those of limit and checkText, route_not_found, method_not_allowed.
+// Errors: those of meter.count and checkText, route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
 	f.setHeaders(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
@@ -102,8 +102,11 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) erro
 			return f.preflight(w, r)
 		}
 	}
-	if err := f.limit(w.Header(), r); err != nil {
-		return err
+	if m := f.meterOf(w.Header(), r); m != nil {
+		if err := m.count(r.Context(), 1); err != nil {
+			return err
+		}
+		r = r.WithContext(context.WithValue(r.Context(), meterKey{}, m))
 	}
 	if err := checkText(r.URL); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,35 +13,72 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// limit counts a request and sets the RateLimit headers (decisions 13). Pages,
-// their assets and previews are not counted; form submissions are.
-//
-// It fails closed: when the count cannot be read, the request gets a 503,
-// because a route without a limit is what an attacker would wait for. Errors:
-// rate_limited, unavailable.
-func (f *Front) limit(h http.Header, r *http.Request) error {
-	class, policy := "api", f.Rate
+// workspaceLimit is the name of a workspace's limit in the RateLimit headers; that of
+// a client's is its class.
+const workspaceLimit = "workspace"
+
+// meter counts one request, and what it asks for beyond one.
+type meter struct {
+	front  *Front
+	class  string
+	limits ratelimit.Limits
+	claim  ratelimit.Claim
+	header http.Header // of the response
+}
+
+// meterOf returns what counts a request; nil for one that is not counted (decisions
+// 13): pages, their assets and previews. The forms of pages are counted. Workers have
+// their own limit, and no workspace.
+func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
+	m := meter{front: f, class: "api", limits: ratelimit.Limits{Client: f.Rate, Workspace: f.Rate.Times(contract.WorkspaceRate)}, header: h}
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, "/farm/"):
-		class, policy = "farm", f.FarmRate
+		m.class, m.limits = "farm", ratelimit.Limits{Client: f.FarmRate}
 	// A form of a page counts like a request of the API: it does the same work.
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
 	case !isAPI(path) || strings.HasSuffix(path, "/preview"):
 		return nil
 	}
-	if policy.Unlimited() {
+	if m.limits.Client.Unlimited() {
 		return nil
 	}
-	d, err := f.Count(r.Context(), class, policy, ratelimit.Claim{Bearer: bearer(r), Session: session(r), Address: addressOf(r, f.TrustedHops)})
+	m.claim = ratelimit.Claim{Bearer: bearer(r), Session: session(r), Address: addressOf(r, f.TrustedHops)}
+	return &m
+}
+
+// count counts n requests and sets the RateLimit headers, for the limit that is
+// nearer.
+//
+// It fails closed: when the count cannot be read, the request gets a 503,
+// because a route without a limit is what an attacker would wait for. Errors:
+// rate_limited, unavailable.
+func (m *meter) count(ctx context.Context, n int) error {
+	d, err := m.front.Count(ctx, m.class, m.limits, m.claim, n)
 	if err != nil {
 		return fault.New(fault.Unavailable, "The database does not answer.").After(5 * time.Second).Wrap(err)
 	}
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, class, policy.PerMinute, policy.Burst))
-	h.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, class, d.Remaining, int(math.Ceil(d.Full.Seconds()))))
+	name, near, whose := m.class, m.limits.Client, ""
+	if d.Workspace {
+		name, near, whose = workspaceLimit, m.limits.Workspace, " of all credentials of the workspace"
+	}
+	m.header.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, name, near.PerMinute, near.Burst))
+	m.header.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, int(math.Ceil(d.Full.Seconds()))))
 	if !d.Allowed {
-		return fault.New(fault.RateLimited, "More than %d requests at once, or %d a minute.", policy.Burst, policy.PerMinute).After(d.Retry)
+		return fault.New(fault.RateLimited, "More than %d requests%s at once, or %d a minute.", near.Burst, whose, near.PerMinute).After(d.Retry)
 	}
 	return nil
+}
+
+type meterKey struct{}
+
+// Charge counts a request as n more, because it asks for the work of that many. A
+// handler calls it before it does any of the work. Errors: rate_limited, unavailable.
+func Charge(ctx context.Context, n int) error {
+	m, counted := ctx.Value(meterKey{}).(*meter)
+	if !counted || n <= 0 {
+		return nil
+	}
+	return m.count(ctx, n)
 }
 
 // bearer returns the secret of the Authorization header; "" without one. It is

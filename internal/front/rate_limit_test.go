@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func counted(t *testing.T, r *http.Request, hops int) (w *httptest.ResponseRecor
 	f := newFront(mux, slog.DiscardHandler)
 	f.TrustedHops = hops
 	f.Rate, f.FarmRate = ratelimit.Policy{PerMinute: 60, Burst: 20}, ratelimit.Policy{PerMinute: 6000, Burst: 200}
-	f.Count = func(_ context.Context, in string, _ ratelimit.Policy, c ratelimit.Claim) (ratelimit.Decision, error) {
+	f.Count = func(_ context.Context, in string, _ ratelimit.Limits, c ratelimit.Claim, _ int) (ratelimit.Decision, error) {
 		class, claim = in, c
 		return ratelimit.Decision{Retry: 1500 * time.Millisecond, Full: 20 * time.Second}, nil
 	}
@@ -50,6 +51,61 @@ func TestARefusedClientIsToldWhenToComeBack(t *testing.T) {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestTheNearerLimitIsTold: the headers and the refusal are about the limit that a
+// client meets first.
+func TestTheNearerLimitIsTold(t *testing.T) {
+	t.Parallel()
+	f := newFront(http.NewServeMux(), slog.DiscardHandler)
+	f.Rate = ratelimit.Policy{PerMinute: 60, Burst: 20}
+	f.Count = func(_ context.Context, _ string, l ratelimit.Limits, _ ratelimit.Claim, _ int) (ratelimit.Decision, error) {
+		if want := (ratelimit.Policy{PerMinute: 300, Burst: 100}); l.Workspace != want {
+			t.Errorf("a workspace's limit is %+v, want %+v", l.Workspace, want)
+		}
+		return ratelimit.Decision{Workspace: true, Retry: time.Second, Full: 20 * time.Second}, nil
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, httptest.NewRequest("GET", "/v1/thing", nil))
+	if got := w.Header().Get("RateLimit"); got != `"workspace";r=0;t=20` {
+		t.Errorf("RateLimit is %q", got)
+	}
+	if got := w.Header().Get("RateLimit-Policy"); got != `"workspace";q=300;w=60;burst=100` {
+		t.Errorf("RateLimit-Policy is %q", got)
+	}
+	if w.Code != 429 || !strings.Contains(w.Body.String(), "More than 100 requests of all credentials of the workspace at once, or 300 a minute.") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestAHandlerChargesWhatItIsAskedFor: a charge beyond the limit is the answer, and
+// counts for the same client as the request.
+func TestAHandlerChargesWhatItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	var counted []int
+	mux := http.NewServeMux()
+	f := newFront(mux, slog.DiscardHandler)
+	f.Rate = ratelimit.Policy{PerMinute: 60, Burst: 20}
+	f.Count = func(_ context.Context, _ string, _ ratelimit.Limits, c ratelimit.Claim, n int) (ratelimit.Decision, error) {
+		counted = append(counted, n)
+		return ratelimit.Decision{Allowed: n < 20 && c.Bearer == "key", Retry: 3 * time.Second}, nil
+	}
+	mux.Handle("POST /mcp", f.Errors.Handle(func(_ http.ResponseWriter, r *http.Request) error {
+		for _, n := range []int{-1, 0, 19, 499} {
+			if err := Charge(r.Context(), n); err != nil {
+				return err
+			}
+		}
+		t.Error("a charge beyond the limit passed")
+		return nil
+	}))
+	r := httptest.NewRequest("POST", "/mcp", nil)
+	r.Header.Set("Authorization", "Bearer key")
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	if w.Code != 429 || w.Header().Get("Retry-After") != "3" || !slices.Equal(counted, []int{1, 19, 499}) {
+		t.Errorf("%d %v, counted %v", w.Code, w.Header(), counted)
 	}
 }
 

@@ -16,6 +16,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -120,7 +121,7 @@ func (s *server) authenticate(next front.Handler) front.Handler {
 //
 // It reads the whole body, because the library would otherwise read without a
 // limit and without a stall timeout. Errors: unsupported_media_type,
-// body_too_large, invalid_request.
+// body_too_large, invalid_request, rate_limited.
 func (s *server) message(next http.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -134,6 +135,13 @@ func (s *server) message(next http.Handler) front.Handler {
 		if err != nil {
 			return fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 		}
+		n, err := messages(body)
+		if err == nil {
+			err = front.Charge(r.Context(), n-1) // front has counted the request as one
+		}
+		if err != nil {
+			return err
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		// The library demands both media types and always sends the first.
 		// Callers that ask for only one of them would be refused for no reason.
@@ -143,6 +151,20 @@ func (s *server) message(next http.Handler) front.Handler {
 		next.ServeHTTP(out, r)
 		return out.error()
 	}
+}
+
+// messages returns how many JSON-RPC messages a body contains. The library accepts
+// more than JSON, such as an array with text behind it, so that what is not JSON is
+// refused here: its messages would not be counted. Error: invalid_request.
+func messages(body []byte) (int, error) {
+	if !json.Valid(body) {
+		return 0, fault.New(fault.InvalidRequest, "The body is not JSON.")
+	}
+	var array []json.RawMessage
+	if json.Unmarshal(body, &array) != nil {
+		return 1, nil
+	}
+	return len(array), nil
 }
 
 // refusalCatcher is a ResponseWriter that holds back an error in plain text. It

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
 )
 
@@ -43,10 +44,11 @@ func (svc *service) send(method, path, key, kind, body string, header ...string)
 		svc.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	var object map[string]any
-	if err := json.NewDecoder(res.Body).Decode(&object); err != nil {
+	var value any
+	if err := json.NewDecoder(res.Body).Decode(&value); err != nil {
 		svc.t.Errorf("%s %s: %d is no JSON: %v", method, path, res.StatusCode, err)
 	}
+	object, _ := value.(map[string]any) // nil for the answers to an array
 	return res, object
 }
 
@@ -90,6 +92,7 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		"not JSON":       {"POST", "application/json", "{", 400, "invalid_request"},
 		"no message":     {"POST", "application/json", `{"a":1}`, 400, "invalid_request"},
 		"empty":          {"POST", "application/json", "", 400, "invalid_request"},
+		"text behind it": {"POST", "application/json", "[" + listTools + "] and more", 400, "invalid_request"},
 		"another type":   {"POST", "text/plain", listTools, 415, "unsupported_media_type"},
 		"too long":       {"POST", "application/json", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
 		"another method": {"GET", "", "", 405, "method_not_allowed"},
@@ -128,4 +131,34 @@ func TestToolCallsAreCounted(t *testing.T) {
 	if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" || e["code"] != "rate_limited" {
 		t.Errorf("%d %v %v", res.StatusCode, res.Header, body)
 	}
+}
+
+// array returns a body of n messages that each start the quote.
+func array(n int, uploadID, quoteID string) string {
+	one := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_start","arguments":`+
+		`{"upload_id":%q,"quote_id":%q,"legal_acceptance":"SVC_LEGAL_V1"}}}`, uploadID, quoteID)
+	return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]"
+}
+
+func TestEachMessageOfAnArrayCounts(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		svc := start(t, url, func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 6} })
+		i := svc.scene()
+		for _, n := range []int{500, 6} { // the array of 500 has counted as one
+			res, body := svc.post("/mcp", svc.agent, "application/json", array(n, i.UploadID, i.Quote.QuoteID))
+			e, _ := body["error"].(map[string]any)
+			if res.StatusCode != 429 || res.Header.Get("Retry-After") == "" || e["code"] != "rate_limited" {
+				t.Errorf("an array of %d: %d %v %v", n, res.StatusCode, body, res.Header)
+			}
+		}
+		if b := svc.balance(); b.AvailableCents != credit {
+			t.Errorf("a refused array has spent: %+v", b)
+		}
+		// An array that the limit allows passes whole. The two before count as two.
+		res, _ := svc.post("/mcp", svc.agent, "application/json", "["+listTools+","+listTools+","+listTools+","+listTools+"]")
+		if res.StatusCode != 200 || res.Header.Get("RateLimit") != `"api";r=0;t=360` {
+			t.Errorf("an array of four: %d %v", res.StatusCode, res.Header)
+		}
+	})
 }

@@ -73,6 +73,9 @@ const (
 	// others (decisions 13).
 	RatePerMinute = 60
 	RateBurst     = 20
+	// WorkspaceRate is how many times the limit of a key all credentials of a
+	// workspace have together (decisions 15).
+	WorkspaceRate = 5
 )
 
 // Limits of the workers' API, for each node key: far above what a worker needs, low

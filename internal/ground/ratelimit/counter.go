@@ -3,20 +3,18 @@ package ratelimit
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 )
 
 // Counter takes requests for one process and spares the database most of them:
 // while a client has more than half its burst left, as far as the process knows,
 // its requests are counted in memory and written down within writeEvery. From there
-// on the database decides.
+// on the database decides. The same holds for the limit of its workspace.
 //
 // A process that is alone is therefore exact. Of several processes, each may be
 // half a burst ahead of their common count, for as long as writing down takes. All
@@ -27,28 +25,33 @@ import (
 // in memory reaches the database only with the client's next request that asks
 // there.
 type Counter struct {
-	db    *db.DB
-	log   *slog.Logger
-	mu    sync.Mutex        // of known and what it holds
-	known map[string]*known // by what a request shows; see label
-	// writing is held for reading while the database decides about one client, and
-	// for writing while WriteDown writes all of them. Otherwise a decision could
+	db      *db.DB
+	log     *slog.Logger
+	mu      sync.Mutex         // of senders, counts and what they hold
+	senders map[string]*known  // by what a request shows; see secretOf
+	counts  map[string]*counts // by row
+	// writing is held for reading while the database decides about a request, and
+	// for writing while WriteDown writes all counts. Otherwise a decision could
 	// read an arrival time without the requests that WriteDown has taken over and
 	// not yet stored.
 	writing sync.RWMutex
 	failing string // why writing down fails, as it was last logged; Run's alone
 }
 
-// known is what a process knows of a client. Counter.mu guards it. arrival is in
-// microseconds, by the database's clock.
+// known is a sender that was looked up at a time.
 type known struct {
-	client  string // its row
-	policy  Policy
+	sender
+	at time.Time
+}
+
+// counts is what a process knows of a row. Counter.mu guards it. Times are in
+// microseconds, by the database's clock.
+type counts struct {
 	arrival int64 // its arrival time, with what is not written down yet
-	pending int64 // requests that are not written down yet
+	pending int64 // cost of the requests that are not written down yet
 	asking  int   // requests of which the database is deciding
-	ahead   int64 // the database's clock less this process's, in microseconds
-	asked   time.Time
+	ahead   int64 // the database's clock less this process's
+	learned time.Time
 }
 
 // Bounds of what a Counter keeps.
@@ -56,143 +59,159 @@ const (
 	// writeEvery is how often counts are written down. It bounds how long two
 	// processes can be unaware of each other.
 	writeEvery = 100 * time.Millisecond
-	// knownFor is after how long a client is looked up again: until then, a revoked
-	// key or an ended session still counts as the client that it was.
+	// knownFor is after how long a sender is looked up again, and a row that nobody
+	// wrote is read again: until then, a revoked key or an ended session still counts
+	// as the client that it was.
 	knownFor = 10 * time.Second
-	// knownMost bounds the clients in memory, at some hundred bytes each. The
-	// database decides about all others.
+	// knownMost bounds the senders and the rows in memory, each, at some hundred bytes
+	// each. The database decides about all others.
 	knownMost = 100_000
 )
 
 // NewCounter makes a counter over d. The caller starts Run, which writes down what
 // it counts.
 func NewCounter(d *db.DB, log *slog.Logger) *Counter {
-	return &Counter{db: d, log: log, known: map[string]*known{}}
+	return &Counter{db: d, log: log, senders: map[string]*known{}, counts: map[string]*counts{}}
 }
 
-// Take counts one request of the client that a claim belongs to and returns the
-// decision. class keeps the counts of different doors apart, such as "api" and
-// "farm". p must not be unlimited. An error is the database's; the request is then
-// not counted.
-func (c *Counter) Take(ctx context.Context, class string, p Policy, claim Claim) (Decision, error) {
-	label := class + " " + label(claim)
-	if d, sure := c.count(label, p); sure {
-		return d, nil
-	}
-	return c.ask(ctx, label, class, p, claim)
-}
-
-// label identifies a claim in memory, without keeping its secret. It needs no
-// database, unlike clientOf; two labels may belong to one client.
-func label(c Claim) string {
-	switch {
-	case c.Bearer != "":
-		return "bearer " + hash(c.Bearer)
-	case c.Session != "":
-		return "session " + hash(c.Session)
-	}
-	return c.Address
-}
-
-// count takes a request in memory when the client is known and far from its limit.
-// Otherwise sure is false, and the database must decide: the client is new or was
-// looked up too long ago, its policy has changed, a decision about it is under way,
-// or it has used up half its burst.
-func (c *Counter) count(label string, p Policy) (d Decision, sure bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.known[label]
-	if k == nil || k.asking > 0 || k.policy != p || time.Since(k.asked) > knownFor {
-		return Decision{}, false
-	}
-	next, d := p.Decide(k.arrival, time.Now().UnixMicro()+k.ahead)
-	if !d.Allowed || d.Remaining < p.Burst/2 {
-		return Decision{}, false
-	}
-	k.arrival = next
-	k.pending++
-	return d, true
-}
-
-// ask writes down what is pending of a client and lets the database decide about
-// one more request, in one transaction: a decision that did not know of the pending
-// requests would let too many pass.
-func (c *Counter) ask(ctx context.Context, label, class string, p Policy, claim Claim) (out Decision, err error) {
-	c.writing.RLock()
-	defer c.writing.RUnlock()
-	k, was := c.begin(label)
-	var client string
-	var arrival, now int64
-	err = c.db.Write(ctx, func(tx *db.Tx) (err error) {
-		now = tx.Now
-		if was.pending > 0 {
-			if _, err := add(ctx, tx, was); err != nil {
-				return err
-			}
-		}
-		if client, err = clientOf(ctx, tx, claim); err != nil {
-			return err
-		}
-		out, arrival, err = take(ctx, tx, class+" "+client, p)
-		return err
-	})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k.asking--
-	// Secrets that open nothing are many, and each another: none is remembered.
-	guess := client == claim.Address && (claim.Bearer != "" || claim.Session != "")
-	if (err != nil || guess) && k.asking == 0 && was.pending == 0 {
-		delete(c.known, label)
-	}
+// Take counts a claim as n requests, 1 or more, of its client and of the client's
+// workspace, and returns the decision: when either limit refuses, neither counts
+// anything. class keeps the counts of different doors apart, such as "api" and
+// "farm". l.Client must not be unlimited. An error is the database's; nothing is
+// counted then.
+func (c *Counter) Take(ctx context.Context, class string, l Limits, claim Claim, n int) (Decision, error) {
+	of, err := c.senderOf(ctx, claim)
 	if err != nil {
-		k.pending += was.pending
 		return Decision{}, err
 	}
-	if guess {
-		return out, nil
+	limits := limitsOf(class, l, of)
+	if d, sure := c.count(limits, n); sure {
+		return d, nil
 	}
-	if row := class + " " + client; k.client != row || k.policy != p {
-		k.client, k.policy, k.arrival = row, p, 0
-	}
-	k.asked = time.Now()
-	k.learn(arrival, now)
-	return out, nil
+	return c.ask(ctx, limits, n)
 }
 
-// begin takes over what is pending of a client. Until the database has decided,
-// count counts nothing of that client: its arrival time would be older than the
-// decision.
-func (c *Counter) begin(label string) (k *known, was known) {
+// senderOf returns the sender of a claim. A claim that shows only an address needs no
+// database.
+func (c *Counter) senderOf(ctx context.Context, claim Claim) (of sender, err error) {
+	secret := secretOf(claim)
+	if secret == "" {
+		return sender{client: claim.Address}, nil
+	}
+	c.mu.Lock()
+	k := c.senders[secret]
+	c.mu.Unlock()
+	if k != nil && time.Since(k.at) <= knownFor {
+		return k.sender, nil
+	}
+	err = c.db.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		of, err = lookUp(ctx, tx, claim)
+		return err
+	})
+	// Secrets that open nothing are many, and each another: none is remembered.
+	if err != nil || of.client == claim.Address {
+		return of, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k = c.known[label]; k == nil {
-		k = &known{}
-		if len(c.known) < knownMost {
-			c.known[label] = k
+	if k != nil || len(c.senders) < knownMost {
+		c.senders[secret] = &known{of, time.Now()}
+	}
+	return of, nil
+}
+
+// count takes n requests in memory when the sender is far from all its limits.
+// Otherwise sure is false, and the database must decide: a row is new or was read too
+// long ago, a decision about it is under way, or half its burst is used up.
+func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	decisions := make([]Decision, len(limits))
+	now := time.Now()
+	for i, l := range limits {
+		k := c.counts[l.row]
+		if k == nil || k.asking > 0 || now.Sub(k.learned) > knownFor {
+			return Decision{}, false
+		}
+		_, decisions[i] = l.policy.Decide(k.arrival, now.UnixMicro()+k.ahead, n)
+		decisions[i].Workspace = l.workspace
+		if !decisions[i].Allowed || decisions[i].Remaining < l.policy.Burst/2 {
+			return Decision{}, false
 		}
 	}
-	was = *k
-	k.asking++
-	k.pending = 0
-	return k, was
+	for _, l := range limits {
+		k := c.counts[l.row]
+		k.arrival, _ = l.policy.Decide(k.arrival, now.UnixMicro()+k.ahead, n)
+		k.pending += l.policy.cost(n)
+	}
+	return nearest(decisions), true
+}
+
+// ask lets the database decide about n requests. What is pending of the rows is
+// written down first: a decision that did not know of it would let too many pass.
+func (c *Counter) ask(ctx context.Context, limits []limit, n int) (d Decision, err error) {
+	asked, pending := c.begin(limits)
+	var arrivals []int64
+	var now int64
+	defer func() { c.end(asked, arrivals, now) }()
+	if pending {
+		if err := c.WriteDown(ctx); err != nil {
+			return Decision{}, err
+		}
+	}
+	c.writing.RLock()
+	defer c.writing.RUnlock()
+	err = c.db.Write(ctx, func(tx *db.Tx) (err error) {
+		now = tx.Now
+		d, arrivals, err = take(ctx, tx, limits, n)
+		return err
+	})
+	if err != nil {
+		arrivals = nil
+	}
+	return d, err
+}
+
+// begin returns the rows that the database is asked about, and whether anything of
+// them is pending. Until end, count counts nothing of them: their arrival times would
+// be older than the decision.
+func (c *Counter) begin(limits []limit) (asked []*counts, pending bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked = make([]*counts, len(limits))
+	for i, l := range limits {
+		k := c.counts[l.row]
+		if k == nil {
+			k = &counts{}
+			if len(c.counts) < knownMost {
+				c.counts[l.row] = k
+			}
+		}
+		k.asking++
+		asked[i], pending = k, pending || k.pending > 0
+	}
+	return asked, pending
+}
+
+// end learns what the database has decided; nil arrivals say that it has not.
+func (c *Counter) end(asked []*counts, arrivals []int64, now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, k := range asked {
+		k.asking--
+		if arrivals != nil {
+			k.learn(arrivals[i], now)
+		}
+	}
 }
 
 // learn adopts the database's arrival time and clock. An arrival time never falls,
 // so an answer that arrives late changes nothing. What was counted meanwhile is
 // added.
-func (k *known) learn(arrival, now int64) {
-	k.arrival = max(k.arrival, arrival+k.pending*k.policy.Every().Microseconds())
-	k.ahead = now - time.Now().UnixMicro()
-}
-
-// add stores the pending requests of a client and returns its new arrival time, in
-// microseconds. They have passed already, so they are stored even beyond the burst.
-func add(ctx context.Context, tx *db.Tx, k known) (arrival int64, err error) {
-	arrival, err = tx.RateAdd(ctx, query.RateAddParams{Client: k.client, Now: tx.Now, Earned: k.pending * k.policy.Every().Microseconds()})
-	if err != nil {
-		return 0, fmt.Errorf("write down the requests of %s: %w", k.client, err)
-	}
-	return arrival, nil
+func (k *counts) learn(arrival, now int64) {
+	k.arrival = max(k.arrival, arrival+k.pending)
+	k.learned = time.Now()
+	k.ahead = now - k.learned.UnixMicro()
 }
 
 // Run writes down what was counted until ctx ends, and then once more, so that an
@@ -245,7 +264,7 @@ func (c *Counter) WriteDown(ctx context.Context) error {
 	err := c.db.Write(ctx, func(tx *db.Tx) (err error) {
 		now = tx.Now
 		for i := range parts {
-			if parts[i].arrival, err = add(ctx, tx, parts[i].was); err != nil {
+			if parts[i].arrival, err = add(ctx, tx, parts[i].row, parts[i].cost); err != nil {
 				return err
 			}
 		}
@@ -255,7 +274,7 @@ func (c *Counter) WriteDown(ctx context.Context) error {
 	defer c.mu.Unlock()
 	for _, p := range parts {
 		if err != nil {
-			p.of.pending += p.was.pending
+			p.of.pending += p.cost
 		} else {
 			p.of.learn(p.arrival, now)
 		}
@@ -263,28 +282,34 @@ func (c *Counter) WriteDown(ctx context.Context) error {
 	return err
 }
 
-// part is what WriteDown stores of one client.
+// part is what WriteDown stores of a row.
 type part struct {
-	of      *known
-	was     known // when it was taken over
+	row     string
+	of      *counts
+	cost    int64 // what was pending
 	arrival int64 // what the database says then
 }
 
-// pending takes over all that is not stored yet, and forgets clients that have not
-// come for knownFor. It sorts by row: processes that update the same rows in one
-// order cannot deadlock.
+// pending takes over all that is not stored yet, and forgets what was not heard of
+// for knownFor. It sorts by row: processes that update the same rows in one order
+// cannot deadlock.
 func (c *Counter) pending() (parts []part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for label, k := range c.known {
+	for row, k := range c.counts {
 		switch {
 		case k.pending > 0:
-			parts = append(parts, part{of: k, was: *k})
+			parts = append(parts, part{row: row, of: k, cost: k.pending})
 			k.pending = 0
-		case k.asking == 0 && time.Since(k.asked) > knownFor:
-			delete(c.known, label)
+		case k.asking == 0 && time.Since(k.learned) > knownFor:
+			delete(c.counts, row)
 		}
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.was.client, b.was.client) })
+	for secret, k := range c.senders {
+		if time.Since(k.at) > knownFor {
+			delete(c.senders, secret)
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.row, b.row) })
 	return parts
 }

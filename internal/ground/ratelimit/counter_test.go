@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-// slow earns nothing back while a test runs.
-var slow = ratelimit.Policy{PerMinute: 1, Burst: 20}
+// slow earns nothing back while a test runs. It has no limit for workspaces.
+var slow = ratelimit.Limits{Client: ratelimit.Policy{PerMinute: 1, Burst: 20}}
 
 func counter(d *db.DB) *ratelimit.Counter {
 	return ratelimit.NewCounter(d, slog.New(slog.DiscardHandler))
@@ -28,7 +28,7 @@ func rush(t *testing.T, requests int, counters ...*ratelimit.Counter) int64 {
 	var all sync.WaitGroup
 	for i := range requests {
 		all.Go(func() {
-			d, err := counters[i%len(counters)].Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"})
+			d, err := counters[i%len(counters)].Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"}, 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -64,7 +64,7 @@ func TestACounterAloneIsExact(t *testing.T) {
 		}
 		close(writing)
 		writer.Wait()
-		if d, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || d.Allowed {
+		if d, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}, 1); err != nil || d.Allowed {
 			t.Errorf("then %+v, %v", d, err)
 		}
 	})
@@ -115,8 +115,8 @@ func TestCountersTogetherAreHalfABurstAheadAtMost(t *testing.T) {
 		if again := rush(t, 40, a, b); again != 0 {
 			t.Errorf("then %d passed", again)
 		}
-		d, err := ratelimit.Take(t.Context(), one, "test", slow, ratelimit.Claim{Address: "here"})
-		if want := slow.Every().Seconds() * float64(passed); err != nil || d.Full.Seconds() > want || d.Full.Seconds() < want-60 {
+		d, err := ratelimit.Take(t.Context(), one, "test", slow, ratelimit.Claim{Address: "here"}, 1)
+		if want := slow.Client.Every().Seconds() * float64(passed); err != nil || d.Full.Seconds() > want || d.Full.Seconds() < want-60 {
 			t.Errorf("the burst is whole again in %s, want %.0f s, %v", d.Full, want, err)
 		}
 	})
@@ -131,7 +131,7 @@ func TestACounterSparesTheDatabase(t *testing.T) {
 		d := dbtest.Open(t, db.Config{URL: url, AfterCommit: func() { commits.Add(1) }})
 		c := counter(d)
 		for i := range 10 {
-			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"})
+			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"}, 1)
 			if err != nil || !got.Allowed || got.Remaining != 19-i || commits.Load() != 1 {
 				t.Fatalf("request %d: %+v after %d commits, %v", i, got, commits.Load(), err)
 			}
@@ -140,7 +140,7 @@ func TestACounterSparesTheDatabase(t *testing.T) {
 			t.Fatalf("%d commits, %v", commits.Load(), err)
 		}
 		// Another process learns of all of them.
-		if got, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}); err != nil || got.Remaining != 9 {
+		if got, err := ratelimit.Take(t.Context(), d, "test", slow, ratelimit.Claim{Address: "here"}, 1); err != nil || got.Remaining != 9 {
 			t.Errorf("elsewhere %+v, %v", got, err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestGuessesCountForTheirAddressInMemoryToo(t *testing.T) {
 		c := counter(d)
 		passed := 0
 		for i := range 30 {
-			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Bearer: string(rune('a' + i)), Address: "here"})
+			got, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Bearer: string(rune('a' + i)), Address: "here"}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,14 +6,14 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Take takes a request in the database, as every process over it sees it.
-func Take(ctx context.Context, d *db.DB, class string, p Policy, c Claim) (out Decision, err error) {
+// Take takes n requests in the database, as every process over it sees it.
+func Take(ctx context.Context, d *db.DB, class string, l Limits, c Claim, n int) (out Decision, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) error {
-		client, err := clientOf(ctx, tx, c)
+		of, err := lookUp(ctx, tx, c)
 		if err != nil {
 			return err
 		}
-		out, _, err = take(ctx, tx, class+" "+client, p)
+		out, _, err = take(ctx, tx, limitsOf(class, l, of), n)
 		return err
 	})
 	return out, err

@@ -21,20 +21,20 @@ func TestTwentyPassAtOnceThenOneASecond(t *testing.T) {
 	const second = int64(time.Second / time.Microsecond)
 	now, arrival := int64(1_000*second), int64(0)
 	for i := range 20 {
-		next, d := published.Decide(arrival, now)
+		next, d := published.Decide(arrival, now, 1)
 		if !d.Allowed || d.Remaining != 19-i {
 			t.Fatalf("request %d: %+v", i, d)
 		}
 		arrival = next
 	}
-	if _, d := published.Decide(arrival, now); d.Allowed || d.Retry != time.Second || d.Full != 20*time.Second {
+	if _, d := published.Decide(arrival, now, 1); d.Allowed || d.Retry != time.Second || d.Full != 20*time.Second {
 		t.Errorf("the 21st: %+v", d)
 	}
-	next, d := published.Decide(arrival, now+second)
+	next, d := published.Decide(arrival, now+second, 1)
 	if !d.Allowed {
 		t.Errorf("a second later: %+v", d)
 	}
-	if _, d := published.Decide(next, now+second); d.Allowed {
+	if _, d := published.Decide(next, now+second, 1); d.Allowed {
 		t.Errorf("and at once again: %+v", d)
 	}
 }
@@ -53,12 +53,13 @@ func TestTheDatabaseDecidesAsTheRule(t *testing.T) {
 			p := ratelimit.Policy{PerMinute: rapid.IntRange(1, 5).Draw(t, "per minute"), Burst: rapid.IntRange(1, 5).Draw(t, "burst")}
 			arrival, ideal := int64(0), int64(0) // by the rule alone, at times without delay
 			for range rapid.IntRange(1, 12).Draw(t, "requests") {
-				got, err := ratelimit.Take(t.Context(), d, "test", p, ratelimit.Claim{Address: time.Duration(round).String()})
+				n := rapid.IntRange(1, 6).Draw(t, "counts as")
+				got, err := ratelimit.Take(t.Context(), d, "test", ratelimit.Limits{Client: p}, ratelimit.Claim{Address: time.Duration(round).String()}, n)
 				if err != nil {
 					t.Fatal(err)
 				}
 				var want ratelimit.Decision
-				arrival, want = p.Decide(arrival, ideal)
+				arrival, want = p.Decide(arrival, ideal, n)
 				if got.Allowed != want.Allowed || got.Remaining != want.Remaining || got.Retry > want.Retry {
 					t.Fatalf("got %+v, want %+v", got, want)
 				}
@@ -74,12 +75,11 @@ func TestABurstFromManyProcessesIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		houses := []*db.DB{dbtest.Open(t, db.Config{URL: url}), dbtest.Open(t, db.Config{URL: url})}
-		slow := ratelimit.Policy{PerMinute: 1, Burst: 20}
 		var passed atomic.Int64
 		var all sync.WaitGroup
 		for i := range 60 {
 			all.Go(func() {
-				d, err := ratelimit.Take(t.Context(), houses[i%2], "test", slow, ratelimit.Claim{Address: "here"})
+				d, err := ratelimit.Take(t.Context(), houses[i%2], "test", slow, ratelimit.Claim{Address: "here"}, 1)
 				if err != nil {
 					t.Error(err)
 				}
@@ -111,7 +111,7 @@ func TestAKeyIsAClientAndAGuessIsItsAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := ratelimit.Policy{PerMinute: 1, Burst: 1}
+		one := ratelimit.Limits{Client: ratelimit.Policy{PerMinute: 1, Burst: 1}}
 		for _, c := range []struct {
 			claim ratelimit.Claim
 			pass  bool
@@ -123,7 +123,7 @@ func TestAKeyIsAClientAndAGuessIsItsAddress(t *testing.T) {
 			{ratelimit.Claim{Session: "guess", Address: "here"}, false},
 			{ratelimit.Claim{Address: "elsewhere"}, true},
 		} {
-			got, err := ratelimit.Take(ctx, d, "test", one, c.claim)
+			got, err := ratelimit.Take(ctx, d, "test", one, c.claim, 1)
 			if err != nil || got.Allowed != c.pass {
 				t.Errorf("%+v: %+v, %v", c.claim, got, err)
 			}

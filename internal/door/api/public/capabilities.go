@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/job"
 )
 
@@ -123,6 +124,10 @@ type limitsBody struct {
 		PerMinute int `json:"requests_per_minute_per_client" minimum:"1" doc:"In the long run; 60 unless the operator set another figure."`
 		Burst     int `json:"burst" minimum:"1" doc:"At once; 20 unless the operator set another figure."`
 	} `json:"rate_limit"`
+	WorkspaceRateLimit struct {
+		PerMinute int `json:"requests_per_minute" minimum:"1" doc:"In the long run; five times a client's."`
+		Burst     int `json:"burst" minimum:"1" doc:"At once; five times a client's."`
+	} `json:"workspace_rate_limit" doc:"Of all clients of a workspace together."`
 }
 
 // spanBody is an inclusive range.
@@ -220,9 +225,12 @@ func (s *Server) limits() limitsBody {
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
 	}
 	b.Availability.Classification = contract.Availability
-	b.RateLimit.PerMinute, b.RateLimit.Burst = contract.RatePerMinute, contract.RateBurst
+	rate := ratelimit.Policy{PerMinute: contract.RatePerMinute, Burst: contract.RateBurst}
 	if !s.Rate.Unlimited() {
-		b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst
+		rate = s.Rate
 	}
+	b.RateLimit.PerMinute, b.RateLimit.Burst = rate.PerMinute, rate.Burst
+	workspace := rate.Times(contract.WorkspaceRate)
+	b.WorkspaceRateLimit.PerMinute, b.WorkspaceRateLimit.Burst = workspace.PerMinute, workspace.Burst
 	return b
 }

@@ -1,17 +1,17 @@
 -- name: RateTake :one
--- Takes one request when that keeps the client within its burst; otherwise
+-- Takes requests of at most a burst when that keeps the client within it; otherwise
 -- nothing changes and no row comes back.
-INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@every AS bigint))
+INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@cost AS bigint))
 ON CONFLICT (client) DO UPDATE
-SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@every AS bigint)
-WHERE rate_limit.arrival + CAST(@every AS bigint) <= CAST(@now AS bigint) + CAST(@span AS bigint)
+SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@cost AS bigint)
+WHERE rate_limit.arrival + CAST(@cost AS bigint) <= CAST(@now AS bigint) + CAST(@span AS bigint)
 RETURNING arrival;
 
 -- name: RateAdd :one
--- Writes down requests that have passed already, whatever the burst.
-INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@earned AS bigint))
+-- Adds a cost, whatever the burst. One below zero takes back what was just taken.
+INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@cost AS bigint))
 ON CONFLICT (client) DO UPDATE
-SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@earned AS bigint)
+SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@cost AS bigint)
 RETURNING arrival;
 
 -- name: RateArrival :one
@@ -21,8 +21,8 @@ SELECT arrival FROM rate_limit WHERE client = @client;
 DELETE FROM rate_limit WHERE arrival <= @now;
 
 -- name: RateKey :one
--- The active key of a secret, whatever its kind.
-SELECT key_id FROM account_key a WHERE a.secret_sha256 = @secret_sha256 AND a.revoked_at = 0
-UNION ALL SELECT key_id FROM agent_key b WHERE b.secret_sha256 = @secret_sha256 AND b.revoked_at = 0
-UNION ALL SELECT key_id FROM node_key c WHERE c.secret_sha256 = @secret_sha256 AND c.revoked_at = 0
+-- The active key of a secret, whatever its kind, and its workspace; a worker's key has none.
+SELECT key_id, workspace_id FROM account_key a WHERE a.secret_sha256 = @secret_sha256 AND a.revoked_at = 0
+UNION ALL SELECT key_id, workspace_id FROM agent_key b WHERE b.secret_sha256 = @secret_sha256 AND b.revoked_at = 0
+UNION ALL SELECT key_id, '' FROM node_key c WHERE c.secret_sha256 = @secret_sha256 AND c.revoked_at = 0
 LIMIT 1;

@@ -19,12 +19,12 @@ RETURNING arrival
 type RateAddParams struct {
 	Client string
 	Now    int64
-	Earned int64
+	Cost   int64
 }
 
-// Writes down requests that have passed already, whatever the burst.
+// Adds a cost, whatever the burst. One below zero takes back what was just taken.
 func (q *Queries) RateAdd(ctx context.Context, arg RateAddParams) (int64, error) {
-	row := q.queryRow(ctx, q.rateAddStmt, rateAdd, arg.Client, arg.Now, arg.Earned)
+	row := q.queryRow(ctx, q.rateAddStmt, rateAdd, arg.Client, arg.Now, arg.Cost)
 	var arrival int64
 	err := row.Scan(&arrival)
 	return arrival, err
@@ -54,18 +54,23 @@ func (q *Queries) RateForget(ctx context.Context, now int64) (int64, error) {
 }
 
 const rateKey = `-- name: RateKey :one
-SELECT key_id FROM account_key a WHERE a.secret_sha256 = $1 AND a.revoked_at = 0
-UNION ALL SELECT key_id FROM agent_key b WHERE b.secret_sha256 = $1 AND b.revoked_at = 0
-UNION ALL SELECT key_id FROM node_key c WHERE c.secret_sha256 = $1 AND c.revoked_at = 0
+SELECT key_id, workspace_id FROM account_key a WHERE a.secret_sha256 = $1 AND a.revoked_at = 0
+UNION ALL SELECT key_id, workspace_id FROM agent_key b WHERE b.secret_sha256 = $1 AND b.revoked_at = 0
+UNION ALL SELECT key_id, '' FROM node_key c WHERE c.secret_sha256 = $1 AND c.revoked_at = 0
 LIMIT 1
 `
 
-// The active key of a secret, whatever its kind.
-func (q *Queries) RateKey(ctx context.Context, secretSha256 string) (string, error) {
+type RateKeyRow struct {
+	KeyID       string
+	WorkspaceID string
+}
+
+// The active key of a secret, whatever its kind, and its workspace; a worker's key has none.
+func (q *Queries) RateKey(ctx context.Context, secretSha256 string) (RateKeyRow, error) {
 	row := q.queryRow(ctx, q.rateKeyStmt, rateKey, secretSha256)
-	var key_id string
-	err := row.Scan(&key_id)
-	return key_id, err
+	var i RateKeyRow
+	err := row.Scan(&i.KeyID, &i.WorkspaceID)
+	return i, err
 }
 
 const rateTake = `-- name: RateTake :one
@@ -79,17 +84,17 @@ RETURNING arrival
 type RateTakeParams struct {
 	Client string
 	Now    int64
-	Every  int64
+	Cost   int64
 	Span   int64
 }
 
-// Takes one request when that keeps the client within its burst; otherwise
+// Takes requests of at most a burst when that keeps the client within it; otherwise
 // nothing changes and no row comes back.
 func (q *Queries) RateTake(ctx context.Context, arg RateTakeParams) (int64, error) {
 	row := q.queryRow(ctx, q.rateTakeStmt, rateTake,
 		arg.Client,
 		arg.Now,
-		arg.Every,
+		arg.Cost,
 		arg.Span,
 	)
 	var arrival int64
