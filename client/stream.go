@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -26,10 +27,11 @@ type message struct {
 // readMessages calls on with each complete message of a stream of server-sent
 // events (WHATWG HTML 9.2). It returns nil at the end of the stream, or on's error.
 // A message that the end cuts off is dropped: it comes again after the last id. An
-// id holds for later messages too, as the format requires.
+// id holds for later messages too, as the format requires. Lines end with LF or CR LF.
 func readMessages(from io.Reader, on func(message) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxEventLine)
+	lines.Split(wholeLines)
 	var now message
 	var data []string
 	for lines.Scan() {
@@ -56,6 +58,15 @@ func readMessages(from io.Reader, on func(message) error) error {
 		}
 	}
 	return lines.Err()
+}
+
+// wholeLines is bufio.ScanLines without the line that the end of the stream cuts off. Half
+// a line end, a CR, would otherwise count as the empty line that ends a message.
+func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if atEOF && bytes.IndexByte(data, '\n') < 0 {
+		return len(data), nil, nil
+	}
+	return bufio.ScanLines(data, atEOF)
 }
 
 // watched cancels the connection when a read waits too long. A deadline for the
