@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"svc.example/internal/ground/plaintext"
 )
 
 // Error is a refusal of the server (spec 7). Code and Message are empty when a
 // proxy answered instead of the service. Use errors.As to find it in what the
-// client returns.
+// client returns. Its members are as the server sent them; Error shows what a
+// terminal must not see as escapes.
 type Error struct {
 	Status          int // HTTP
 	Code            string
@@ -26,7 +29,7 @@ func (e *Error) Error() string {
 	if e.Code == "" {
 		return fmt.Sprintf("the server answered %d %s", e.Status, http.StatusText(e.Status))
 	}
-	return fmt.Sprintf("%s (%s, %d)", e.Message, e.Code, e.Status)
+	return fmt.Sprintf("%s (%s, %d)", plaintext.Line(e.Message), plaintext.Line(e.Code), e.Status)
 }
 
 // errorFrom decodes a refusal from its body, or from the beginning of it. Of two

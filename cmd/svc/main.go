@@ -29,6 +29,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -76,9 +77,25 @@ func main() {
 	}
 	ctx, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		parser.FatalIfErrorf(usageError(err))
+		parser.FatalIfErrorf(shown(usageError(err)))
 	}
-	ctx.FatalIfErrorf(withSuggestion(ctx.Run()))
+	ctx.FatalIfErrorf(shown(withSuggestion(ctx.Run())))
+}
+
+// shownError is an error whose text a terminal can show, whatever names it quotes. Its
+// own line ends stay: some messages have several lines.
+type shownError struct{ error }
+
+func (e shownError) Error() string { return plaintext.Lines(e.error.Error()) }
+
+// Unwrap keeps the exit code that the error carries.
+func (e shownError) Unwrap() error { return e.error }
+
+func shown(err error) error {
+	if err == nil {
+		return nil
+	}
+	return shownError{err}
 }
 
 // withSuggestion adds the next step to a refusal, as a line below it. A refusal is

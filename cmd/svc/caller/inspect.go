@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
 
@@ -97,10 +96,8 @@ func readFacts(path string) (*inspected, error) {
 
 // print writes the facts as a table, with refusal or price after the scene.
 func (f *inspected) print(w io.Writer) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
-	}
+	table := terminal.NewTable(w)
+	row := table.Rowf
 	row("file", "%s, %s, %d bytes unpacked (%s)", f.Filename, terminal.InBytes.Text(f.SizeBytes), f.Unpacked, f.Compression)
 	row("saved by", "Blender %d.%d", f.FileVersion/100, f.FileVersion%100)
 	if s := f.Scene; s == nil {

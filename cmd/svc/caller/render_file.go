@@ -18,6 +18,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/receipt"
 )
 
@@ -166,7 +167,7 @@ func (e *jobError) Error() string {
 		return fmt.Sprintf("job %s was %s; nothing was charged", e.job.JobID, e.job.Status)
 	}
 	return strings.TrimSpace(fmt.Sprintf("job %s failed: %s (%s); nothing was charged. %s",
-		e.job.JobID, e.job.Failure.Message, e.job.Failure.Code, e.job.Failure.SuggestedAction))
+		e.job.JobID, plaintext.Line(e.job.Failure.Message), e.job.Failure.Code, e.job.Failure.SuggestedAction))
 }
 
 // follow waits until the job is terminal and shows its progress. It returns a

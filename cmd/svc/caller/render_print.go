@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/proof"
@@ -16,10 +15,8 @@ import (
 // before the person is asked.
 func printQuote(to terminal.Display, q *client.Quote) {
 	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
-	}
+	table := terminal.NewTable(&text)
+	row := table.Rowf
 	row("file", "%s, %s", q.Filename, terminal.InBytes.Text(q.InputSizeBytes))
 	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
 		q.Scene.ResolutionPercentage, terminal.CountOf(q.Scene.Samples, "sample"))
@@ -31,8 +28,10 @@ func printQuote(to terminal.Display, q *client.Quote) {
 	for _, warning := range q.Warnings {
 		row("warning", "%s (%s)", warning.Message, warning.Code)
 	}
-	table.Flush()
-	to.Say("%s", strings.TrimSuffix(text.String(), "\n"))
+	_ = table.Flush() // a strings.Builder takes everything
+	for line := range strings.Lines(text.String()) {
+		to.Say("%s", strings.TrimSuffix(line, "\n"))
+	}
 }
 
 // framesText is the range and the number of frames, as in "1-20 (20 frames)".
@@ -51,8 +50,8 @@ func framesText(q *client.Quote) string {
 // are. Call it after a Run without an error; it needs at least one frame.
 func (r *Result) Print(w io.Writer) {
 	proof.PrintChecks(w, r.Checks)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
+	table := terminal.NewTable(w)
+	row := func(name, value string) { table.Row(name, value) }
 	row("price", fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame")))
 	row("rendered", r.renderedBy())
 	if len(r.Switched) > 0 {
@@ -63,7 +62,7 @@ func (r *Result) Print(w io.Writer) {
 	row("zip", r.ZIP)
 	row("sha256", r.SHA256)
 	row("receipt", r.Receipt)
-	table.Flush()
+	_ = table.Flush() // nobody reads a closed standard output
 	fmt.Fprintln(w, "receipt verified")
 }
 

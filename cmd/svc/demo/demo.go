@@ -139,8 +139,8 @@ func (c *Command) open(ctx context.Context, k *kong.Context, cfg app.Config) (*a
 // printAllowances prints what this run uses, and each promise of the service that its
 // flags relax. The receipt records the same.
 func (c *Command) printAllowances(k *kong.Context, renderer worker.Blender) {
-	fmt.Fprintf(k.Stdout, "blender   %s\n", renderer.Path)
-	fmt.Fprintf(k.Stdout, "sandbox   %s\n", renderer.Sandbox.Report())
+	terminal.Printf(k.Stdout, "blender   %s", renderer.Path)
+	terminal.Printf(k.Stdout, "sandbox   %s", renderer.Sandbox.Report())
 	if c.AllowBlenderVersion {
 		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: Blender may have another version than the contract's; the receipt states it")
 	}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -222,19 +221,18 @@ func (c *Bench) send(ctx context.Context, done *benchResult) error {
 
 // print writes the result for people: a table of the scenes, then the score.
 func (b benchResult) print(w io.Writer, server string) {
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "scene\tsamples/min\tsamples\trendered\tpicture")
+	table := terminal.NewTable(w)
+	table.Row("scene", "samples/min", "samples", "rendered", "picture")
 	for _, s := range b.Receipt.Scenes {
 		picture := "correct"
 		if !s.MatchesReference {
 			picture = "WRONG"
 		}
-		fmt.Fprintf(table, "%s\t%.1f\t%d\t%.1f s\t%s (difference %.4f)\n", s.Scene, s.SamplesPerMinute, s.Samples, s.RenderSeconds, picture, s.Difference)
+		table.Row(s.Scene, fmt.Sprintf("%.1f", s.SamplesPerMinute), fmt.Sprint(s.Samples), fmt.Sprintf("%.1f s", s.RenderSeconds),
+			fmt.Sprintf("%s (difference %.4f)", picture, s.Difference))
 	}
-	fmt.Fprintln(table)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
-	}
+	table.Row()
+	row := table.Rowf
 	row("score", "%.1f (%s, %s, %s)", b.Score, b.Receipt.BenchmarkVersion, b.Receipt.SceneVersion, b.Receipt.ScoringVersion)
 	row("device", "%s, %s", b.Receipt.RenderDevice, b.Receipt.DeviceName())
 	row("blender", "%s (%s)", b.Receipt.BlenderVersion, b.Receipt.BlenderBuildHash)
@@ -248,5 +246,5 @@ func (b benchResult) print(w io.Writer, server string) {
 	default:
 		row("result", "%s; stored, but not published", b.Result.Status)
 	}
-	table.Flush()
+	_ = table.Flush() // nobody reads a closed standard output
 }

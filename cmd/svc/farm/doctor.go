@@ -3,7 +3,6 @@ package farm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os/signal"
@@ -75,9 +74,9 @@ func (c *doctor) Run(app *kong.Context) error {
 // print writes a line for each check, and below it what to do about a problem.
 func (d diagnosis) print(w io.Writer) {
 	for _, f := range d.Findings {
-		fmt.Fprintf(w, "%-4s  %-11s  %s\n", f.Verdict, f.Name, f.Found)
+		terminal.Printf(w, "%-4s  %-11s  %s", f.Verdict, f.Name, f.Found)
 		if f.Do != "" {
-			fmt.Fprintf(w, "%19s%s\n", "", f.Do)
+			terminal.Printf(w, "%19s%s", "", f.Do)
 		}
 	}
 }

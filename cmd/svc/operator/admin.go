@@ -108,7 +108,7 @@ func (f adminFlags) print(k *kong.Context, fields ...field) error {
 		return terminal.PrintJSON(k.Stdout, object)
 	}
 	for _, l := range fields {
-		fmt.Fprintf(k.Stdout, "%-14s %v\n", strings.ReplaceAll(l.name, "_", " "), l.value)
+		terminal.Printf(k.Stdout, "%-14s %v", strings.ReplaceAll(l.name, "_", " "), l.value)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (c *audit) Run(k *kong.Context) error {
 		})
 	} else {
 		for _, b := range found.Breaches {
-			fmt.Fprintf(k.Stdout, "BREACH %s: %s: %s\n", b.Rule, b.Subject, b.Detail)
+			terminal.Printf(k.Stdout, "BREACH %s: %s: %s", b.Rule, b.Subject, b.Detail)
 		}
 		if dead > 0 {
 			fmt.Fprintf(k.Stdout, "%d dead letters; see svc admin dead-letter list\n", dead)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -38,10 +37,10 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 		fmt.Fprintln(k.Stdout, "there are no dead letters")
 		return nil
 	}
-	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tDIED\tFAILURES\tREASON")
+	table := terminal.NewTable(k.Stdout)
+	table.Row("ID", "DIED", "FAILURES", "REASON")
 	for _, d := range dead {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", d.ID, d.DiedAt.Format(time.DateTime), d.Failures, d.Reason)
+		table.Row(d.ID, d.DiedAt.Format(time.DateTime), fmt.Sprint(d.Failures), d.Reason)
 	}
 	return table.Flush()
 }

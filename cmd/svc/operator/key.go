@@ -2,8 +2,6 @@ package operator
 
 import (
 	"context"
-	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -125,11 +123,10 @@ func (c *keyList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "keys": listed})
 	}
-	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KEY ID\tKIND\tNAME\tBEGINS WITH\tCREATED\tLAST USED\tREVOKED")
+	table := terminal.NewTable(k.Stdout)
+	table.Row("KEY ID", "KIND", "NAME", "BEGINS WITH", "CREATED", "LAST USED", "REVOKED")
 	for _, key := range listed {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
+		table.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
 	}
 	return table.Flush()
 }

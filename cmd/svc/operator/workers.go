@@ -3,7 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -36,15 +36,14 @@ func (c *workers) Run(k *kong.Context) error {
 		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
 		return nil
 	}
-	table := tabwriter.NewWriter(k.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "WORKER\tNAME\tSTATE\tFRAMES\tDEVICE\tBLENDER\tSANDBOX\tLAST SEEN")
+	table := terminal.NewTable(k.Stdout)
+	table.Row("WORKER", "NAME", "STATE", "FRAMES", "DEVICE", "BLENDER", "SANDBOX", "LAST SEEN")
 	for _, w := range workers {
 		state := string(w.State)
 		if w.AsideUntil != nil {
 			state += " until " + w.AsideUntil.Format(time.TimeOnly)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
-			w.WorkerID, w.Name, state, w.Frames, w.DeviceName, w.BlenderVersion, w.Sandbox, w.SeenAt.Format(time.DateTime))
+		table.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, w.Sandbox, w.SeenAt.Format(time.DateTime))
 	}
 	return table.Flush()
 }

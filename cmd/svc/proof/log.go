@@ -73,7 +73,7 @@ func (c *logVerify) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "origin": walked.Origin, "size": walked.Size, "root": walked.Root.String(), "known_size": walked.KnownSize})
 	}
-	fmt.Fprintf(human, "log %s: size %d, root %s\n", walked.Origin, walked.Size, walked.Root)
+	terminal.Printf(human, "log %s: size %d, root %s", walked.Origin, walked.Size, walked.Root)
 	if known != nil {
 		fmt.Fprintf(human, "it still begins with the known checkpoint, size %d\n", walked.KnownSize)
 	}

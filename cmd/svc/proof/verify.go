@@ -15,7 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
 
@@ -212,7 +211,7 @@ func WithExitCode(err error) error {
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
 	if !v.Pinned {
-		fmt.Fprintf(w, "key taken from beside the receipt (%s); pin it with --key\n", v.KeyFile)
+		terminal.Printf(w, "key taken from beside the receipt (%s); pin it with --key", v.KeyFile)
 	}
 	if v.OK {
 		fmt.Fprintln(w, "receipt verified")
@@ -221,9 +220,9 @@ func (v *verified) print(w io.Writer) {
 
 // PrintChecks writes one line per check, for people: name, status, finding.
 func PrintChecks(w io.Writer, checks []receipt.Check) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := terminal.NewTable(w)
 	for _, check := range checks {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", check.Name, check.Status, check.Text)
+		table.Row(check.Name, string(check.Status), check.Text)
 	}
-	table.Flush()
+	_ = table.Flush() // nobody reads a closed standard output
 }

@@ -2,8 +2,8 @@
 // runs them: progress, prices, JSON, signals and exit codes.
 //
 // What always holds: progress bars appear on a terminal only, plain lines everywhere
-// else; an exit code means the same in every command; nothing here knows a package
-// of the service. It leaves to the commands what they print. Start reading at
+// else; an exit code means the same in every command; what is printed cannot drive the
+// terminal; nothing here knows a package of the service. It leaves to the commands what they print. Start reading at
 // Display.
 package terminal
 

@@ -1,22 +1,61 @@
 package terminal
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+	"text/tabwriter"
+
+	"svc.example/internal/ground/plaintext"
 )
 
 // PrintJSON writes a command's result for programs: one indented JSON value and a
 // newline. Characters such as & and < stay as they are: the output is not HTML, and
-// a link must be usable as it is printed. An error is one of encoding or of w.
+// a link must be usable as it is printed. Hidden characters are written as JSON's
+// escapes of them. An error is one of encoding or of w.
 func PrintJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = io.WriteString(w, plaintext.Lines(text.String()))
+	}
+	if err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
+}
+
+// Table prints aligned columns. What its cells contain, names from files and workers
+// among it, can neither break a row nor move the cursor.
+type Table struct{ w *tabwriter.Writer }
+
+// NewTable returns a table that appears on w with Flush.
+func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+
+// Row adds a row of cells.
+func (t Table) Row(cells ...string) {
+	shown := make([]string, len(cells))
+	for i, cell := range cells {
+		shown[i] = plaintext.Line(cell)
+	}
+	fmt.Fprintln(t.w, strings.Join(shown, "\t"))
+}
+
+// Rowf adds a row of a name and a formatted value.
+func (t Table) Rowf(name, format string, args ...any) { t.Row(name, fmt.Sprintf(format, args...)) }
+
+// Flush prints the table. The error is that of the writer.
+func (t Table) Flush() error { return t.w.Flush() }
+
+// Printf prints one formatted line on w and adds the newline. Values in it are shown
+// as in a Table. Nobody reads a closed standard output, so there is no error.
+func Printf(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, plaintext.Line(fmt.Sprintf(format, args...)))
 }
 
 // Money formats an amount in cents with its currency, as in "0.24 USD". cents must

@@ -17,7 +17,7 @@ type Display interface {
 	// Meter shows the progress of one piece of work, counted in unit. The caller
 	// ends it before it opens the next one.
 	Meter(title string, unit Unit) Meter
-	// Say prints a line and adds the newline. A bar that is being drawn is not torn
+	// Say prints one line, shown as by Printf. A bar that is being drawn is not torn
 	// apart: the line appears above it.
 	Say(format string, args ...any)
 }
@@ -144,7 +144,7 @@ func (b *bars) Say(format string, args ...any) {
 	if b.running != nil {
 		w = b.running
 	}
-	fmt.Fprintf(w, format+"\n", args...)
+	Printf(w, format, args...)
 }
 
 // Meter implements Display. The library draws from a goroutine of its own, so the
@@ -223,7 +223,7 @@ type lines struct {
 }
 
 // Say implements Display.
-func (l *lines) Say(format string, args ...any) { fmt.Fprintf(l.w, format+"\n", args...) }
+func (l *lines) Say(format string, args ...any) { Printf(l.w, format, args...) }
 
 // Meter implements Display.
 func (l *lines) Meter(title string, unit Unit) Meter {

@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
+
+	"svc.example/internal/ground/plaintext"
 )
 
 // Limits of text from a file, in characters. They keep a result short enough
@@ -33,12 +34,11 @@ type fromFile struct {
 	Cut             bool     `json:"cut" jsonschema:"True when a text was shortened or names were left out."`
 }
 
-// escapeText makes untrusted text safe to show to a language model. It writes
-// as \u{…} whatever is not a letter, digit or plain punctuation: markup,
-// invisible characters, and characters that change the direction of writing.
-// Line ends and tabs become spaces, so that a name cannot start a paragraph of
-// its own. It keeps at most limit characters; cut reports whether it dropped
-// any.
+// escapeText makes untrusted text safe to show to a language model. What
+// plaintext escapes for people is escaped for a model too, and so is markup:
+// whatever is not a letter, digit or plain punctuation. A name cannot start a
+// paragraph of its own. It keeps at most limit characters; cut reports whether
+// it dropped any.
 func escapeText(text string, limit int) (safe string, cut bool) {
 	var b strings.Builder
 	n := 0
@@ -47,14 +47,12 @@ func escapeText(text string, limit int) (safe string, cut bool) {
 			return b.String() + "…", true
 		}
 		switch {
-		case r == '\t', r == '\n', r == '\r':
-			b.WriteByte(' ')
-		case r == unicode.ReplacementChar:
+		case r == unicode.ReplacementChar: // and what is not UTF-8
 			b.WriteByte('?')
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune(plain, r):
+		case !plaintext.Hidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune(plain, r)):
 			b.WriteRune(r)
 		default:
-			fmt.Fprintf(&b, `\u{%x}`, r)
+			b.WriteString(plaintext.Escape(r))
 		}
 	}
 	return b.String(), false

@@ -149,8 +149,8 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	if err != nil {
 		return nil, err
 	}
-	s.Log.Info("worker registered", "worker_id", worker, "name", req.Name, "renderer", renderer, "blender", req.BlenderVersion, "device", req.Device,
-		"device_name", req.DeviceName, "denoise", req.Denoise, "sandbox", clip(req.Sandbox))
+	s.Log.Info("worker registered", "worker_id", worker, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
+		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox))
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"svc.example/internal/door/web/reference"
+	"svc.example/internal/ground/plaintext"
 )
 
 //go:embed template asset
@@ -83,13 +84,15 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 })
 
 // write renders the page into memory first, so that a template that fails
-// becomes an error page and not half a page.
+// becomes an error page and not half a page. Names in it may come from files and
+// workers: templates escape their markup, and plaintext what hides or turns text.
+// The JSON in a page keeps its value, since the escapes are JSON's own.
 func (p page) write() ([]byte, error) {
 	var body bytes.Buffer
 	if err := templates()[p.Template].ExecuteTemplate(&body, "layout", p); err != nil {
 		return nil, fmt.Errorf("write the page %s: %w", p.Template, err)
 	}
-	return body.Bytes(), nil
+	return []byte(plaintext.Lines(body.String())), nil
 }
 
 // page returns the handler of a page that build makes anew for each request.

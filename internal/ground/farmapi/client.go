@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"svc.example/internal/ground/plaintext"
 )
 
 // Client calls the workers' API over HTTP. It is safe for concurrent use. It never
@@ -62,7 +64,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("server replied %d %s: %s", e.Status, e.Code, e.Message)
+	return fmt.Sprintf("server replied %d %s: %s", e.Status, plaintext.Line(e.Code), plaintext.Line(e.Message))
 }
 
 // Register describes this worker to the server. Error code: synthetic_refused.

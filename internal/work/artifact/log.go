@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/plaintext"
 )
 
 // LogBatch is the number of frames' logs, of at most 16 KiB each, in memory at once.
@@ -37,7 +38,7 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 			found = ", found " + f.Finding
 		}
 		_, err := fmt.Fprintf(w, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d%s\n%s\n",
-			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, f.DeviceName, by, f.Attempt, found, strings.TrimRight(f.Log, "\n"))
+			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, plaintext.Line(f.DeviceName), plaintext.Line(by), f.Attempt, found, logText(f.Log))
 		if err != nil {
 			return err
 		}
@@ -58,9 +59,9 @@ func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Write
 		return fmt.Errorf("read failed attempts: %w", err)
 	}
 	for _, a := range attempts {
-		_, err := fmt.Fprintf(w, "== frame %d failed at %s: %s, attempt %d: %s\n", a.Item, db.Time(a.FailedAt).Format(time.RFC3339), a.Code, a.Attempt, a.Message)
+		_, err := fmt.Fprintf(w, "== frame %d failed at %s: %s, attempt %d: %s\n", a.Item, db.Time(a.FailedAt).Format(time.RFC3339), a.Code, a.Attempt, plaintext.Line(a.Message))
 		if err == nil && a.Log != "" {
-			_, err = fmt.Fprintf(w, "%s\n", strings.TrimRight(a.Log, "\n"))
+			_, err = fmt.Fprintf(w, "%s\n", logText(a.Log))
 		}
 		if err != nil {
 			return err
@@ -90,6 +91,14 @@ func (a *Artifacts) writeLog(ctx context.Context, jobID string, w io.Writer) err
 		}
 		after = rows[len(rows)-1].Frame
 	}
+}
+
+// logText is what a worker sent as Blender's output, safe to show. A line that begins
+// like a heading of this log gets a blank before it.
+func logText(log string) string {
+	text := plaintext.Lines(strings.TrimRight(log, "\n"))
+	text = strings.ReplaceAll("\n"+text, "\n==", "\n ==")
+	return text[1:]
 }
 
 // seconds converts stored microseconds.

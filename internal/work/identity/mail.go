@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/plaintext"
 )
 
 // Mail sends messages through an SMTP server. Without TLS it talks only to a server on
@@ -162,6 +163,6 @@ func (m *Mail) message(to, subject, text string) []byte {
 	} {
 		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
 	}
-	b.WriteString("\r\n" + strings.ReplaceAll(text, "\n", "\r\n"))
+	b.WriteString("\r\n" + strings.ReplaceAll(plaintext.Lines(text), "\n", "\r\n"))
 	return b.Bytes()
 }

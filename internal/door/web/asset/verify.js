@@ -55,13 +55,23 @@ async function checkSignature(keys) {
   return body;
 }
 
+// shown is how the page shows a signed text: characters that hide or turn text are
+// escapes (the rule of package plaintext).
+function shown(text) {
+  return text.replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, (c) => {
+    if (c === "\r") return "\\r";
+    if (c < "\x7f") return "\\x" + c.charCodeAt(0).toString(16).padStart(2, "0");
+    return c.split("").map((half) => "\\u" + half.charCodeAt(0).toString(16).padStart(4, "0")).join("");
+  });
+}
+
 // checkShown compares every value on the page that has data-is with the signed
 // content: a page that shows something else must not look verified.
 function checkShown(receipt) {
   const marked = document.querySelectorAll("[data-is]");
   for (const element of marked) {
     const value = element.dataset.is.split(".").reduce((v, name) => v?.[name], receipt);
-    must(value !== undefined && element.textContent === String(value), `the page shows a ${element.dataset.is} that differs from the signed one`);
+    must(value !== undefined && element.textContent === shown(String(value)), `the page shows a ${element.dataset.is} that differs from the signed one`);
   }
   must(marked.length > 20, "the page shows too little of the receipt");
 }
