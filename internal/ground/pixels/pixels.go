@@ -69,6 +69,9 @@ func readImage(r io.Reader, most int64, format string, config func(io.Reader) (i
 	if err != nil {
 		return Picture{}, fmt.Errorf("read the %s picture's header: %w", format, noEOF(err))
 	}
+	if size.Width < 1 || size.Height < 1 {
+		return Picture{}, fmt.Errorf("the %s picture is %dx%d: it has no pixels", format, size.Width, size.Height)
+	}
 	if int64(size.Width)*int64(size.Height) > most {
 		return Picture{}, tooLarge(format, size.Width, size.Height, most)
 	}

@@ -238,6 +238,22 @@ func TestEXRHashIgnoresRemarksAndSeesPixels(t *testing.T) {
 	}
 }
 
+// TestAJPEGWithoutPixelsIsRefused sets the size in the frame header of a sound file to 0:
+// the decoder of the standard library takes that.
+func TestAJPEGWithoutPixelsIsRefused(t *testing.T) {
+	t.Parallel()
+	var jpg bytes.Buffer
+	if err := jpeg.Encode(&jpg, image.NewGray(image.Rect(0, 0, 3, 2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	file := jpg.Bytes()
+	header := bytes.Index(file, []byte{0xff, 0xc0}) // SOF0: length, precision, height, width
+	clear(file[header+5 : header+9])
+	if p, err := pixels.Read(bytes.NewReader(file)); err == nil {
+		t.Errorf("read as %+v", p)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	img := image.NewNRGBA(image.Rect(0, 0, 3, 2))
 	var jpg bytes.Buffer
