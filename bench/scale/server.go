@@ -110,7 +110,7 @@ func (s *server) launch(ctx context.Context) error {
 		return fmt.Errorf("build svc: %w: %s", err, out)
 	}
 	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen", "127.0.0.1:0", "--worker", "none", "--allow-synthetic",
-		"--data", s.store.Data, "--rate-per-minute", "60000", "--rate-burst", "10000")
+		"--data", s.store.Data, "--rate-per-minute", "60000", "--rate-burst", "10000", "--open-requests", "2000")
 	if s.store.Database != "" {
 		s.process.Args = append(s.process.Args, "--database", s.store.Database)
 	}

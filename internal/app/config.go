@@ -79,6 +79,13 @@ type Config struct {
 	// callers forge their address.
 	TrustedHops int
 
+	// OpenRequests is how many requests of one workspace may be open at once in this
+	// process; 0 means 200.
+	OpenRequests int
+	// Connections is how many callers may be connected at once; 0 means 10,000. Further
+	// ones wait until a place is free.
+	Connections int
+
 	// FileURLs lists addresses beyond public ones that files may be fetched
 	// from: for tests.
 	FileURLs outbound.Config
@@ -132,6 +139,13 @@ const defaultLeaseLife = 20 * time.Second
 // service stops, unless the operator sets another time.
 const defaultStopTimeout = 30 * time.Second
 
+// Bounds of what callers may hold open, unless the operator sets others. An artist's
+// pipeline has a few event streams and downloads; a connection costs some 20 KiB.
+const (
+	DefaultOpenRequests = 200
+	DefaultConnections  = 10_000
+)
+
 // withDefaults fills in the defaults and checks what can be checked without
 // starting anything.
 func (c Config) withDefaults() (Config, error) {
@@ -155,6 +169,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.StopTimeout == 0 {
 		c.StopTimeout = defaultStopTimeout
+	}
+	if c.OpenRequests == 0 {
+		c.OpenRequests = DefaultOpenRequests
+	}
+	if c.Connections == 0 {
+		c.Connections = DefaultConnections
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

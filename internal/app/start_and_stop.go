@@ -77,7 +77,7 @@ func (a *App) Serve(ctx context.Context) error {
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)
 	counter := ratelimit.NewCounter(a.DB, a.Config.Log)
-	open := &identity.OpenRequests{DB: a.DB, Log: a.Config.Log}
+	open := &identity.OpenRequests{DB: a.DB, Log: a.Config.Log, Most: a.Config.OpenRequests}
 
 	// One context for each step of a stop. None of them descends from ctx,
 	// whose end begins the stop but must not cancel what is to finish in order.
@@ -89,7 +89,7 @@ func (a *App) Serve(ctx context.Context) error {
 	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
 		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		BaseContext: func(net.Listener) context.Context { return requests },
+		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections),
 	}
 	var background sync.WaitGroup
 	served := make(chan error, 1)

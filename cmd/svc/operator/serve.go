@@ -43,6 +43,7 @@ type Serve struct {
 	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
 	RateFlags
+	openFlags
 }
 
 // Run serves until a signal comes, then stops in order: no new requests, then the
@@ -69,7 +70,7 @@ func (c *Serve) Run(k *kong.Context) error {
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		}
 	}
-	if err := c.Limit(&cfg); err != nil {
+	if err := errors.Join(c.Limit(&cfg), c.openFlags.apply(&cfg)); err != nil {
 		return err
 	}
 	var service *app.App

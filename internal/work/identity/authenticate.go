@@ -39,16 +39,16 @@ func bearer(header, prefix string) (string, error) {
 // a busy key writes once a minute.
 const touchEvery = time.Minute
 
-// keyState is what every kind of key's row says about its use, in microseconds; 0 means
-// never.
+// keyState is what every kind of key's row says about its owner and its use, in
+// microseconds; 0 means never.
 type keyState struct {
-	keyID                 string
+	keyID, workspaceID    string // no workspace has a worker's key
 	revokedAt, lastUsedAt int64
 }
 
 // authenticate finds the key of the header's secret, records its use, and ties the request
 // of ctx to it (OpenRequests). An unknown and
-// a revoked key get the same answer. find runs as a single statement and nothing is
+// a revoked key get the same answer. Errors: unauthenticated, rate_limited. find runs as a single statement and nothing is
 // cached, so a revocation counts from the next request on. touch runs in a transaction
 // of its own and changes the row only if it is still older, so that concurrent requests
 // of a key write once. When the write fails, so does the request.
@@ -75,7 +75,9 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	if err != nil {
 		return err
 	}
-	hold(ctx, key.keyID)
+	if err := hold(ctx, key.keyID, key.workspaceID); err != nil {
+		return err
+	}
 	if !stale {
 		return nil
 	}
@@ -91,7 +93,7 @@ func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
-		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -104,7 +106,7 @@ func Account(ctx context.Context, d *db.DB, header string) (p Principal, err err
 	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
-		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -117,7 +119,7 @@ func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error)
 	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.NodeKeyBySecret(ctx, secret)
 		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
-		return keyState{row.KeyID, row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, "", row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
 	})

@@ -34,14 +34,21 @@ const lookMost = 500
 //
 // It asks the database instead of waiting for a word of the process that revokes, so that
 // no word can get lost. That is one statement at a look, whatever the number of requests,
-// and none while there are none. Its memory is bounded by the open connections. It is
-// safe for concurrent use.
+// and none while there are none. Its memory is bounded by the open connections.
+//
+// It also bounds how many requests a workspace has open here at once: event streams and
+// slow uploads cost nothing in the rate limit while they last. It is safe for concurrent
+// use.
 type OpenRequests struct {
 	DB  *db.DB
 	Log *slog.Logger
+	// Most is how many requests of one workspace may be open at once in this process; 0
+	// is any number. Workers belong to no workspace and are not counted.
+	Most int
 
-	mu   sync.Mutex
-	held map[string]*heldCredential // by key id, or by the hash of a session's token
+	mu    sync.Mutex
+	held  map[string]*heldCredential // by key id, or by the hash of a session's token
+	count map[string]int             // open requests by workspace; no entry is 0
 }
 
 // heldCredential is a credential with open requests. OpenRequests.mu guards it.
@@ -50,10 +57,11 @@ type heldCredential struct {
 	gone     bool // the last look did not find it
 }
 
-// openRequest is one request; OpenRequests.mu guards credential.
+// openRequest is one request; OpenRequests.mu guards credential and workspace.
 type openRequest struct {
 	of         *OpenRequests
 	credential string // "" before authentication
+	workspace  string // of the credential; "" of a worker's
 	end        func(cause error)
 }
 
@@ -64,40 +72,65 @@ type openKey struct{}
 // not block. Call done when the request is over.
 func (o *OpenRequests) Follow(ctx context.Context, end func(cause error)) (followed context.Context, done func()) {
 	r := &openRequest{of: o, end: end}
-	return context.WithValue(ctx, openKey{}, r), func() { o.move(r, "") }
-}
-
-// hold ties the request of ctx to the credential that it has authenticated with. Without a
-// request in ctx it does nothing.
-func hold(ctx context.Context, credential string) {
-	if r, ok := ctx.Value(openKey{}).(*openRequest); ok {
-		r.of.move(r, credential)
+	return context.WithValue(ctx, openKey{}, r), func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.drop(r)
 	}
 }
 
-// move ties a request to another credential; "" is none.
-func (o *OpenRequests) move(r *openRequest, credential string) {
+// hold ties the request of ctx to the credential that it has authenticated with, and to the
+// credential's workspace, which is "" for a worker's. Without a request in ctx it does
+// nothing. Error: rate_limited, when the workspace has too many requests open.
+func hold(ctx context.Context, credential, workspace string) error {
+	if r, ok := ctx.Value(openKey{}).(*openRequest); ok {
+		return r.of.take(r, credential, workspace)
+	}
+	return nil
+}
+
+// retryAfterOpen is when a refused workspace may ask again: a request that is no stream
+// ends soon.
+const retryAfterOpen = 5 * time.Second
+
+// take ties a request to a credential, in place of the one before. Error: rate_limited.
+func (o *OpenRequests) take(r *openRequest, credential, workspace string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if c := o.held[r.credential]; c != nil {
-		delete(c.requests, r)
-		if len(c.requests) == 0 {
-			delete(o.held, r.credential)
-		}
+	o.drop(r)
+	if workspace != "" && o.Most > 0 && o.count[workspace] >= o.Most {
+		return fault.New(fault.RateLimited, "The workspace has %d requests open at once, as many as it may. End an event stream, an upload or a download first.", o.Most).
+			After(retryAfterOpen)
 	}
-	r.credential = credential
-	if credential == "" {
-		return
+	if o.held == nil {
+		o.held, o.count = map[string]*heldCredential{}, map[string]int{}
 	}
 	c := o.held[credential]
 	if c == nil {
 		c = &heldCredential{requests: map[*openRequest]struct{}{}}
-		if o.held == nil {
-			o.held = map[string]*heldCredential{}
-		}
 		o.held[credential] = c
 	}
 	c.requests[r] = struct{}{}
+	r.credential, r.workspace = credential, workspace
+	o.count[workspace]++
+	return nil
+}
+
+// drop unties a request from its credential; without one it does nothing. The caller holds
+// o.mu.
+func (o *OpenRequests) drop(r *openRequest) {
+	c := o.held[r.credential]
+	if c == nil {
+		return
+	}
+	delete(c.requests, r)
+	if len(c.requests) == 0 {
+		delete(o.held, r.credential)
+	}
+	if o.count[r.workspace]--; o.count[r.workspace] == 0 {
+		delete(o.count, r.workspace)
+	}
+	r.credential, r.workspace = "", ""
 }
 
 // Run ends requests whose credential has ended, until ctx ends. Exactly one call runs per

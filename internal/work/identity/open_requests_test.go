@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
@@ -107,5 +108,78 @@ func TestNoRequestOutlivesItsCredential(t *testing.T) {
 			default:
 			}
 		}
+	})
+}
+
+// TestAWorkspaceMayHaveOnlySoManyRequestsOpen opens requests by every kind of credential
+// of one workspace, until one more is refused.
+func TestAWorkspaceMayHaveOnlySoManyRequestsOpen(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		h := service{t: t, DB: d}
+		h.must(func(ctx context.Context, tx *db.Tx) error {
+			p, err := identity.CreateWorkspace(ctx, tx, "someone@example.com")
+			h.workspace = p.WorkspaceID
+			return err
+		})
+		account, agent, node := h.keys()
+		token := h.open("someone@example.com", "").Token
+		other := service{t: t, DB: d}
+		other.must(func(ctx context.Context, tx *db.Tx) error {
+			p, err := identity.CreateWorkspace(ctx, tx, "other@example.com")
+			other.workspace = p.WorkspaceID
+			return err
+		})
+		otherAccount, _, _ := other.keys()
+
+		open := &identity.OpenRequests{DB: d, Log: slog.New(slog.DiscardHandler), Most: 3}
+		ask := func(by func(ctx context.Context) error) (done func(), err error) {
+			ctx, done := open.Follow(t.Context(), func(error) {})
+			t.Cleanup(done)
+			return done, by(ctx)
+		}
+		byAccount := func(key identity.NewKey) func(context.Context) error {
+			return func(ctx context.Context) error {
+				_, err := identity.Account(ctx, d, "Bearer "+key.Secret)
+				return err
+			}
+		}
+		bySession := func(ctx context.Context) error {
+			_, err := identity.Session(ctx, d, token)
+			return err
+		}
+		must := func(by func(context.Context) error) (done func()) {
+			t.Helper()
+			done, err := ask(by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return done
+		}
+		first := must(byAccount(account))
+		must(bySession)
+		// One request may authenticate twice; it is still one.
+		must(func(ctx context.Context) error {
+			_, err := identity.Agent(ctx, d, "Bearer "+agent.Secret)
+			if err != nil {
+				return err
+			}
+			_, err = identity.Agent(ctx, d, "Bearer "+agent.Secret)
+			return err
+		})
+		for _, by := range []func(context.Context) error{byAccount(account), bySession} {
+			if _, err := ask(by); !fault.Is(err, fault.RateLimited) {
+				t.Errorf("a fourth request is answered with %v", err)
+			}
+		}
+		must(byAccount(otherAccount))
+		for range 5 {
+			must(func(ctx context.Context) error {
+				_, err := identity.Node(ctx, d, "Bearer "+node.Secret)
+				return err
+			})
+		}
+		first()
+		must(byAccount(account))
 	})
 }

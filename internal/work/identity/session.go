@@ -71,7 +71,7 @@ const SignInAgain = "Sign in on the service's own pages, then call again."
 
 // Session authenticates a session cookie's value. The person acts for the workspace
 // with every scope and without a spending limit. The session does not get longer by its
-// use. Error: unauthenticated.
+// use. Errors: unauthenticated, rate_limited.
 func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.SessionGet(ctx, hash(token))
@@ -85,7 +85,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		return nil
 	})
 	if err == nil {
-		hold(ctx, hash(token))
+		err = hold(ctx, hash(token), p.WorkspaceID)
 	}
 	return p, err
 }
