@@ -1,0 +1,260 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/pixels"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/frames"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/synthetic"
+)
+
+// caller is somebody with a workspace, keys and money.
+type caller struct {
+	*store
+	*client.Client
+	workspace string
+	account   identity.NewKey
+}
+
+func (s *store) caller(cents int64) caller {
+	s.Helper()
+	made := (&apptest.World{App: s.app}).Workspace(s.T, cents)
+	c, err := client.New(s.url, made.Agent.Secret)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return caller{s, c, made.ID, made.Account}
+}
+
+// quote uploads a scene and prices frames of it.
+func (c caller) quote(scene []byte, first, last, step int) *client.Quote {
+	c.Helper()
+	q, err := c.Inspect(c.Context(), client.InspectRequest{
+		Filename: demo.Filename, Body: bytes.NewReader(scene), FrameStart: &first, FrameEnd: &last, FrameStep: &step,
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return q
+}
+
+// start has frames of a scene rendered.
+func (c caller) start(scene []byte, r client.StartRequest, first, last, step int) (jobID string) {
+	c.Helper()
+	q := c.quote(scene, first, last, step)
+	r.LegalAcceptance = client.LegalV1
+	job, err := c.Start(c.Context(), q.UploadID, q.QuoteID, r)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return job.JobID
+}
+
+// await follows a job to its end, which must be with that status.
+func (c caller) await(jobID, status string) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), await.Patience)
+	defer cancel()
+	if job, err := c.Follow(ctx, jobID, nil); err != nil || job.Status != status {
+		c.Fatalf("the job ended as %+v, %v, want %s", job, err, status)
+	}
+}
+
+// endpoint makes a webhook endpoint of the workspace, and rotates its secret.
+func (c caller) endpoint(path string) (endpointID string) {
+	c.Helper()
+	made := c.call(http.MethodPost, "/v1/webhook-endpoints", nil, "application/json", []byte(`{"url":"`+c.receiver.URL+path+`"}`))
+	endpointID = made["endpoint_id"].(string)
+	c.call(http.MethodPost, "/v1/webhook-endpoints/"+endpointID+"/rotate-secret", nil, "application/json", []byte(`{}`))
+	return endpointID
+}
+
+func (c caller) delete(endpointID string) {
+	c.Helper()
+	c.call(http.MethodDelete, "/v1/webhook-endpoints/"+endpointID, nil, "", nil)
+}
+
+// upload sends the demo scene by the older flow, whose job waits for its submit.
+func (c caller) upload(fields map[string]string) {
+	c.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for name, value := range fields {
+		_ = form.WriteField(name, value)
+	}
+	part, err := form.CreateFormFile("file", demo.Filename)
+	if err != nil {
+		c.Fatal(err)
+	}
+	_, _ = part.Write(demo.Scene())
+	_ = form.Close()
+	c.call(http.MethodPost, links.RendersPath, nil, form.FormDataContentType(), body.Bytes())
+}
+
+// call makes a request with the account key, which must succeed.
+func (c caller) call(method, path string, header map[string]string, kind string, body []byte) (answer map[string]any) {
+	c.Helper()
+	r, err := http.NewRequestWithContext(c.Context(), method, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		c.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.account.Secret)
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 || json.Unmarshal(text, &answer) != nil {
+		c.Fatalf("%s %s: %d %s, %v", method, path, res.StatusCode, text, err)
+	}
+	return answer
+}
+
+// farmWorker plays a worker.
+type farmWorker struct {
+	*store
+	*farmapi.Client
+	me farmapi.RegisterRequest
+	id string
+}
+
+func (s *store) worker(device, renderer string) farmWorker {
+	s.Helper()
+	var key identity.NewKey
+	s.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = identity.CreateNodeKey(ctx, tx, "farm")
+		return err
+	})
+	w := farmWorker{s, farmapi.NewClient(s.url, key.Secret), farmapi.RegisterRequest{
+		Name: "farm", Renderer: renderer, BlenderVersion: "4.1.1", BlenderBuildHash: "e1743a0317bc", Device: device, DeviceName: "Test " + device, Denoise: "keep", Sandbox: "none",
+	}, ""}
+	reply, err := w.Register(s.Context(), w.me)
+	if err != nil {
+		s.Fatal(err)
+	}
+	w.id = reply.WorkerID
+	return w
+}
+
+// claimed is one frame that a worker holds.
+type claimed struct {
+	farmapi.Lease
+	jobID string
+}
+
+// claim takes a frame of a job. It waits for one whose next attempt is due later.
+func (w farmWorker) claim(jobID string) claimed {
+	w.Helper()
+	got, err := w.Lease(w.Context(), farmapi.LeaseRequest{WorkerID: w.id, Max: 1, WaitSeconds: 10})
+	if err != nil || got.Job == nil || (jobID != "" && got.Job.JobID != jobID) {
+		w.Fatalf("claimed %+v, %v, want a frame of %s", got, err, jobID)
+	}
+	return claimed{got.Leases[0], got.Job.JobID}
+}
+
+// picture paints a frame and describes it.
+func (w farmWorker) picture(c claimed) ([]byte, farmapi.FrameResult) {
+	w.Helper()
+	content, err := synthetic.Paint(c.Frame, image.Pt(480, 270))
+	if err != nil {
+		w.Fatal(err)
+	}
+	seen, err := pixels.ReadAtMost(bytes.NewReader(content), 480*270)
+	if err != nil {
+		w.Fatal(err)
+	}
+	sum := sha256.Sum256(content)
+	return content, farmapi.FrameResult{
+		WorkerID: w.id, JobID: c.jobID, LeaseID: c.LeaseID, Attempt: c.Attempt, Frame: c.Frame, File: fmt.Sprintf("frame_%04d.png", c.Frame),
+		SHA256: hex.EncodeToString(sum[:]), PixelSHA256: seen.SHA256, SizeBytes: int64(len(content)), Width: 480, Height: 270,
+		RenderSeconds: 0.5 + float64(c.Frame), Device: w.me.Device, DeviceName: w.me.DeviceName, BlenderVersion: w.me.BlenderVersion,
+		BlenderBuildHash: w.me.BlenderBuildHash, Switched: []string{"denoise_off"}, Log: "Saved: 'frame'",
+	}
+}
+
+func (w farmWorker) deliver(c claimed) {
+	w.Helper()
+	content, result := w.picture(c)
+	if err := w.Deliver(w.Context(), result, bytes.NewReader(content)); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// render renders n frames of a job.
+func (w farmWorker) render(jobID string, n int) {
+	w.Helper()
+	for range n {
+		w.deliver(w.claim(jobID))
+	}
+}
+
+// fail claims a frame and fails it.
+func (w farmWorker) fail(code string, final bool) {
+	w.Helper()
+	c := w.claim("")
+	err := w.Fail(w.Context(), farmapi.FailRequest{
+		WorkerID: w.id, LeaseID: c.LeaseID, Attempt: c.Attempt, Code: code, Message: "It failed.", Log: "last words", Final: final,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// accept takes in a frame while the service does not serve: nobody packs its job.
+func (w farmWorker) accept(c claimed) {
+	w.Helper()
+	content, result := w.picture(c)
+	key := fmt.Sprintf("frames/%s/%s-%s", c.jobID, id.New(""), result.File)
+	blob, err := w.app.Blobs.Create(w.Context(), key)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer blob.Abort()
+	if _, err := blob.Write(content); errors.Join(err, blob.Commit()) != nil {
+		w.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	in := frames.Frames{DB: w.app.DB, Jobs: w.app.Jobs(w.app.Links(w.url)), Workers: &dispatch.Workers{DB: w.app.DB, Log: log}, LeaseLife: time.Hour, Log: log}
+	kept, err := in.Accept(w.Context(), frames.Picture{
+		Picture: framecheck.Picture{
+			Holder: w.id, File: result.File, PixelSHA256: result.PixelSHA256, Width: result.Width, Height: result.Height,
+			Device: result.Device, Registered: result.Device, Renderer: w.me.Renderer, Log: result.Log,
+		},
+		Lease: lease.Ref{ID: c.LeaseID, Holder: w.id, Attempt: int64(c.Attempt)}, JobID: c.jobID, Frame: c.Frame, BlobKey: key, SHA256: result.SHA256, SizeBytes: result.SizeBytes,
+		RenderTime: time.Second, DeviceName: result.DeviceName, Version: result.BlenderVersion, BuildHash: result.BlenderBuildHash,
+	})
+	if err != nil || !kept {
+		w.Fatalf("the frame was not taken: %v", err)
+	}
+}
