@@ -7,7 +7,7 @@ func endpoints() []Rule {
 		shown("4.1", "What machines read first is public", "api.TestDiscoverySaysThePublishedConstants", "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", served).
 			lines("GET /health", "GET /capabilities", "GET /pricing", "GET /limits"),
 		shown("4.1", "The OpenAPI document is served; every answer of the tests is held against it, and a client made from it works",
-			"api.TestTheServedDocumentIsThePrintedOne", "story.TestATypeScriptClientMadeFromTheDocumentRendersAJob", "api.TestEveryBodyHasAnExampleThatFitsItsSchema", "api.TestThePrintedDocumentIsTheServedOne", served).lines("GET /openapi.json"),
+			"api.TestTheServedDocumentIsThePrintedOne", "story.TestATypeScriptClientMadeFromTheDocumentRendersAJob", "api.TestEveryBodyHasAnExampleThatFitsItsSchema", "api.TestThePrintedDocumentIsTheServedOne", "api.TestTheDocumentDescribesWebhooks", served).lines("GET /openapi.json"),
 		shown("4.1", "Preflight takes an account key and answers with the price of the frames",
 			"api.TestPreflightAndUploadCountFramesAlike", "api.TestBadRendersMeetTheirCode", served).lines("POST /renders/preflight"),
 		shown("4.1", "The older flow's routes lead from the upload to the proof", "api.TestTheOlderFlowLeadsToTheSameResults", served).

@@ -3,7 +3,8 @@ package coverage
 // limits are spec 8.
 func limits() []Rule {
 	return []Rule{
-		shown("8", "10000 frames pass and 10001 do not, at preflight, upload and inspect", "api.TestTenThousandFramesPassAndOneMoreDoesNot", "quote.TestRequestedRangeIsChecked").
+		shown("8", "10000 frames pass and 10001 do not, at preflight, upload and inspect", "api.TestTenThousandFramesPassAndOneMoreDoesNot", "quote.TestRequestedRangeIsChecked",
+			"api.TestAStepOfZeroAndACountThatDisagreesAreRefused").
 			lines("frames of a request"),
 		shown("8", "104857600 bytes pass and one more does not", "story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("upload"),
 		shown("8", "What is no .blend, or not for Cycles, is refused at inspect", "story.TestARefusedUploadLeavesNothing", "api.TestBadRequestsMeetTheirCode").

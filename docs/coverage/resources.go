@@ -17,7 +17,7 @@ func resources() []Rule {
 			"api.TestTheDocumentHasThePublishedShapes", "api.TestCapabilitiesFollowTheQueue").lines("availability"),
 		shown("2.3", "The member webhooks is constant and takes no further member",
 			"api.TestDiscoverySaysThePublishedConstants", "api.TestTheDocumentHasThePublishedShapes").lines("webhooks"),
-		shown("2.4", "Limits says the published figures", "api.TestDiscoverySaysThePublishedConstants", "api.TestTheDocumentHasThePublishedShapes").
+		shown("2.4", "Limits says the published figures, or the operator's", "api.TestDiscoverySaysThePublishedConstants", "operator.TestLimitsSayWhatTheFlagsSay", "api.TestTheDocumentHasThePublishedShapes").
 			lines("ok", "contract", "frame_count", "accepted_extensions", "required_render_engine", "render_backend", "maximum_upload_size_bytes",
 				"availability", "rate_limit"),
 		shown("2.5", "A key's metadata has its six members, always; null says never used, or active",

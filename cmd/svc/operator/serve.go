@@ -55,10 +55,8 @@ type Serve struct {
 func (c *Serve) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
-	cfg := c.config()
-	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
-	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted)
-	if err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg)); err != nil {
+	cfg, err := c.service()
+	if err != nil {
 		return err
 	}
 	if c.Worker == "embedded" {
@@ -70,9 +68,6 @@ func (c *Serve) Run(k *kong.Context) error {
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		}
 	}
-	if err := errors.Join(c.Limit(&cfg), c.openFlags.apply(&cfg)); err != nil {
-		return err
-	}
 	var service *app.App
 	// Announce is called once, when the service listens; service is set by then.
 	cfg.Announce = func(address string) {
@@ -81,12 +76,22 @@ func (c *Serve) Run(k *kong.Context) error {
 			fmt.Fprintf(k.Stderr, "svc: %v\n", err)
 		}
 	}
-	service, err := app.Open(ctx, cfg)
+	service, err = app.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = service.Close() }()
 	return service.Serve(ctx)
+}
+
+// service returns the configuration that the flags describe, without the worker inside
+// the server. Error: wrong usage.
+func (c *Serve) service() (app.Config, error) {
+	cfg := c.config()
+	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted)
+	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg))
+	return cfg, err
 }
 
 // firstSteps prints what to do next with a service that has no workspace yet. It makes

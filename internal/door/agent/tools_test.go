@@ -143,3 +143,20 @@ func TestWhatToolsSayIsWhatTheySaid(t *testing.T) {
 	}
 	golden(t, "texts", text.String())
 }
+
+// TestFramesThatAreNotMeantAreRefused: a step of 0 is no step of 1, and a number of
+// frames is not ignored.
+func TestFramesThatAreNotMeantAreRefused(t *testing.T) {
+	each(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		i := svc.scene()
+		frames := func(more string, value any) map[string]any {
+			return map[string]any{"upload_id": i.UploadID, "frame_start": 1, "frame_end": 9, more: value}
+		}
+		c.call("svc_quote", frames("frame_step", 0)).wantRefusal("invalid_request")
+		c.call("svc_quote", frames("frame_step", -1)).wantRefusal("invalid_request")
+		c.call("svc_quote", frames("frame_count", 9)).wantRefusal("invalid_request")
+		c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "frame_count", 9)).wantRefusal("invalid_request")
+		c.call("svc_quote", frames("frame_step", 2)).want("quote.frame_count", 5.0)
+	})
+}

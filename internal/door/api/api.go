@@ -64,8 +64,8 @@ type Config struct {
 	// UploadStall is how long an upload may go without a new byte; 0 means one
 	// minute.
 	UploadStall time.Duration
-	// Rate is the policy that /limits shows; the zero Policy shows the
-	// contract's figures. Package front enforces it.
+	// Rate is the policy that /limits shows; the zero Policy shows 0, which is no
+	// limit. Package front enforces it.
 	Rate ratelimit.Policy
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's. Package intake enforces it.
@@ -102,7 +102,9 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s.renders(api)
 	s.jobs(api)
 
-	served := document.Finish(api.OpenAPI(), examples(links.Links{PublicURL: cmp.Or(c.Links.PublicURL, "https://svc.example")}))
+	at := links.Links{PublicURL: cmp.Or(c.Links.PublicURL, "https://svc.example")} // in examples
+	webhooks.Describe(api.OpenAPI(), at)
+	served := document.Finish(api.OpenAPI(), examples(at))
 	mux.Handle("GET /openapi.json", served)
 	mux.Handle("GET /v1/openapi.json", served)
 	return served.Text

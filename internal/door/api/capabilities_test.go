@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/app"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
 )
 
 // asJSON decodes what a test expects as an answer is decoded.
@@ -20,7 +23,8 @@ func asJSON(t *testing.T, text string) (v map[string]any) {
 
 func TestDiscoverySaysThePublishedConstants(t *testing.T) {
 	t.Parallel()
-	eachAlone(t, func(t *testing.T, s *service) {
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, url, func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 60, Burst: 20} }) // as svc serve does
 		for path, want := range map[string]string{
 			"/v1/pricing": `{"ok":true,"contract":"SVC-PUBLIC-API-V2-FIXED-QUOTE","currency":"USD","model":"fixed_quote","quote_required":true,
 				"amount":1,"amount_minor":1,"expires_at":null}`,

@@ -36,15 +36,15 @@ type preflightInput struct {
 type preflightOutput struct {
 	Body struct {
 		OK             bool   `json:"ok" const:"true"`
-		Eligible       bool   `json:"eligible" const:"true"`
-		Filename       string `json:"filename"`
+		Eligible       bool   `json:"eligible" const:"true" doc:"A plan that is not gets an error."`
+		Filename       string `json:"filename" doc:"As the service would store it."`
 		Renderer       string `json:"renderer" const:"blender"`
-		FrameStart     int    `json:"frame_start"`
-		FrameEnd       int    `json:"frame_end"`
-		FrameCount     int    `json:"frame_count"`
-		PriceCents     int    `json:"price_cents"`
+		FrameStart     int    `json:"frame_start" minimum:"1" doc:"First frame."`
+		FrameEnd       int    `json:"frame_end" minimum:"1" doc:"Last frame."`
+		FrameCount     int    `json:"frame_count" minimum:"1" maximum:"10000" doc:"From the first frame to the last."`
+		PriceCents     int    `json:"price_cents" minimum:"1" doc:"For all frames."`
 		Currency       string `json:"currency" const:"USD"`
-		PricingVersion string `json:"pricing_version"`
+		PricingVersion string `json:"pricing_version" const:"fixed-1c-v1"`
 		QuoteRequired  bool   `json:"quote_required" const:"true" doc:"This price is a plan; a quote locks one."`
 	}
 }
@@ -77,7 +77,8 @@ func (s *server) renders(api huma.API) {
 		})
 	}
 	huma.Register(api, create, s.create)
-	parts := frameParts("frame_start", "frame_end", "frame_count")
+	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
+	parts["frame_step"].Description, parts["frame_step"].Minimum, parts["frame_step"].Maximum = "Each frame is rendered: 1.", new(1.0), new(1.0)
 	maps.Copy(parts, webhookParts())
 	parts["renderer"] = &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
 	members := webhookParts()
@@ -112,7 +113,7 @@ func (s *server) renders(api huma.API) {
 		return s.receive(ctx, in, sum)
 	})
 	api.OpenAPI().Paths[upload.Path].Post.RequestBody = &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step", "frame_count"))},
 	}
 }
 
@@ -170,7 +171,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
+	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +181,9 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	}
 	if target, err = s.target(ctx, WebhookFields{f.texts["webhook_url"], f.texts["webhook_secret"]}); err != nil {
 		return nil, err
+	}
+	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
+		return nil, fault.New(fault.InvalidFrameRange, "frame_step is %d; this route renders each frame. Upload and quote the frames instead.", *step)
 	}
 	frames, err := group.frames(f.numbers["frame_start"], f.numbers["frame_end"], f.numbers["frame_count"])
 	if err != nil {

@@ -38,7 +38,8 @@ type requoteInput struct {
 	Body     struct {
 		FrameStart int `json:"frame_start" doc:"First frame, 1 or above."`
 		FrameEnd   int `json:"frame_end" doc:"Last frame."`
-		FrameStep  int `json:"frame_step,omitempty" default:"1" doc:"Every how many frames one is rendered."`
+		// FrameStep is a pointer, so that huma does not take 0 for the default.
+		FrameStep *int `json:"frame_step,omitempty" default:"1" doc:"Every how many frames one is rendered; 1 or above."`
 	}
 }
 
@@ -63,20 +64,20 @@ func (s *server) uploads(api huma.API) {
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
-		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced.",
+		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced. A `frame_count` must be the number of frames that are priced.",
 		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.limitStall},
 	}
 	huma.Register(api, inspect, s.inspect)
 	// The body is described after registering: else huma would read it.
 	api.OpenAPI().Paths[inspect.Path].Post.RequestBody = &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step"))},
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step", "frame_count"))},
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
-		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: &in.Body.FrameStep}
+		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: in.Body.FrameStep}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
 			return quoted(i), err
@@ -112,7 +113,7 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step"}, nil)
+	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sha256 != "" && f.received.SHA256() != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, f.received.SHA256())
 	}
-	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"]}
+	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]}
 	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
 	return &quoteOutput{quoted(i)}, err
 }

@@ -22,11 +22,13 @@ func (f Frames) Count() int {
 }
 
 // RequestedFrames is the part of a range that the caller chose; nil members come from
-// the scene. The zero value requests the scene's own range.
+// the scene. The zero value requests the scene's own range. Count chooses nothing: it
+// must be the number of frames that the others mean.
 type RequestedFrames struct {
 	Start *int
 	End   *int
 	Step  *int
+	Count *int
 }
 
 // Resolve completes the caller's choice from the scene's range and checks it. Frames
@@ -69,6 +71,10 @@ func (a RequestedFrames) Resolve(scene Frames) (f Frames, skipped int, err error
 	if n := f.Count(); n > contract.MaxFrames {
 		return f, 0, fault.New(fault.FrameRangeTooLarge, "The range %d to %d holds %d frames; a job has at most %d. Send frame_start and frame_end.",
 			f.Start, f.End, n, contract.MaxFrames).With(rangeDetail{scene, f})
+	}
+	if n := f.Count(); a.Count != nil && *a.Count != n {
+		return f, 0, fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames %d to %d, every %d, are %d.", *a.Count, f.Start, f.End, f.Step, n).
+			With(rangeDetail{scene, f})
 	}
 	// End becomes the last rendered frame, so that equal ranges compare equal.
 	f.End = f.Start + (f.Count()-1)*f.Step

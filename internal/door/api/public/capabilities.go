@@ -12,7 +12,6 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
-	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/job"
 )
 
@@ -121,12 +120,12 @@ type limitsBody struct {
 		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	} `json:"availability"`
 	RateLimit struct {
-		PerMinute int `json:"requests_per_minute_per_client" minimum:"1" doc:"In the long run; 60 unless the operator set another figure."`
-		Burst     int `json:"burst" minimum:"1" doc:"At once; 20 unless the operator set another figure."`
+		PerMinute int `json:"requests_per_minute_per_client" minimum:"0" doc:"In the long run; 60 unless the operator set another figure. 0: no limit."`
+		Burst     int `json:"burst" minimum:"0" doc:"At once; 20 unless the operator set another figure. 0: no limit."`
 	} `json:"rate_limit"`
 	WorkspaceRateLimit struct {
-		PerMinute int `json:"requests_per_minute" minimum:"1" doc:"In the long run; five times a client's."`
-		Burst     int `json:"burst" minimum:"1" doc:"At once; five times a client's."`
+		PerMinute int `json:"requests_per_minute" minimum:"0" doc:"In the long run; five times a client's. 0: no limit."`
+		Burst     int `json:"burst" minimum:"0" doc:"At once; five times a client's. 0: no limit."`
 	} `json:"workspace_rate_limit" doc:"Of all clients of a workspace together."`
 }
 
@@ -225,12 +224,8 @@ func (s *Server) limits() limitsBody {
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
 	}
 	b.Availability.Classification = contract.Availability
-	rate := ratelimit.Policy{PerMinute: contract.RatePerMinute, Burst: contract.RateBurst}
-	if !s.Rate.Unlimited() {
-		rate = s.Rate
-	}
-	b.RateLimit.PerMinute, b.RateLimit.Burst = rate.PerMinute, rate.Burst
-	workspace := rate.Times(contract.WorkspaceRate)
+	b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst
+	workspace := s.Rate.Times(contract.WorkspaceRate)
 	b.WorkspaceRateLimit.PerMinute, b.WorkspaceRateLimit.Burst = workspace.PerMinute, workspace.Burst
 	return b
 }

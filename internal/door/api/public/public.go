@@ -31,8 +31,8 @@ type Server struct {
 	Board     *leaderboard.Board
 	Blobs     blob.Store
 	Links     links.Links
-	// Rate is the policy that /limits shows; the zero Policy shows the
-	// contract's figures.
+	// Rate is the policy that /limits shows; the zero Policy shows 0, which is no
+	// limit.
 	Rate ratelimit.Policy
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/job"
 )
@@ -61,6 +62,10 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 		o.QueuePosition, o.WaitingReason = new(1), new(job.WorkersBusy)
 	case job.Cancelled:
 		o.ReservedCents, o.CancelledAt, o.UpdatedAt = 0, new(Time(2*time.Minute)), Time(2*time.Minute)
+	case job.Failed:
+		row := fault.Lookup(fault.BlenderCrashed)
+		o.ReservedCents, o.ClaimedAt, o.FailedAt, o.UpdatedAt = 0, new(Time(90*time.Second)), new(Time(2*time.Minute)), Time(2*time.Minute)
+		o.Failure = &job.JobFailure{Code: row.Code, Message: "Blender ended unexpectedly at frame 1.", Retryable: row.Retryable, SuggestedAction: row.Action}
 	case job.Completed:
 		done := Time(30 * time.Minute)
 		o.RenderDevice, o.DeviceName, o.ClaimedAt = new(contract.RenderDevice), new(Device), new(Time(90*time.Second))

@@ -8,13 +8,16 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
+// exampleEndpoint is the endpoint of the examples.
+const exampleEndpoint = "WHE-0198c0de000070008000000000000009"
+
 // Examples returns the bodies of these routes, by schema name.
 func Examples() map[string]any {
 	const address, secret = "https://example.com/svc", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
-	const id = "WHE-0198c0de000070008000000000000009"
+	const id = exampleEndpoint
 	endpoint := webhook.Endpoint{EndpointID: id, URL: address, Description: "our pipeline", Enabled: true, CreatedAt: sample.Time(0)}
 	delivery := webhook.Delivery{
-		DeliveryID: "WHD-0198c0de00007000800000000000000a", EventID: "msg_0198c0de00007000800000000000000b", EventType: contract.EventCompleted,
+		DeliveryID: "WHD-0198c0de00007000800000000000000b0198c0de000070008000000000000009", EventID: "msg_0198c0de00007000800000000000000b", EventType: contract.EventCompleted,
 		EndpointID: id, JobID: new(sample.JobID), URL: address, Status: "delivered", Tries: 1, CreatedAt: sample.Time(30 * time.Minute),
 		EndedAt:  new(sample.Time(30 * time.Minute)),
 		Attempts: []webhook.Attempt{{Number: 1, StartedAt: sample.Time(30 * time.Minute), DurationMS: 84, Status: new(204)}},

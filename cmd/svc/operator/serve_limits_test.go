@@ -1,0 +1,74 @@
+package operator
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/internal/test/apptest"
+)
+
+// TestLimitsSayWhatTheFlagsSay runs a service by flags and compares every published
+// figure that a flag sets.
+func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		flags                       []string
+		accepts                     bool
+		perMinute, burst, unstarted float64
+	}{
+		"none":     {nil, true, 60, 20, 5 << 30},
+		"unusual":  {[]string{"--rate-per-minute=7", "--rate-burst=3", "--unstarted-storage=12MiB", "--no-accept-jobs"}, false, 7, 3, 12 << 20},
+		"no limit": {[]string{"--rate-per-minute=0", "--rate-burst=3"}, true, 0, 0, 5 << 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var serve Serve
+			parser, err := kong.New(&serve)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parser.Parse(append(c.flags, "--data="+t.TempDir(), "--worker=none", "--listen=127.0.0.1:0")); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := serve.service()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, url := apptest.Start(t, cfg)
+			limits, capabilities := read(t, url+"/v1/limits"), read(t, url+"/v1/capabilities")
+			for member, want := range map[string]any{
+				"rate_limit":              map[string]any{"requests_per_minute_per_client": c.perMinute, "burst": c.burst},
+				"workspace_rate_limit":    map[string]any{"requests_per_minute": 5 * c.perMinute, "burst": 5 * c.burst},
+				"unstarted_storage_bytes": c.unstarted,
+			} {
+				if got := limits[member]; !reflect.DeepEqual(got, want) {
+					t.Errorf("%s is %v, want %v", member, got, want)
+				}
+			}
+			if !reflect.DeepEqual(capabilities["limits"], limits) {
+				t.Errorf("capabilities say %v, limits %v", capabilities["limits"], limits)
+			}
+			if got := capabilities["availability"].(map[string]any)["accepting_jobs"]; got != c.accepts {
+				t.Errorf("accepting_jobs is %v", got)
+			}
+		})
+	}
+}
+
+// read returns the object at an address.
+func read(t *testing.T, address string) (object map[string]any) {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err := json.NewDecoder(res.Body).Decode(&object); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", address, res.StatusCode, err)
+	}
+	return object
+}
