@@ -57,6 +57,11 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close implements io.Closer and does nothing. The server closes the body behind the
+// response; a handler that closed it would make draining impossible, and the refusal of a
+// body that is too large would reach plain clients as a reset.
+func (b *requestBody) Close() error { return nil }
+
 // mustDrain reports whether the caller may still be sending more than net/http reads.
 // A caller that waits for a 100 has sent nothing and reads the refusal at once.
 func (b *requestBody) mustDrain() bool {

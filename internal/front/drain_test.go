@@ -69,6 +69,30 @@ func TestARefusalReachesAClientThatSendsItsWholeBodyFirst(t *testing.T) {
 	}
 }
 
+// TestARefusalByAHandlerThatClosesTheBodyReachesItsClient: huma closes the body of which
+// it has read too much.
+func TestARefusalByAHandlerThatClosesTheBodyReachesItsClient(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/uploads", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.CopyN(io.Discard, r.Body, 1<<20); err != nil {
+			t.Error(err)
+		}
+		if err := r.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	})
+	server := httptest.NewServer(newFront(mux, slog.DiscardHandler))
+	t.Cleanup(server.Close)
+	for try := range 10 {
+		res, err := sendAll(server.Listener.Addr().String(), "Content-Length: 6291456", zeros(6<<20))
+		if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Fatalf("try %d: %+v, %v", try, res, err)
+		}
+	}
+}
+
 func TestARefusalOfAChunkedBodyReachesItsClient(t *testing.T) {
 	t.Parallel()
 	chunk := "100000\r\n" + strings.Repeat("x", 1<<20) + "\r\n"
