@@ -49,6 +49,9 @@ type Config struct {
 	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
 	// contract.UnstartedStorage.
 	Unstarted int64
+	// InspectMemory bounds what inspections of this process keep together, in bytes,
+	// beyond 1 MiB each; 0 means 512 MiB.
+	InspectMemory int64
 	// ArtifactLife is how long a ZIP is kept; 0 means
 	// contract.ArtifactRetention.
 	ArtifactLife time.Duration

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
+	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
@@ -68,9 +70,13 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 	}
 }
 
+// inspectMemory is what inspections of a process keep together beyond 1 MiB each, in
+// bytes, where the configuration says nothing: four of the largest files at once.
+const inspectMemory = 512 << 20
+
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Room: blendfile.NewRoom(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes

@@ -41,6 +41,7 @@ type Serve struct {
 	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
 	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
 	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
+	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
 	RateFlags
 	openFlags
@@ -89,7 +90,7 @@ func (c *Serve) Run(k *kong.Context) error {
 func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
-	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted)
+	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
 	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg))
 	return cfg, err
 }

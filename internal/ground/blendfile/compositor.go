@@ -33,7 +33,7 @@ func (f *file) fileOutputs(r record) []FileOutputNode {
 func (w *treeWalk) tree(addr uint64) record {
 	owner, ok := w.trees[addr]
 	if h := w.f.held(inTrees, "bNodeTree"); !ok && h != nil && h.gone {
-		w.f.fail(&TooLargeError{What: "bytes of node trees to keep", Limit: restBudget})
+		w.f.fail(&TooLargeError{What: "bytes of node trees to keep", Limit: needMost})
 	}
 	k, _ := w.f.indexed(inTrees).first(owner)
 	return w.f.record(k, "bNodeTree")

@@ -13,8 +13,9 @@
 //     says less.
 //   - A file is reported rightly, or not at all: with a typed error that says where
 //     and why. Lists that were cut to the memory bound are named in Facts.Partial.
-//   - Memory stays under 16 MiB besides the decoder's window, whatever the file;
-//     Options.MaxWindow holds the window. Nothing is unpacked beyond
+//   - Memory stays under 16 MiB and five bytes for four of the unpacked file, at most
+//     141 MiB, besides the decoder's window; Options.MaxWindow holds the window, and
+//     Options.Room what several inspections keep together. Nothing is unpacked beyond
 //     Options.MaxUnpacked and Options.MaxRatio.
 //   - Members of structs are found by name through the file's own description of
 //     them, never at an offset that a version happens to have.
@@ -35,11 +36,13 @@
 // What a block means is known only at the end, after DNA1. Until then Inspect
 // keeps what may matter, by what is known at once: the code of the data-block,
 // and the struct's number, though not its name. Kept blocks lose their runs of
-// zeros. Data-blocks that are facts themselves have 3 MiB and beyond it a
-// [TooLargeError]; all others have 3 MiB together, and beyond it the kind of
-// block that takes most is given up. That is geometry-like data, one struct for
-// each object, bone or key. Should it be something that the scene needs, the
-// answer is a TooLargeError; if a list of the file needs it, the list is partial.
+// zeros. What a scene may need (data-blocks that are facts themselves, data of scenes,
+// node trees) has 6 MiB and a byte for each byte that was read: a sound file needs less,
+// and what a file claims counts for nothing. Beyond 106 MiB the kind of block that takes
+// most is given up, and what needs it is a [TooLargeError]. All others have 3 MiB
+// together, and beyond it the kind that takes most is given up as well. That is
+// geometry-like data, one struct for each object, bone or key; if a list of the file
+// needs it, the list is partial.
 //
 // # What it leaves to others
 //

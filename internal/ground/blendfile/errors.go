@@ -9,6 +9,10 @@ import (
 // packed. The error that wraps it names what was seen, if that is known.
 var ErrNotBlend = errors.New("not a .blend file")
 
+// ErrBusy reports that other inspections hold the memory of Options.Room. Nothing is
+// wrong with the file.
+var ErrBusy = errors.New("too many large files are being read at once")
+
 // TruncatedError reports that the stream ended inside the file: most often a broken
 // upload or download.
 type TruncatedError struct {

@@ -175,6 +175,10 @@ func (f *file) linkedFiles() []External {
 			continue
 		}
 		if kind, ok := kinds[code[:2]]; ok {
+			if !f.spend(len(r.name())) {
+				f.lost["External"] = true
+				return all
+			}
 			all = append(all, External{Kind: kind, Owner: r.name(), Linked: true})
 		}
 	}
@@ -201,6 +205,10 @@ func (f *file) libraries() []Library {
 				continue
 			}
 			known[NormalisePath(path)] = true
+		}
+		if !f.spend(2 * len(path)) {
+			f.lost["Library"] = true
+			break
 		}
 		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
 		all = append(all, Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Packed: packed})
@@ -232,6 +240,10 @@ const textRegisters = 1 << 4 // Text.flags
 func (f *file) texts() []Text {
 	all := []Text{}
 	for r := range f.facts("TX", "Text") {
+		if !f.spend(len(r.name())) {
+			f.lost["Text"] = true
+			break
+		}
 		all = append(all, Text{Name: r.name(), Registers: r.int("flags")&textRegisters != 0})
 	}
 	return all

@@ -24,8 +24,8 @@ type Facts struct {
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none
 
 	// Partial names the lists that are not whole because the file holds more
-	// than the memory bound lets Inspect keep: "externals", "python_drivers".
-	// Each entry that is there is right. Scene is never partial.
+	// than the memory bound lets Inspect keep or answer: "externals",
+	// "linked_libraries", "python_drivers", "texts". Each entry that is there is right. Scene is never partial.
 	Partial []string `json:"partial,omitempty"`
 }
 

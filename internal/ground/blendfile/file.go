@@ -18,16 +18,17 @@ type file struct {
 	index  map[group]*index // made when asked for
 	lost   map[string]bool  // structs of which some were given up, outside of the scene
 	steps  int              // addresses followed: see at
+	most   int              // steps
 	answer int              // bytes of the answer that blocks could share: see spend
 	err    error            // the first fault; what is read after it is not used
 }
 
-// maxSteps bounds the addresses that are followed, so that lists which share
-// their tails, as no Blender writes them, cost no more than they are long: what is
-// kept has at most a third as many blocks. A struct counts once more for each
-// stepBytes that it has.
+// minSteps bounds the addresses that are followed, so that lists which share
+// their tails, as no Blender writes them, cost no more than they are long. A file of
+// more blocks than half of it has twice as many steps as blocks that it keeps. A struct
+// counts once more for each stepBytes that it has.
 const (
-	maxSteps  = 1 << 18
+	minSteps  = 1 << 18
 	stepBytes = 256
 )
 
@@ -68,7 +69,12 @@ func (f *file) spend(n int) bool {
 // newFile makes a file of a finished scan. Only now, with the DNA, can kept blocks
 // be read.
 func newFile(s *scan) *file {
-	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}}
+	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}, most: minSteps}
+	blocks := 0
+	for _, h := range s.keep.inOrder {
+		blocks += h.blocks
+	}
+	f.most = max(minSteps, 2*blocks)
 	if s.global.size > 0 {
 		f.global = f.record(s.global, "FileGlobal")
 	}
@@ -172,8 +178,8 @@ func (f *file) at(r record, addr uint64, as string) record {
 	if addr == 0 {
 		return record{}
 	}
-	if f.steps > maxSteps {
-		f.fail(&TooLargeError{What: "addresses to follow", Limit: maxSteps})
+	if f.steps > f.most {
+		f.fail(&TooLargeError{What: "addresses to follow", Limit: int64(f.most)})
 		return record{}
 	}
 	f.steps++
@@ -185,7 +191,7 @@ func (f *file) at(r record, addr uint64, as string) record {
 		return found
 	}
 	if h := f.held(g, as); h != nil && h.gone {
-		f.fail(&TooLargeError{What: "bytes of scene data to keep", Limit: restBudget})
+		f.fail(&TooLargeError{What: "bytes of scene data to keep", Limit: needMost})
 	}
 	return record{}
 }
@@ -213,7 +219,13 @@ func (f *file) indexed(g group) *index {
 // newIndex reads all blocks of a group once. Of several at one place it keeps the
 // last in the file, which sorting puts first.
 func newIndex(k *keeper, g group) *index {
-	x := &index{}
+	blocks := 0
+	for _, h := range k.inOrder {
+		if h.kind.group == g {
+			blocks += h.blocks
+		}
+	}
+	x := &index{places: make([]place, 0, blocks)}
 	// The kinds are visited in the order of the file, so that equal files give
 	// equal answers.
 	for _, h := range k.inOrder {

@@ -14,7 +14,7 @@ import (
 // concurrently.
 //
 // Errors: [ErrNotBlend], [TruncatedError], [DamagedError], [TooLargeError],
-// [UnsupportedError], each with the place and the reason; or the error of r,
+// [UnsupportedError], each with the place and the reason; [ErrBusy]; or the error of r,
 // wrapped, so that a broken connection is never taken for a damaged file.
 func Inspect(r io.Reader, o Options) (*Facts, error) {
 	s, err := openStream(r, o.withDefaults())
@@ -26,7 +26,8 @@ func Inspect(r io.Reader, o Options) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := newScan(s, h)
+	blocks := newScan(s, h, o.Room)
+	defer blocks.keep.room.end()
 	if err := blocks.run(); err != nil {
 		return nil, err
 	}
@@ -102,8 +103,13 @@ func (f *file) partial() []string {
 	lists := []string{}
 	for lost := range f.lost {
 		list := "externals"
-		if lost == "ChannelDriver" {
+		switch lost {
+		case "ChannelDriver":
 			list = "python_drivers"
+		case "Library":
+			list = "linked_libraries"
+		case "Text":
+			list = "texts"
 		}
 		if !slices.Contains(lists, list) {
 			lists = append(lists, list)

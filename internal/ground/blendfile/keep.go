@@ -5,16 +5,20 @@ import (
 	"iter"
 )
 
-// The memory bound. What waits for the DNA is held to these, whatever the file.
+// The memory bound. What waits for the DNA is held to these, in bytes. What a scene may
+// need has a budget that grows with the bytes that were read: what a sound file says
+// takes more room in the file than here.
 const (
-	factsBudget = 3 << 20  // data-blocks that are facts themselves; beyond: TooLargeError
-	factCost    = 64       // what each of them counts besides its bytes: it becomes a part of the answer
-	restBudget  = 3 << 20  // everything else; beyond: the largest kind of block goes
-	maxKinds    = 1 << 13  // kinds of blocks; a version has some thousand structs
-	keepPrefix  = 16 << 10 // of one block; every struct that is read is far smaller
-	namePrefix  = 512      // of a data-block that is kept for its name only
-	firstChunk  = 1 << 10
-	lastChunk   = 16 << 10
+	needBudget = 6 << 20   // facts, scenes and node trees: this, and a byte for each that was read, ...
+	needMost   = 106 << 20 // ... but at most the largest upload more; beyond: see keeper.need
+	factCost   = 64        // what each fact counts besides its bytes: it becomes a part of the answer
+	indexCost  = 32        // what each other block counts besides its bytes: it stands in an index
+	restBudget = 3 << 20   // the data of everything else; beyond: the largest kind of block goes
+	maxKinds   = 1 << 13   // kinds of blocks; a version has some thousand structs
+	keepPrefix = 16 << 10  // of one block; every struct that is read is far smaller
+	namePrefix = 512       // of a data-block that is kept for its name only
+	firstChunk = 1 << 10
+	lastChunk  = 16 << 10
 )
 
 // group says why a block is kept.
@@ -43,23 +47,28 @@ type held struct {
 	kind   kind
 	chunks [][]byte
 	bytes  int // allocated
+	blocks int
 	gone   bool
 }
+
+// needed reports whether the blocks of a group may say what a scene is.
+func (g group) needed() bool { return g != inOther && g != inNames }
 
 // keeper holds packed blocks within the memory bound.
 type keeper struct {
 	kinds   map[kind]*held
 	inOrder []*held // the kinds as they came, since a map has no order
-	facts   int     // bytes allocated for inFacts
-	rest    int     // bytes allocated for the others
+	need    int     // bytes and costs of the groups that are needed
+	rest    int     // those of the others
+	room    lease   // on the memory of all inspections
 	scratch []byte
 }
 
-func newKeeper() *keeper { return &keeper{kinds: map[kind]*held{}} }
+func newKeeper(room *Room) *keeper { return &keeper{kinds: map[kind]*held{}, room: lease{room: room}} }
 
 // add keeps data, the first bytes of block b, which belongs to data-block owner.
-// The error is a TooLargeError: facts are never evicted, since without them there
-// is no answer.
+// Errors: a TooLargeError, since facts are never evicted: without them there is no
+// answer; ErrBusy.
 func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	h := k.kinds[key]
 	if h == nil {
@@ -81,18 +90,25 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	}
 	s = packZeros(s, data)
 	k.scratch = s
-	grown := h.append(s)
+	grown := h.append(s) + indexCost
 	if key.group == inFacts {
-		k.facts += grown + factCost
-		if k.facts > factsBudget {
-			return &TooLargeError{What: "bytes of data-block heads to keep", Limit: factsBudget}
+		grown += factCost - indexCost
+	}
+	if key.group.needed() {
+		k.need += grown
+	} else {
+		k.rest += grown
+	}
+	budget := min(needMost, needBudget+b.offset)
+	for int64(k.need) > budget {
+		if !k.evict(group.needed) {
+			return &TooLargeError{What: "bytes of data-block heads to keep", Limit: budget}
 		}
-		return nil
 	}
-	for k.rest += grown; k.rest > restBudget; {
-		k.evict()
+	for k.rest > restBudget {
+		k.evict(func(g group) bool { return !g.needed() })
 	}
-	return nil
+	return k.room.hold(k.need + k.rest)
 }
 
 // append stores one packed block behind its length, and returns how many bytes of
@@ -107,24 +123,36 @@ func (h *held) append(s []byte) int {
 		h.bytes += size
 		grown = size
 	}
+	h.blocks++
 	last := &h.chunks[len(h.chunks)-1]
 	*last = append(append(*last, length[:n]...), s...)
 	return grown
 }
 
-// evict gives up the kind that takes most. What a scene needs is never that
-// much; what is, is geometry-like: one struct per object, bone or key. Of two
-// that take as much, the one that came first goes.
-func (k *keeper) evict() {
+// evict gives up the kind that takes most, of those in the given groups, and reports
+// whether there was one. Facts stay. Of two that take as much, the one that came first
+// goes.
+func (k *keeper) evict(from func(group) bool) bool {
 	var largest *held
 	for _, h := range k.inOrder {
-		if h.kind.group != inFacts && (largest == nil || h.bytes > largest.bytes) {
+		if h.kind.group != inFacts && from(h.kind.group) && !h.gone && (largest == nil || h.cost() > largest.cost()) {
 			largest = h
 		}
 	}
-	k.rest -= largest.bytes
+	if largest == nil {
+		return false
+	}
+	if largest.kind.group.needed() {
+		k.need -= largest.cost()
+	} else {
+		k.rest -= largest.cost()
+	}
 	*largest = held{kind: largest.kind, gone: true}
+	return true
 }
+
+// cost is what a kind that is no fact takes of its budget.
+func (h *held) cost() int { return h.bytes + h.blocks*indexCost }
 
 // kept is one block that was kept; its bytes are still packed.
 type kept struct {

@@ -1,14 +1,20 @@
 package blendfile_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/test/await"
 )
 
-// bound is what an inspection may take beside the decoder's window, whatever
-// the file.
-const bound = 16 << 20
+// bound is what the inspection of a file may take beside the decoder's window, garbage
+// included: 16 MiB, and five bytes for four of the file, up to the largest upload.
+func bound(unpacked int) uint64 { return 16<<20 + min(uint64(unpacked), 100<<20)/4*5 }
 
 // Not parallel: it looks at the heap of the whole process.
 func TestMemoryStaysWithinTheBound(t *testing.T) {
@@ -25,13 +31,101 @@ func TestMemoryStaysWithinTheBound(t *testing.T) {
 		"kinds without number": func() []byte { return manyKinds(100_000) },
 		"one path for many":    func() []byte { return sharedPath(30_000) },
 		"one output for many":  func() []byte { return sharedOutput(30_000) },
+		"most images":          func() []byte { return manyImages(100 << 20) },
+		"most properties":      func() []byte { return manyProperties(100 << 20) },
+		"most linked data":     func() []byte { return crowd(700_000, "ID", "ID", dna249) },
 	} {
 		file := build()
+		most := bound(len(file))
 		peak, _ := watch(t, file)
 		t.Logf("%s: %d MiB of file, %.1f MiB of heap", name, len(file)>>20, float64(peak)/(1<<20))
-		if peak > bound {
-			t.Errorf("%s: %d bytes of heap at once, want at most %d", name, peak, bound)
+		if peak > most {
+			t.Errorf("%s: %d bytes of heap at once, want at most %d", name, peak, most)
 		}
+	}
+	packed := framed(t, manyProperties(300<<20), 1<<20, true)
+	peak, _ := watch(t, packed)
+	t.Logf("packed from 300 MiB to %d: %.1f MiB of heap", len(packed)>>20, float64(peak)/(1<<20))
+	if most := bound(300<<20) + 2*uint64(blendfile.DefaultMaxWindow); peak > most {
+		t.Errorf("packed: %d bytes of heap at once, want at most %d", peak, most)
+	}
+}
+
+// manyImages is a file of about size bytes with nothing but images, each as long as
+// Blender 3.4 writes it.
+func manyImages(size int) []byte {
+	s := newSynth(form{version: 249, bits: 64}, strings.Replace(dna249, "\nImage: ID id;", "\nImage: ID id; char rest[1400];", 1))
+	s.body.Grow(size + size/8)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})
+	for i := 0; s.body.Len() < size; i++ {
+		s.block("IM", "Image", addr(0x7f00_0001_0000+1800*i), values{
+			"id.name": fmt.Sprintf("IMpicture_%06d.png", i), "name": fmt.Sprintf("//textures/set_%d/picture_%06d.png", i%100, i), "source": 1,
+		})
+	}
+	return s.bytes()
+}
+
+// manyProperties is a file of about size bytes whose scene has nothing but properties of
+// its own, each an array of three numbers.
+func manyProperties(size int) []byte {
+	s := newSynth(form{version: 279, bits: 64}, dna279)
+	s.body.Grow(size + size/8)
+	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene", "id.properties": addr(0x910)})
+	s.block("DATA", "IDProperty", 0x910, values{"type": 6, "data.group.first": addr(0x7f00_0001_0000)})
+	for i := 0; s.body.Len() < size; i++ {
+		at := addr(0x7f00_0001_0000 + 256*i)
+		s.block("DATA", "IDProperty", at, values{"type": 5, "name": fmt.Sprintf("p%d", i), "next": at + 256, "prev": at - 256, "data.pointer": at + 192, "len": 3, "totallen": 3})
+		s.raw("DATA", at+192, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3})
+	}
+	return s.bytes()
+}
+
+// Good files with more data-blocks and small blocks than a fixed bound let through.
+func TestAGoodFileOfManySmallBlocksIsRead(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string][]byte{
+		"images":      manyImages(54_000_000),
+		"properties":  manyProperties(54_000_000),
+		"linked data": crowd(580_000, "ID", "ID", dna249),
+	} {
+		if len(file) < 54_000_000 {
+			t.Errorf("%s: the file has %d bytes only", name, len(file))
+		}
+		for packing, content := range map[string][]byte{"plain": file, "zstd": framed(t, file, 1<<20, true)} {
+			facts, err := blendfile.Inspect(bytes.NewReader(content), blendfile.Options{ReadAll: true})
+			if err != nil || facts.Scene == nil || facts.Scene.Name != "Scene" {
+				t.Errorf("%s, %s: %v", name, packing, err)
+			}
+		}
+	}
+}
+
+func TestInspectionsShareTheirRoom(t *testing.T) {
+	t.Parallel()
+	file, room := manyProperties(16<<20), blendfile.NewRoom(16<<20)
+	half, rest := io.Pipe()
+	first := make(chan error, 1)
+	go func() {
+		_, err := blendfile.Inspect(half, blendfile.Options{Room: room, ReadAll: true})
+		first <- err
+	}()
+	// What the first has read takes more than half of the room, and stays while it waits.
+	if _, err := rest.Write(file[:len(file)-1<<20]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Room: room}); !errors.Is(err, blendfile.ErrBusy) {
+		t.Errorf("beside another: %v, want ErrBusy", err)
+	}
+	small := crowd(100, "IM", "Image", dna249)
+	if _, err := blendfile.Inspect(bytes.NewReader(small), blendfile.Options{Room: room}); err != nil {
+		t.Errorf("a small file beside another: %v", err)
+	}
+	_, err := rest.Write(file[len(file)-1<<20:])
+	if err = errors.Join(err, rest.Close(), await.Next(t, first, "the first inspection")); err != nil {
+		t.Error(err)
+	}
+	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Room: room}); err != nil {
+		t.Errorf("after the other: %v", err)
 	}
 }
 

@@ -43,8 +43,8 @@ type owner struct {
 	skip    bool // none of its data is of use
 }
 
-func newScan(s *stream, h header) *scan {
-	return &scan{stream: s, header: h, keep: newKeeper(), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix)}
+func newScan(s *stream, h header, room *Room) *scan {
+	return &scan{stream: s, header: h, keep: newKeeper(room), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix)}
 }
 
 // run reads to the end mark. A stream that ends without one is whole when the

@@ -68,7 +68,7 @@ func (f *file) scene(r record) *Scene {
 		}
 	}
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
-	s.ViewLayers = viewLayers(r)
+	s.ViewLayers = f.viewLayers(r)
 	f.cycles(r, s)
 	f.sceneDrivers(r, s)
 	s.FileOutputNodes = f.fileOutputs(r)
@@ -85,16 +85,19 @@ func (f *file) objectName(addr uint64) string {
 
 // viewLayers lists the names of the view layers; before 2.80 of the render
 // layers; before 2.43 there were none.
-func viewLayers(r record) []string {
+func (f *file) viewLayers(r record) []string {
+	list, as := "view_layers", "ViewLayer"
+	if !r.has("view_layers.first") {
+		list, as = "r.layers", "SceneRenderLayer"
+	}
 	names := []string{}
-	for l := range r.list("view_layers", "ViewLayer") {
-		names = append(names, l.text("name"))
-	}
-	if r.has("view_layers.first") {
-		return names
-	}
-	for l := range r.list("r.layers", "SceneRenderLayer") {
-		names = append(names, l.text("name"))
+	for l := range r.list(list, as) {
+		if name := l.text("name"); f.spend(len(name)) {
+			names = append(names, name)
+			continue
+		}
+		f.fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
+		break
 	}
 	return names
 }

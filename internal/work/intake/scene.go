@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
@@ -16,9 +17,15 @@ import (
 // changes with contract.BlenderVersion.
 const rendererVersion = 401
 
+// busyPause is when a file may be sent again that found no memory to be read in.
+const busyPause = 10 * time.Second
+
 // refusal translates an error of blendfile into the API's error code. An error that is
 // none of blendfile's own is the service's failure, and its text stays in the log.
 func refusal(err error) error {
+	if errors.Is(err, blendfile.ErrBusy) {
+		return fault.New(fault.Unavailable, "Too many large files are being read at once.").After(busyPause)
+	}
 	if errors.Is(err, blendfile.ErrNotBlend) {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
 	}
