@@ -166,15 +166,18 @@ func (w *diskWriter) link() (err error) {
 	return err
 }
 
-// Abort implements Writer. It waits for the early sync, which uses the file.
+// Abort implements Writer. The name goes at once. The system frees the bytes when the file
+// is closed, behind the early sync that still uses it: nobody waits for either.
 func (w *diskWriter) Abort() {
 	if w.ended {
 		return
 	}
 	w.ended = true
-	<-w.early
-	_ = w.Close()           // it may be closed already
 	_ = os.Remove(w.Name()) // OpenDisk clears what stays
+	go func() {
+		<-w.early
+		_ = w.Close() // it may be closed already
+	}()
 }
 
 // makeFolders makes dir and its missing parents, and makes each new entry durable.

@@ -3,11 +3,13 @@ package blob
 import (
 	"bytes"
 	"errors"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/test/await"
 )
 
 // Linux reports to a file once that what was written to it is lost; the next sync
@@ -43,6 +45,34 @@ func TestAnErrorOfAnEarlySyncFailsTheCommit(t *testing.T) {
 		t.Errorf("the lost file can be opened: %v", err)
 	}
 }
+
+// TestDiscardingABlobWaitsForNoSync discards a blob while its early sync does not end. An
+// upload of known bytes is answered only behind that.
+func TestDiscardingABlobWaitsForNoSync(t *testing.T) {
+	t.Parallel()
+	d, err := OpenDisk(t.TempDir(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := d.Create(t.Context(), "uploads/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	syncing, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	w.(*diskWriter).sync = func() error { close(syncing); <-end; return nil }
+	if _, err := w.Write(make([]byte, earlySync)); err != nil {
+		t.Fatal(err)
+	}
+	await.Next(t, syncing, "the early sync")
+	discarded := make(chan struct{})
+	go func() { defer close(discarded); w.Abort() }()
+	await.Next(t, discarded, "the discarded blob")
+	if left, err := os.ReadDir(d.temp); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 
 // TestNoWriterTrustsAFolderThatIsNotDurableYet holds the first writer up between
 // making a folder and its sync: a second one there is not acknowledged before.
