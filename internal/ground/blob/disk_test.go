@@ -73,7 +73,6 @@ func TestDiscardingABlobWaitsForNoSync(t *testing.T) {
 	}
 }
 
-
 // TestNoWriterTrustsAFolderThatIsNotDurableYet holds the first writer up between
 // making a folder and its sync: a second one there is not acknowledged before.
 func TestNoWriterTrustsAFolderThatIsNotDurableYet(t *testing.T) {
