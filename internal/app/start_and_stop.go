@@ -29,6 +29,9 @@ import (
 const (
 	// reapEvery is how often lapsed leases are taken back.
 	reapEvery = time.Second
+	// judgeEvery is how often the node keys of workers are compared, and the failures
+	// decided that waited for another key.
+	judgeEvery = 5 * time.Second
 	// sweepEvery is how often the blobs are compared with the rows.
 	sweepEvery = time.Hour
 	// packParallel is how many ZIPs are written at once: the disk is the limit.
@@ -145,6 +148,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		counter.Run,
 		open.Run,
 		a.reaper(queues),
+		a.judge(p),
 		a.sweeper(p.artifacts),
 	}
 }

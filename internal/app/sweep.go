@@ -36,6 +36,21 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 	}
 }
 
+// judge returns the loop that decides what a failed attempt means once the other workers'
+// word is there, and that pauses node keys.
+func (a *App) judge(p parts) func(context.Context) {
+	return func(ctx context.Context) {
+		for pause(ctx, judgeEvery) {
+			if err := p.frames.DecideFailures(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot decide failed attempts", "error", err)
+			}
+			if err := p.workers.PauseKeys(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot compare node keys", "error", err)
+			}
+		}
+	}
+}
+
 // sweeper returns the loop that removes blobs that a crash left without a row,
 // and rows that are out of date.
 func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -19,24 +20,39 @@ type workers struct {
 	Within time.Duration `default:"24h" help:"List workers that were seen within this time."`
 }
 
-// Run lists workers, suspended ones with the time until which they get no frames.
+// Run lists workers, suspended ones with the time until which they get no frames, and
+// below them the node keys that are paused, with the reason.
 func (c *workers) Run(k *kong.Context) error {
 	var workers []dispatch.WorkerView
+	var paused []dispatch.PausedKey
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
-		workers, err = dispatch.ListWorkers(ctx, tx, c.Within)
+		if workers, err = dispatch.ListWorkers(ctx, tx, c.Within); err != nil {
+			return err
+		}
+		paused, err = dispatch.PausedKeys(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers})
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused})
 	}
 	if len(workers) == 0 {
 		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
-		return nil
+	} else if err := printWorkers(k.Stdout, workers); err != nil {
+		return err
 	}
-	table := terminal.NewTable(k.Stdout)
+	for _, key := range paused {
+		terminal.Printf(k.Stdout, "node key %s (%s) is paused until %s: %d of %d attempts failed, far more than on the other keys",
+			key.KeyID, key.Name, key.Until.Format(time.DateTime), key.Failed, key.Attempts)
+	}
+	return nil
+}
+
+// printWorkers prints a table of workers.
+func printWorkers(out io.Writer, workers []dispatch.WorkerView) error {
+	table := terminal.NewTable(out)
 	table.Row("WORKER", "NAME", "STATE", "FRAMES", "DEVICE", "BLENDER", "SANDBOX", "LAST SEEN")
 	for _, w := range workers {
 		state := string(w.State)

@@ -158,14 +158,27 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 // Worker registers a worker with a node key of its own.
 func (w *World) Worker(t TB) (workerID string) {
 	t.Helper()
-	workerID = id.New(id.Node)
+	return w.WorkerOf(t, w.NodeKey(t))
+}
+
+// NodeKey makes a node key.
+func (w *World) NodeKey(t TB) (keyID string) {
+	t.Helper()
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		key, err := identity.CreateNodeKey(ctx, tx, "test")
-		if err != nil {
-			return err
-		}
+		keyID = key.KeyID
+		return err
+	})
+	return keyID
+}
+
+// WorkerOf registers a worker with a node key.
+func (w *World) WorkerOf(t TB, keyID string) (workerID string) {
+	t.Helper()
+	workerID = id.New(id.Node)
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		return tx.WorkerCreate(ctx, query.WorkerCreateParams{
-			WorkerID: workerID, KeyID: key.KeyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
+			WorkerID: workerID, KeyID: keyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
 		})
 	})
 	return workerID

@@ -179,11 +179,13 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 	}
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
+		key := svc.nodeKey() // one for all, so that no job waits for the key of an earlier worker
 		for name, code := range codes {
 			t.Run(name, func(t *testing.T) {
 				svc := svc.with(t)
 				c := svc.caller(credit)
-				svc.worker(&defectiveRenderer{defect: defects()[name], chosen: func(frame int) bool { return frame == 2 }})
+				bad := &defectiveRenderer{defect: defects()[name], chosen: func(frame int) bool { return frame == 2 }}
+				svc.worker(bad, svc.withKey(key, name))
 				job := c.await(c.start(3).JobID, client.StatusFailed)
 				if job.Failure == nil || job.Failure.Code != code {
 					t.Errorf("the job failed with %+v, want %s", job.Failure, code)

@@ -269,6 +269,11 @@ func (svc *service) worker(r worker.Renderer, options ...func(*worker.Config)) (
 	return stop
 }
 
+// withKey lets a worker use a key that others use as well, under a name of its own.
+func (svc *service) withKey(key identity.NewKey, name string) func(*worker.Config) {
+	return func(c *worker.Config) { c.Farm, c.Name = farmapi.NewClient(svc.url, key.Secret), name }
+}
+
 // manualWorker calls the workers' API step by step, as the story wants.
 type manualWorker struct {
 	*farmapi.Client

@@ -142,6 +142,7 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 	}
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
+		key := svc.nodeKey() // one for all, so that no job waits for the key of an earlier worker
 		for name, story := range stories {
 			t.Run(name, func(t *testing.T) {
 				svc := svc.with(t)
@@ -157,7 +158,7 @@ func TestAFrameThatCannotBeRenderedFailsItsJobAndGivesTheMoneyBack(t *testing.T)
 				if story.opening != nil {
 					p.opens = func() error { tries.Add(1); return story.opening }
 				}
-				svc.worker(p)
+				svc.worker(p, svc.withKey(key, name))
 				job := c.await(c.start(story.frames).JobID, client.StatusFailed)
 				want := story.rendering
 				if want == nil {

@@ -214,6 +214,7 @@ func (s *store) jobs() (last claimed) {
 	failed := c.start(plain, client.StartRequest{WebhookURL: s.receiver.URL + "/broken"}, 1, 2, 1)
 	s.gpu.fail("blender_crashed", false)
 	s.cpu.fail("blender_crashed", true)
+	s.gpu.fail("blender_crashed", true) // a job fails by two keys
 	c.await(failed, client.StatusFailed)
 	cancelled := other.start(demo.Scene(), client.StartRequest{WebhookURL: s.receiver.URL + "/broken"}, 1, 1, 1)
 	if _, err := other.Cancel(s.Context(), cancelled); err != nil {

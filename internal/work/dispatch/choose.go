@@ -19,19 +19,22 @@ const fileAffinity = 15 * time.Second
 // Choice is the work that Next chose for a worker.
 type Choice struct {
 	JobID string // "" for nothing
-	// LeaseID is one frame that failed on this worker before; "" for any frame of the
-	// job that did not fail here.
+	// LeaseID is one frame that failed on this worker before, or that awaits the word of
+	// its key; "" for any frame of the job that did not fail here.
 	LeaseID string
 	Open    bool // the worker has the job's file open
-	// FailedBefore says that frames of the job failed on the worker: it gets others.
+	// FailedBefore says that frames of the job failed on the worker's key: it gets others.
 	FailedBefore bool
+
+	keyID string // the worker's node key
 }
 
 // Next chooses what holder renders next: the job with the next turn, or prefer, whose
 // file holder has open, while that has not exceeded its share by fileAffinity. If no
 // job has a frame for holder, it chooses a frame that failed on holder before and that
-// no other online worker can take. A suspended worker gets nothing. It writes nothing,
-// so it may run in a read transaction.
+// no other online worker can take. A frame that failed on a key goes to workers of other
+// keys while any are online. A suspended worker gets nothing. It writes nothing, so it may
+// run in a read transaction.
 func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error) {
 	// Idle workers poll all the time: one indexed read ends most calls here.
 	waits, err := tx.TurnAnyWaiting(ctx)
@@ -48,12 +51,13 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 	if worker.SuspendedUntil > tx.Now {
 		return Choice{}, nil
 	}
-	c, err := nextJob(ctx, tx, holder, prefer)
+	worker.WorkerID = holder
+	c, err := nextJob(ctx, tx, worker, prefer)
 	if err != nil || c.JobID != "" {
 		c.Open = c.JobID == prefer
 		return c, err
 	}
-	return nextFailedBefore(ctx, tx, holder)
+	return nextFailedBefore(ctx, tx, worker)
 }
 
 // ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
@@ -66,7 +70,8 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 	var failed []int64
 	if c.FailedBefore {
 		var err error
-		if failed, err = tx.FailedItems(ctx, query.FailedItemsParams{Holder: holder, JobID: c.JobID}); err != nil {
+		failed, err = tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now})
+		if err != nil {
 			return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)
 		}
 	}
@@ -75,25 +80,25 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 
 // nextFailedBefore finds a frame, else a job, that failed on holder before and that no
 // other online worker can take. Without it a single worker would never retry anything.
-func nextFailedBefore(ctx context.Context, tx *db.Tx, holder string) (Choice, error) {
+func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choice, error) {
 	since := onlineSince(tx)
-	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{Holder: holder, Now: tx.Now, Since: since})
+	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Now: tx.Now, Since: since})
 	if err == nil {
 		return Choice{JobID: frame.Subject, LeaseID: frame.LeaseID}, nil
 	}
 	if !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find frames that failed before: %w", err)
 	}
-	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{Holder: holder, Now: tx.Now, Since: since})
+	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Now: tx.Now, Since: since})
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
-	return Choice{JobID: jobID, FailedBefore: true}, nil
+	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID}, nil
 }
 
 // nextJob is prefer while that has not exceeded its share by fileAffinity, else the job
 // with the next turn; "" when no job has a frame for holder.
-func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error) {
+func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, prefer string) (Choice, error) {
 	first, served, err := leastServed(ctx, tx, holder)
 	if err != nil || prefer == "" || first.JobID == "" || prefer == first.JobID {
 		return first, err
@@ -119,7 +124,7 @@ func nextJob(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, err
 // leastServed is the job with the next turn: the least served job of the least served
 // workspace, among those with a frame for holder. served is what the workspace
 // received, in microseconds.
-func leastServed(ctx context.Context, tx *db.Tx, holder string) (c Choice, served int64, err error) {
+func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker) (c Choice, served int64, err error) {
 	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (bool, error) {
 		served = workspace.ServedUs
 		err := eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (_ bool, err error) {
@@ -155,15 +160,18 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 	}
 }
 
-// choiceOf chooses a job if it has a waiting frame that did not fail on holder. A job may
-// have waiting frames and none for this worker: the choice is then empty.
-func choiceOf(ctx context.Context, tx *db.Tx, holder, jobID string) (Choice, error) {
-	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{JobID: jobID, Now: tx.Now, Holder: holder})
+// choiceOf chooses a job if it has a waiting frame for holder. A job may have waiting
+// frames and none for this worker: the choice is then empty.
+func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, jobID string) (Choice, error) {
+	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Since: onlineSince(tx)})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)
+	}
+	if open.Asked != "" {
+		return Choice{JobID: jobID, LeaseID: open.Asked}, nil
 	}
 	if open.Frames == 0 {
 		return Choice{}, nil
 	}
-	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1}, nil
+	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1, keyID: holder.KeyID}, nil
 }

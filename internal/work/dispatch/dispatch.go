@@ -7,14 +7,16 @@
 //
 // What always holds: turn.waiting is the number of the job's leases that wait, a
 // workspace's the sum over its jobs; a job has a turn while it is queued or rendering; a
-// frame that failed on a worker goes to other workers while any are online. A
+// frame that failed on a worker goes to other workers while any are online, those of other
+// node keys first. A
 // transaction locks turn rows after the job's row and its leases, a job's turn before
 // its workspace's, and workers' rows last, so that transactions never deadlock.
 //
-// The package owns the tables turn, worker and failed_attempt. It changes no job's state
+// The package owns the tables turn, worker, failed_attempt and key_standing. It changes no job's state
 // and moves no money: that is left to job. It leaves leases to lease, and the meaning
 // of a failed attempt to framecheck. Start reading at Next in choose.go; queue.go
-// maintains the turns, standing.go decides which workers are suspended.
+// maintains the turns, standing.go decides which workers are suspended, keys.go which node
+// keys are paused.
 package dispatch
 
 import "time"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -15,18 +16,23 @@ import (
 // RecordFailure stores a failed attempt. It decides which worker gets the frame next,
 // and the job's log shows it.
 func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
-	incapable := int64(0)
-	if f.MissingCapability() {
-		incapable = 1
-	}
 	err := tx.FailedAttemptCreate(ctx, query.FailedAttemptCreateParams{
 		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
-		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log), Incapable: incapable, PixelSha256: f.SuspectPixels, FailedAt: tx.Now,
+		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log),
+		Incapable: number(f.MissingCapability()), Final: number(f.Final), PixelSha256: f.SuspectPixels, FailedAt: tx.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("store a failed attempt: %w", err)
 	}
 	return nil
+}
+
+// number is how a truth is stored.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // maxFailedLog bounds the stored output of a failed attempt, in bytes: a job may have
@@ -49,9 +55,11 @@ func FailedAttempts(ctx context.Context, tx *db.Tx, leaseID string) ([]framechec
 		return nil, fmt.Errorf("read failed attempts: %w", err)
 	}
 	attempts := make([]framecheck.Attempt, 0, len(rows))
-	for _, r := range rows {
+	for _, row := range rows {
+		r := row.FailedAttempt
 		attempts = append(attempts, framecheck.Attempt{
-			Number: r.Attempt, Holder: r.Holder, Code: fault.Code(r.Code), MissingCapability: r.Incapable == 1, PixelSHA256: r.PixelSha256,
+			Number: r.Attempt, Holder: r.Holder, KeyID: r.KeyID, Code: fault.Code(r.Code), MissingCapability: r.Incapable == 1,
+			PixelSHA256: r.PixelSha256, Void: row.Void == 1,
 		})
 	}
 	return attempts, nil
@@ -69,11 +77,38 @@ func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int
 	if err != nil {
 		return h, fmt.Errorf("count failed attempts: %w", err)
 	}
-	h.SameCode, h.SameCodeWorkers, h.AnyAccepted = int(alike.Attempts), int(alike.Holders), job.FramesCompleted > 0
+	h.SameCode, h.SameCodeWorkers, h.SameCodeKeys = int(alike.Attempts), int(alike.Holders), int(alike.Keys)
+	h.AnyAccepted = job.FramesCompleted > 0
 	others, err := tx.OthersFor(ctx, query.OthersForParams{Since: onlineSince(tx), Now: tx.Now, Holder: ref.Holder, Subject: job.JobID, Item: frame})
 	if err != nil {
 		return h, fmt.Errorf("find other workers: %w", err)
 	}
 	h.OtherWorkers = others > 0
-	return h, nil
+	h.OtherKey, err = otherKeySeen(ctx, tx, job.JobID, keyOf(attempts, ref.Attempt))
+	return h, err
+}
+
+// OtherKeyWait is how long a failure waits for the word of another key that was online:
+// long enough for a machine to restart, short enough for whoever waits for the job.
+const OtherKeyWait = time.Hour
+
+// otherKeySeen reports whether a worker of another key was online within OtherKeyWait.
+// Keys that are revoked or paused, and workers that cannot render the job, are left out:
+// nobody waits for those.
+func otherKeySeen(ctx context.Context, tx *db.Tx, jobID, keyID string) (bool, error) {
+	n, err := tx.OtherKeySeen(ctx, query.OtherKeySeenParams{Since: tx.Now - OtherKeyWait.Microseconds(), KeyID: keyID, Now: tx.Now, Subject: jobID})
+	if err != nil {
+		return false, fmt.Errorf("find workers of other keys: %w", err)
+	}
+	return n > 0, nil
+}
+
+// keyOf is the node key of an attempt.
+func keyOf(attempts []framecheck.Attempt, number int64) string {
+	for _, a := range attempts {
+		if a.Number == number {
+			return a.KeyID
+		}
+	}
+	return ""
 }

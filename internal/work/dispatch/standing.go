@@ -65,7 +65,9 @@ func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name strin
 	if err != nil {
 		return fmt.Errorf("read the worker before: %w", err)
 	}
-	_, err = changeStanding(ctx, tx, workerID, func(standing) standing { return standing{before.Faults, before.Suspensions, before.SuspendedUntil} })
+	_, err = changeStanding(ctx, tx, workerID, func(s standing) standing {
+		return standing{before.Faults, before.Suspensions, max(before.SuspendedUntil, s.until)}
+	})
 	return err
 }
 

@@ -34,13 +34,18 @@ type Worker struct {
 }
 
 // Register adds a worker and returns its id. It inherits the standing of a worker with
-// the same key and name that reported within standingLife.
+// the same key and name that reported within standingLife, and a pause of its key.
 func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
 	workerID = id.New(id.Node)
 	err = w.DB.Write(ctx, func(tx *db.Tx) error {
-		err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
+		key, err := tx.KeyStanding(ctx, worker.KeyID)
+		if err != nil {
+			return err
+		}
+		err = tx.WorkerCreate(ctx, query.WorkerCreateParams{
 			WorkerID: workerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
 			Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, RegisteredAt: tx.Now, SeenAt: tx.Now,
+			SuspendedUntil: key.PausedUntil,
 		})
 		if err != nil {
 			return err
@@ -124,6 +129,7 @@ const (
 // WorkerView is a worker as the operator sees it.
 type WorkerView struct {
 	WorkerID       string      `json:"worker_id"`
+	KeyID          string      `json:"key_id"` // its node key
 	Name           string      `json:"name"`
 	State          WorkerState `json:"state"`
 	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is suspended
@@ -156,7 +162,7 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 	out := make([]WorkerView, 0, len(rows))
 	for _, r := range rows {
 		v := WorkerView{
-			WorkerID: r.WorkerID, Name: r.Name, State: WorkerIdle, Frames: frames[r.WorkerID], Device: r.Device, DeviceName: r.DeviceName,
+			WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Frames: frames[r.WorkerID], Device: r.Device, DeviceName: r.DeviceName,
 			Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox,
 			RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
 		}

@@ -50,6 +50,9 @@ const (
 	// sameCodeWorkers workers, show that the file is at fault.
 	sameCodeAttempts = 3
 	sameCodeWorkers  = 2
+	// agreeingKeys is the number of node keys whose workers must fail before a job does:
+	// the holder of one key could otherwise fail every job of everybody.
+	agreeingKeys = 2
 )
 
 // History contains the facts of a frame and its job after a failed attempt.
@@ -59,37 +62,62 @@ type History struct {
 	SuspectBefore   bool // this worker delivered a suspect picture before
 	SameCode        int  // attempts of the job's frames that failed with this code
 	SameCodeWorkers int  // workers of those attempts
+	SameCodeKeys    int  // node keys of those workers
 	AnyAccepted     bool // a frame of the job is accepted
 	OtherWorkers    bool // a worker is online that has not tried this frame
+	Keys            int  // node keys of the attempts that count
+	OtherKey        bool // a worker of another key than the latest attempt's was online within the last hour
+	Void            bool // the latest attempt does not count
 }
 
 // Add counts the attempts of the frame. holder and number are those of the latest one,
 // which attempts contains too.
 func (h *History) Add(attempts []Attempt, holder string, number int64) {
+	keys := map[string]bool{}
 	for _, a := range attempts {
-		if a.MissingCapability {
+		h.Void = h.Void || (a.Void && a.Number == number)
+		if a.MissingCapability || a.Void {
 			continue
 		}
 		h.Attempts++
+		keys[a.KeyID] = true
 		if a.Code == fault.FrameCheckFailed && a.PixelSHA256 == "" {
 			h.Checks++
 		}
 		h.SuspectBefore = h.SuspectBefore || (a.PixelSHA256 != "" && a.Holder == holder && a.Number != number)
 	}
+	h.Keys = len(keys)
 }
 
 // EndsJob decides whether a failed attempt ends the job. Each case is a reason why no
-// further attempt can help; otherwise the frame goes to the next worker.
+// further attempt can help; otherwise the frame goes to the next worker. In every case
+// workers of two keys must have failed, unless no other key is there.
 func (f Failure) EndsJob(h History) bool {
 	switch {
+	case h.Void:
+		return false
 	case f.MissingCapability():
-		return !h.OtherWorkers
-	case f.Final:
-		return true
-	case f.SuspectPixels != "" && h.SuspectBefore && !h.OtherWorkers:
-		return true
-	case h.Attempts >= maxAttempts || h.Checks >= maxCheckFailures:
-		return true
+		return !h.OtherWorkers && h.agreed(h.SameCodeKeys)
+	case f.exhausts(h):
+		return h.agreed(h.Keys)
 	}
-	return !h.AnyAccepted && !f.aboutWorkerOnly() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
+	firstFramesAlike := !h.AnyAccepted && !f.aboutWorkerOnly() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
+	return firstFramesAlike && h.agreed(h.SameCodeKeys)
 }
+
+// AwaitsOtherKey reports that the attempt would end the job if a worker of another key
+// agreed. Until one does, further attempts by the same key are of no use.
+func (f Failure) AwaitsOtherKey(h History) bool {
+	alone := h
+	alone.OtherKey = false
+	return !f.EndsJob(h) && f.EndsJob(alone)
+}
+
+// exhausts reports that no further attempt of this frame can help.
+func (f Failure) exhausts(h History) bool {
+	unconfirmed := f.SuspectPixels != "" && h.SuspectBefore && !h.OtherWorkers
+	return f.Final || unconfirmed || h.Attempts >= maxAttempts || h.Checks >= maxCheckFailures
+}
+
+// agreed reports whether so many keys are enough to end a job.
+func (h History) agreed(keys int) bool { return keys >= agreeingKeys || !h.OtherKey }

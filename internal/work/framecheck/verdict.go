@@ -72,9 +72,11 @@ type Scene struct {
 type Attempt struct {
 	Number            int64
 	Holder            string
+	KeyID             string // the holder's node key
 	Code              fault.Code
 	MissingCapability bool   // the worker lacks a capability; this says nothing about the frame
 	PixelSHA256       string // of a suspect picture; else ""
+	Void              bool   // its key is revoked, or was paused then or since: it counts for nobody
 }
 
 // Reject returns the failure of a picture that is certainly wrong; nil for a sound one.

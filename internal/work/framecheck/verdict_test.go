@@ -134,8 +134,36 @@ func TestAFailedAttemptEndsTheJobWhenNoOtherCanHelp(t *testing.T) {
 		"missing capability, others there":   {incapable, framecheck.History{OtherWorkers: true}, false},
 		"missing capability, nobody else":    {incapable, framecheck.History{}, true},
 		"a missing capability is no attempt": {incapable, framecheck.History{Attempts: 3, OtherWorkers: true}, false},
+		"third, all of one key":              {crash, framecheck.History{Attempts: 3, Keys: 1, OtherKey: true}, false},
+		"third, of two keys":                 {crash, framecheck.History{Attempts: 3, Keys: 2, OtherKey: true}, true},
+		"final, says one key":                {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 1, Keys: 1, OtherKey: true}, false},
+		"final, say two keys":                {framecheck.Failure{Code: fault.BlenderCrashed, Final: true}, framecheck.History{Attempts: 2, Keys: 2, OtherKey: true}, true},
+		"first frames alike on one key":      {crash, framecheck.History{Attempts: 1, Keys: 1, SameCode: 3, SameCodeWorkers: 2, SameCodeKeys: 1, OtherKey: true}, false},
+		"first frames alike on two keys":     {crash, framecheck.History{Attempts: 1, Keys: 1, SameCode: 3, SameCodeWorkers: 2, SameCodeKeys: 2, OtherKey: true}, true},
+		"one key lacks it, another was here": {incapable, framecheck.History{SameCodeKeys: 1, OtherKey: true}, false},
+		"two keys lack it":                   {incapable, framecheck.History{SameCodeKeys: 2, OtherKey: true}, true},
+		"an attempt that counts for nobody":  {crash, framecheck.History{Attempts: 3, Keys: 2, Void: true}, false},
 	} {
 		if got := c.f.EndsJob(c.h); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+func TestAFailureAwaitsAnotherKeyOnlyWhereThatWouldEndTheJob(t *testing.T) {
+	t.Parallel()
+	crash := framecheck.Failure{Code: fault.BlenderCrashed}
+	for name, c := range map[string]struct {
+		h    framecheck.History
+		want bool
+	}{
+		"first attempt":        {framecheck.History{Attempts: 1, Keys: 1, OtherKey: true}, false},
+		"third, one key":       {framecheck.History{Attempts: 3, Keys: 1, OtherKey: true}, true},
+		"third, two keys":      {framecheck.History{Attempts: 3, Keys: 2, OtherKey: true}, false},
+		"third, the only key":  {framecheck.History{Attempts: 3, Keys: 1}, false},
+		"third, counts nobody": {framecheck.History{Attempts: 3, Keys: 1, OtherKey: true, Void: true}, false},
+	} {
+		if got := crash.AwaitsOtherKey(c.h); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}

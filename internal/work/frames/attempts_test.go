@@ -120,6 +120,10 @@ func TestWhatAWorkerLacksIsFinalOnlyWhenNobodyElseIsThere(t *testing.T) {
 		w.Advance(dispatch.WorkerOnline + time.Second)
 		w.Seen(without) // alone now: the job must not wait for ever
 		w.Fail(w.ClaimOne(without), fault.DenoiserUnavailable)
+		w.WantStatus(jobID, job.Rendering, "")
+		w.Advance(dispatch.OtherKeyWait)
+		w.Seen(without)
+		w.decide()
 		w.WantStatus(jobID, job.Failed, fault.DenoiserUnavailable)
 	})
 }

@@ -56,14 +56,19 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 	if err != nil {
 		return err
 	}
-	ends := failure.EndsJob(h)
+	ends, awaits := failure.EndsJob(h), failure.AwaitsOtherKey(h)
 	f.Log.Warn("frame failed", "job_id", record.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "attempts", h.Attempts,
-		"code", failure.Code, "message", failure.Message, "ends_job", ends)
-	if ends {
-		if err := f.Jobs.Fail(ctx, tx, *record, failure.Code, fmt.Sprintf("Frame %d: %s", frame, failure.Message)); err != nil {
+		"code", failure.Code, "message", failure.Message, "ends_job", ends, "awaits_other_key", awaits)
+	switch {
+	case ends:
+		if err := f.failJob(ctx, tx, *record, frame, failure); err != nil {
 			return err
 		}
 		record.Status = string(job.Failed)
+	case awaits:
+		if err := dispatch.SetUndecided(ctx, tx, ref, true); err != nil {
+			return err
+		}
 	}
 	// A lost GPU is the worker's own fault for certain. Other failures count against it only
 	// when somebody else renders the frame.
@@ -71,6 +76,11 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 		return f.Workers.RecordFault(ctx, tx, ref.Holder)
 	}
 	return nil
+}
+
+// failJob ends a job by the failure of one of its frames.
+func (f *Frames) failJob(ctx context.Context, tx *db.Tx, record job.Record, frame int64, failure framecheck.Failure) error {
+	return f.Jobs.Fail(ctx, tx, record, failure.Code, fmt.Sprintf("Frame %d: %s", frame, failure.Message))
 }
 
 // Release returns frames of a worker that stops. It is no failure: it counts neither

@@ -154,7 +154,7 @@ func TestPinkWithoutAWarningOfInspectIsSuspect(t *testing.T) {
 		w.WantStatus(jobID, job.Packaging, "")
 		w.wantFindings(workspace, jobID, framecheck.FindingPink)
 
-		w.Advance(dispatch.WorkerOnline + time.Second)
+		w.Advance(dispatch.OtherKeyWait + time.Second)
 		w.Seen(first) // the only one now
 		jobID = w.Job(t, workspace, 1)
 		for range 2 {

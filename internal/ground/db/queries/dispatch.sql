@@ -1,6 +1,6 @@
 -- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at);
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at, @suspended_until);
 
 -- name: WorkerGet :one
 SELECT * FROM worker WHERE worker_id = @worker_id;
@@ -64,21 +64,42 @@ LIMIT CAST(@max AS bigint);
 
 -- name: TurnOpen :one
 -- Whether a job has a frame for holder: one that is due and that holder has not
--- failed, when holder has all that the job needs; and whether holder has failed
--- any of the job's frames. The plus keeps SQLite from the index by due_at, which
--- would walk other jobs' frames.
+-- failed, nor its key while a worker of another key is there for it, when holder has
+-- all that the job needs and its key awaits no other's word; whether its key has
+-- failed any of the job's frames; and a frame that awaits the word of its key, '' if
+-- none does. The plus keeps SQLite from the index by due_at, which would walk other
+-- jobs' frames.
 SELECT count(*) AS frames,
-  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.holder = @holder AND e.subject = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
+  CAST(coalesce((
+    SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
+    WHERE v.subject = @job_id AND v.undecided = 1 AND v.key_id <> @key_id AND w.state = 'waiting' AND w.due_at <= CAST(@now AS bigint)
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = @key_id AND i.subject = @job_id AND (i.item = v.item OR (i.holder = @holder AND i.incapable = 1)))
+    LIMIT 1), '') AS text) AS asked,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = @holder AND g.subject = @job_id AND g.incapable = 1)
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.holder = @holder AND f.subject = l.subject AND f.item = l.item)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = @job_id AND u.key_id = @key_id AND u.undecided = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = @key_id AND g.subject = @job_id AND g.holder = @holder AND g.incapable = 1)
+    AND NOT EXISTS (
+      SELECT 1 FROM failed_attempt f WHERE f.key_id = @key_id AND f.subject = l.subject AND f.item = l.item
+        AND (f.holder = @holder OR EXISTS (
+          SELECT 1 FROM worker o
+          WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
+            AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
+              AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open;
 
 -- name: FailedItems :many
--- The frames of a job that failed on holder.
-SELECT DISTINCT item FROM failed_attempt WHERE holder = @holder AND subject = @job_id;
+-- The frames of a job that holder does not get for now: those that it failed, and
+-- those that its key failed and that a worker of another key is there for.
+SELECT DISTINCT f.item FROM failed_attempt f
+WHERE f.key_id = @key_id AND f.subject = @job_id
+  AND (f.holder = @holder OR EXISTS (
+    SELECT 1 FROM worker o
+    WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
+        AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))));
 
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
@@ -89,23 +110,26 @@ FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = @job_id AND j.waiting > 0;
 
 -- name: FrameFailedBefore :one
--- A frame that holder failed before and that nobody else is there for.
+-- A frame that holder failed before and that nobody else is there for. One whose job
+-- awaits the word of another key is left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
-WHERE f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
+WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
+  AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1;
 
 -- name: JobFailedBefore :one
 -- A job that holder cannot render and that nobody else is there for.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.holder = @holder AND f.incapable = 1 AND t.waiting > 0
+WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0
+  AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1;
 
 -- name: OthersFor :one
@@ -114,19 +138,74 @@ LIMIT 1;
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.incapable = 1))
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.incapable = 1))
+  LIMIT 1) AS others;
+
+-- name: OtherKeySeen :one
+-- Whether a worker of a key besides one was seen since that may be able to render a
+-- job: its key is neither revoked nor paused.
+SELECT count(*) FROM (
+  SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
+  WHERE o.seen_at >= @since AND o.key_id <> @key_id AND k.revoked_at = 0
+    AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > @now)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = @subject AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others;
 
 -- name: FailedAttemptCreate :exec
-INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at)
-VALUES (@lease_id, @attempt, @subject, @item, @holder, @code, @message, @log, @incapable, @pixel_sha256, @failed_at)
+INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, key_id, code, message, log, incapable, final, pixel_sha256, failed_at)
+VALUES (@lease_id, @attempt, @subject, @item, @holder, coalesce((SELECT w.key_id FROM worker w WHERE w.worker_id = @holder), ''),
+  @code, @message, @log, @incapable, @final, @pixel_sha256, @failed_at)
 ON CONFLICT (lease_id, attempt) DO NOTHING;
 
 -- name: FailedAttemptsOfFrame :many
-SELECT * FROM failed_attempt WHERE lease_id = @lease_id ORDER BY attempt;
+-- An attempt is void, and counts for nobody, when its key is revoked by now, or was
+-- paused then or since.
+SELECT sqlc.embed(f), CAST(CASE
+  WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
+  WHEN EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at) THEN 1
+  ELSE 0 END AS bigint) AS void
+FROM failed_attempt f WHERE f.lease_id = @lease_id ORDER BY f.attempt;
 
 -- name: FailedAttemptsAlike :one
-SELECT count(*) AS attempts, count(DISTINCT holder) AS holders FROM failed_attempt WHERE subject = @job_id AND code = @code;
+SELECT count(*) AS attempts, count(DISTINCT f.holder) AS holders, count(DISTINCT f.key_id) AS keys FROM failed_attempt f
+WHERE f.subject = @job_id AND f.code = @code
+  AND NOT EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0)
+  AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at);
+
+-- name: FailedAttemptUndecided :exec
+UPDATE failed_attempt SET undecided = @undecided WHERE lease_id = @lease_id AND attempt = @attempt;
+
+-- name: FailedAttemptsUndecided :many
+SELECT * FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST(@max AS bigint);
+
+-- name: KeysFailing :many
+-- The keys whose workers failed at least so many attempts since, and since their last
+-- pause. A missing capability is no attempt.
+SELECT f.key_id, count(*) AS failed FROM failed_attempt f LEFT JOIN key_standing s ON s.key_id = f.key_id
+WHERE f.failed_at >= @since AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.key_id <> ''
+GROUP BY f.key_id HAVING count(*) >= CAST(@least AS bigint);
+
+-- name: KeysRendering :many
+-- How many frames of each key's workers were accepted since, and since its last pause.
+SELECT w.key_id, count(*) AS rendered
+FROM frame r JOIN worker w ON w.worker_id = r.worker_id LEFT JOIN key_standing s ON s.key_id = w.key_id
+WHERE r.accepted_at >= @since AND r.accepted_at >= coalesce(s.paused_until, 0)
+GROUP BY w.key_id;
+
+-- name: KeyStanding :one
+SELECT k.key_id, k.name, k.revoked_at, coalesce(s.pauses, 0) AS pauses, coalesce(s.paused_until, 0) AS paused_until
+FROM node_key k LEFT JOIN key_standing s ON s.key_id = k.key_id WHERE k.key_id = @key_id;
+
+-- name: KeyPause :exec
+INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES (@key_id, @pauses, @paused_until, @failed, @attempts)
+ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts;
+
+-- name: KeysPaused :many
+SELECT k.key_id, k.name, s.pauses, s.paused_until, s.failed, s.attempts FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
+WHERE s.paused_until > @now AND k.revoked_at = 0 ORDER BY s.paused_until DESC, k.key_id;
+
+-- name: WorkersOfKeySuspend :exec
+UPDATE worker SET suspended_until = CAST(@until AS bigint) WHERE key_id = @key_id AND seen_at >= @since AND suspended_until < CAST(@until AS bigint);
 
 -- name: WorkerSuspend :execrows
 UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id;

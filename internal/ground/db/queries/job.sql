@@ -52,7 +52,8 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- say of it at this moment: one statement, because this read is the most frequent one. notified
 -- is whether a webhook gets its end; held is how many of its frames are held,
 -- and progress how far those are altogether, in parts of a thousand of one;
--- position is counted up to farthest.
+-- position is counted up to farthest; online is whether a worker is there that may get
+-- its frames.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -63,7 +64,8 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
 FROM job WHERE job.job_id = @job_id;
 
 -- name: JobViews :many
@@ -79,7 +81,8 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
 FROM job
 WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
 ORDER BY job.job_id DESC

@@ -10,7 +10,7 @@ import (
 )
 
 const failedAttemptsOfJob = `-- name: FailedAttemptsOfJob :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at FROM failed_attempt WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, key_id, final, undecided FROM failed_attempt WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
 `
 
 type FailedAttemptsOfJobParams struct {
@@ -39,6 +39,9 @@ func (q *Queries) FailedAttemptsOfJob(ctx context.Context, arg FailedAttemptsOfJ
 			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
+			&i.KeyID,
+			&i.Final,
+			&i.Undecided,
 		); err != nil {
 			return nil, err
 		}

@@ -276,6 +276,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.failedAttemptCreateStmt, err = db.PrepareContext(ctx, failedAttemptCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptCreate: %w", err)
 	}
+	if q.failedAttemptUndecidedStmt, err = db.PrepareContext(ctx, failedAttemptUndecided); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptUndecided: %w", err)
+	}
 	if q.failedAttemptsAlikeStmt, err = db.PrepareContext(ctx, failedAttemptsAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsAlike: %w", err)
 	}
@@ -284,6 +287,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failedAttemptsOfJobStmt, err = db.PrepareContext(ctx, failedAttemptsOfJob); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsOfJob: %w", err)
+	}
+	if q.failedAttemptsUndecidedStmt, err = db.PrepareContext(ctx, failedAttemptsUndecided); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsUndecided: %w", err)
 	}
 	if q.failedItemsStmt, err = db.PrepareContext(ctx, failedItems); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedItems: %w", err)
@@ -410,6 +416,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
+	}
+	if q.keyPauseStmt, err = db.PrepareContext(ctx, keyPause); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyPause: %w", err)
+	}
+	if q.keyStandingStmt, err = db.PrepareContext(ctx, keyStanding); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyStanding: %w", err)
+	}
+	if q.keysFailingStmt, err = db.PrepareContext(ctx, keysFailing); err != nil {
+		return nil, fmt.Errorf("error preparing query KeysFailing: %w", err)
+	}
+	if q.keysPausedStmt, err = db.PrepareContext(ctx, keysPaused); err != nil {
+		return nil, fmt.Errorf("error preparing query KeysPaused: %w", err)
+	}
+	if q.keysRenderingStmt, err = db.PrepareContext(ctx, keysRendering); err != nil {
+		return nil, fmt.Errorf("error preparing query KeysRendering: %w", err)
 	}
 	if q.leaseAddStmt, err = db.PrepareContext(ctx, leaseAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdd: %w", err)
@@ -554,6 +575,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nodeSigningKeyGetStmt, err = db.PrepareContext(ctx, nodeSigningKeyGet); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeyGet: %w", err)
+	}
+	if q.otherKeySeenStmt, err = db.PrepareContext(ctx, otherKeySeen); err != nil {
+		return nil, fmt.Errorf("error preparing query OtherKeySeen: %w", err)
 	}
 	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
@@ -851,6 +875,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
+	}
+	if q.workersOfKeySuspendStmt, err = db.PrepareContext(ctx, workersOfKeySuspend); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersOfKeySuspend: %w", err)
 	}
 	if q.workersOnlineStmt, err = db.PrepareContext(ctx, workersOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOnline: %w", err)
@@ -1301,6 +1328,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing failedAttemptCreateStmt: %w", cerr)
 		}
 	}
+	if q.failedAttemptUndecidedStmt != nil {
+		if cerr := q.failedAttemptUndecidedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptUndecidedStmt: %w", cerr)
+		}
+	}
 	if q.failedAttemptsAlikeStmt != nil {
 		if cerr := q.failedAttemptsAlikeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptsAlikeStmt: %w", cerr)
@@ -1314,6 +1346,11 @@ func (q *Queries) Close() error {
 	if q.failedAttemptsOfJobStmt != nil {
 		if cerr := q.failedAttemptsOfJobStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptsOfJobStmt: %w", cerr)
+		}
+	}
+	if q.failedAttemptsUndecidedStmt != nil {
+		if cerr := q.failedAttemptsUndecidedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsUndecidedStmt: %w", cerr)
 		}
 	}
 	if q.failedItemsStmt != nil {
@@ -1524,6 +1561,31 @@ func (q *Queries) Close() error {
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
+		}
+	}
+	if q.keyPauseStmt != nil {
+		if cerr := q.keyPauseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyPauseStmt: %w", cerr)
+		}
+	}
+	if q.keyStandingStmt != nil {
+		if cerr := q.keyStandingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyStandingStmt: %w", cerr)
+		}
+	}
+	if q.keysFailingStmt != nil {
+		if cerr := q.keysFailingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keysFailingStmt: %w", cerr)
+		}
+	}
+	if q.keysPausedStmt != nil {
+		if cerr := q.keysPausedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keysPausedStmt: %w", cerr)
+		}
+	}
+	if q.keysRenderingStmt != nil {
+		if cerr := q.keysRenderingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keysRenderingStmt: %w", cerr)
 		}
 	}
 	if q.leaseAddStmt != nil {
@@ -1764,6 +1826,11 @@ func (q *Queries) Close() error {
 	if q.nodeSigningKeyGetStmt != nil {
 		if cerr := q.nodeSigningKeyGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeSigningKeyGetStmt: %w", cerr)
+		}
+	}
+	if q.otherKeySeenStmt != nil {
+		if cerr := q.otherKeySeenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing otherKeySeenStmt: %w", cerr)
 		}
 	}
 	if q.othersForStmt != nil {
@@ -2261,6 +2328,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workersHoldStmt: %w", cerr)
 		}
 	}
+	if q.workersOfKeySuspendStmt != nil {
+		if cerr := q.workersOfKeySuspendStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersOfKeySuspendStmt: %w", cerr)
+		}
+	}
 	if q.workersOnlineStmt != nil {
 		if cerr := q.workersOnlineStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersOnlineStmt: %w", cerr)
@@ -2424,9 +2496,11 @@ type Queries struct {
 	deadLetterRemoveStmt            *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
 	failedAttemptCreateStmt         *sql.Stmt
+	failedAttemptUndecidedStmt      *sql.Stmt
 	failedAttemptsAlikeStmt         *sql.Stmt
 	failedAttemptsOfFrameStmt       *sql.Stmt
 	failedAttemptsOfJobStmt         *sql.Stmt
+	failedAttemptsUndecidedStmt     *sql.Stmt
 	failedItemsStmt                 *sql.Stmt
 	frameCreateStmt                 *sql.Stmt
 	frameDeleteStmt                 *sql.Stmt
@@ -2469,6 +2543,11 @@ type Queries struct {
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
+	keyPauseStmt                    *sql.Stmt
+	keyStandingStmt                 *sql.Stmt
+	keysFailingStmt                 *sql.Stmt
+	keysPausedStmt                  *sql.Stmt
+	keysRenderingStmt               *sql.Stmt
 	leaseAddStmt                    *sql.Stmt
 	leaseAddSpanStmt                *sql.Stmt
 	leaseAdvanceStmt                *sql.Stmt
@@ -2517,6 +2596,7 @@ type Queries struct {
 	nodeKeysStmt                    *sql.Stmt
 	nodeSigningKeyBindStmt          *sql.Stmt
 	nodeSigningKeyGetStmt           *sql.Stmt
+	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
 	personByEmailStmt               *sql.Stmt
 	personCreateStmt                *sql.Stmt
@@ -2616,6 +2696,7 @@ type Queries struct {
 	workerSeenStmt                  *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
+	workersOfKeySuspendStmt         *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
 	workersSeenStmt                 *sql.Stmt
 	workspaceCountStmt              *sql.Stmt
@@ -2714,9 +2795,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
 		failedAttemptCreateStmt:         q.failedAttemptCreateStmt,
+		failedAttemptUndecidedStmt:      q.failedAttemptUndecidedStmt,
 		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
 		failedAttemptsOfFrameStmt:       q.failedAttemptsOfFrameStmt,
 		failedAttemptsOfJobStmt:         q.failedAttemptsOfJobStmt,
+		failedAttemptsUndecidedStmt:     q.failedAttemptsUndecidedStmt,
 		failedItemsStmt:                 q.failedItemsStmt,
 		frameCreateStmt:                 q.frameCreateStmt,
 		frameDeleteStmt:                 q.frameDeleteStmt,
@@ -2759,6 +2842,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
+		keyPauseStmt:                    q.keyPauseStmt,
+		keyStandingStmt:                 q.keyStandingStmt,
+		keysFailingStmt:                 q.keysFailingStmt,
+		keysPausedStmt:                  q.keysPausedStmt,
+		keysRenderingStmt:               q.keysRenderingStmt,
 		leaseAddStmt:                    q.leaseAddStmt,
 		leaseAddSpanStmt:                q.leaseAddSpanStmt,
 		leaseAdvanceStmt:                q.leaseAdvanceStmt,
@@ -2807,6 +2895,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeKeysStmt:                    q.nodeKeysStmt,
 		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
+		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
 		personByEmailStmt:               q.personByEmailStmt,
 		personCreateStmt:                q.personCreateStmt,
@@ -2906,6 +2995,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
+		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,
 		workersSeenStmt:                 q.workersSeenStmt,
 		workspaceCountStmt:              q.workspaceCountStmt,

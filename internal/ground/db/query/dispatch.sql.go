@@ -57,8 +57,9 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 }
 
 const failedAttemptCreate = `-- name: FailedAttemptCreate :exec
-INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, key_id, code, message, log, incapable, final, pixel_sha256, failed_at)
+VALUES ($1, $2, $3, $4, $5, coalesce((SELECT w.key_id FROM worker w WHERE w.worker_id = $5), ''),
+  $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (lease_id, attempt) DO NOTHING
 `
 
@@ -72,6 +73,7 @@ type FailedAttemptCreateParams struct {
 	Message     string
 	Log         string
 	Incapable   int64
+	Final       int64
 	PixelSha256 string
 	FailedAt    int64
 }
@@ -87,14 +89,33 @@ func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCrea
 		arg.Message,
 		arg.Log,
 		arg.Incapable,
+		arg.Final,
 		arg.PixelSha256,
 		arg.FailedAt,
 	)
 	return err
 }
 
+const failedAttemptUndecided = `-- name: FailedAttemptUndecided :exec
+UPDATE failed_attempt SET undecided = $1 WHERE lease_id = $2 AND attempt = $3
+`
+
+type FailedAttemptUndecidedParams struct {
+	Undecided int64
+	LeaseID   string
+	Attempt   int64
+}
+
+func (q *Queries) FailedAttemptUndecided(ctx context.Context, arg FailedAttemptUndecidedParams) error {
+	_, err := q.exec(ctx, q.failedAttemptUndecidedStmt, failedAttemptUndecided, arg.Undecided, arg.LeaseID, arg.Attempt)
+	return err
+}
+
 const failedAttemptsAlike = `-- name: FailedAttemptsAlike :one
-SELECT count(*) AS attempts, count(DISTINCT holder) AS holders FROM failed_attempt WHERE subject = $1 AND code = $2
+SELECT count(*) AS attempts, count(DISTINCT f.holder) AS holders, count(DISTINCT f.key_id) AS keys FROM failed_attempt f
+WHERE f.subject = $1 AND f.code = $2
+  AND NOT EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0)
+  AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at)
 `
 
 type FailedAttemptsAlikeParams struct {
@@ -105,21 +126,76 @@ type FailedAttemptsAlikeParams struct {
 type FailedAttemptsAlikeRow struct {
 	Attempts int64
 	Holders  int64
+	Keys     int64
 }
 
 func (q *Queries) FailedAttemptsAlike(ctx context.Context, arg FailedAttemptsAlikeParams) (FailedAttemptsAlikeRow, error) {
 	row := q.queryRow(ctx, q.failedAttemptsAlikeStmt, failedAttemptsAlike, arg.JobID, arg.Code)
 	var i FailedAttemptsAlikeRow
-	err := row.Scan(&i.Attempts, &i.Holders)
+	err := row.Scan(&i.Attempts, &i.Holders, &i.Keys)
 	return i, err
 }
 
 const failedAttemptsOfFrame = `-- name: FailedAttemptsOfFrame :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at FROM failed_attempt WHERE lease_id = $1 ORDER BY attempt
+SELECT f.lease_id, f.attempt, f.subject, f.item, f.holder, f.code, f.message, f.log, f.incapable, f.pixel_sha256, f.failed_at, f.key_id, f.final, f.undecided, CAST(CASE
+  WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
+  WHEN EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at) THEN 1
+  ELSE 0 END AS bigint) AS void
+FROM failed_attempt f WHERE f.lease_id = $1 ORDER BY f.attempt
 `
 
-func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]FailedAttempt, error) {
+type FailedAttemptsOfFrameRow struct {
+	FailedAttempt FailedAttempt
+	Void          int64
+}
+
+// An attempt is void, and counts for nobody, when its key is revoked by now, or was
+// paused then or since.
+func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]FailedAttemptsOfFrameRow, error) {
 	rows, err := q.query(ctx, q.failedAttemptsOfFrameStmt, failedAttemptsOfFrame, leaseID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FailedAttemptsOfFrameRow
+	for rows.Next() {
+		var i FailedAttemptsOfFrameRow
+		if err := rows.Scan(
+			&i.FailedAttempt.LeaseID,
+			&i.FailedAttempt.Attempt,
+			&i.FailedAttempt.Subject,
+			&i.FailedAttempt.Item,
+			&i.FailedAttempt.Holder,
+			&i.FailedAttempt.Code,
+			&i.FailedAttempt.Message,
+			&i.FailedAttempt.Log,
+			&i.FailedAttempt.Incapable,
+			&i.FailedAttempt.PixelSha256,
+			&i.FailedAttempt.FailedAt,
+			&i.FailedAttempt.KeyID,
+			&i.FailedAttempt.Final,
+			&i.FailedAttempt.Undecided,
+			&i.Void,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const failedAttemptsUndecided = `-- name: FailedAttemptsUndecided :many
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, key_id, final, undecided FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST($1 AS bigint)
+`
+
+func (q *Queries) FailedAttemptsUndecided(ctx context.Context, max int64) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptsUndecidedStmt, failedAttemptsUndecided, max)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +215,9 @@ func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]
 			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
+			&i.KeyID,
+			&i.Final,
+			&i.Undecided,
 		); err != nil {
 			return nil, err
 		}
@@ -154,17 +233,33 @@ func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]
 }
 
 const failedItems = `-- name: FailedItems :many
-SELECT DISTINCT item FROM failed_attempt WHERE holder = $1 AND subject = $2
+SELECT DISTINCT f.item FROM failed_attempt f
+WHERE f.key_id = $1 AND f.subject = $2
+  AND (f.holder = $3 OR EXISTS (
+    SELECT 1 FROM worker o
+    WHERE o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND o.key_id <> $1
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
+        AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 `
 
 type FailedItemsParams struct {
-	Holder string
+	KeyID  string
 	JobID  string
+	Holder string
+	Since  int64
+	Now    int64
 }
 
-// The frames of a job that failed on holder.
+// The frames of a job that holder does not get for now: those that it failed, and
+// those that its key failed and that a worker of another key is there for.
 func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int64, error) {
-	rows, err := q.query(ctx, q.failedItemsStmt, failedItems, arg.Holder, arg.JobID)
+	rows, err := q.query(ctx, q.failedItemsStmt, failedItems,
+		arg.KeyID,
+		arg.JobID,
+		arg.Holder,
+		arg.Since,
+		arg.Now,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -188,15 +283,17 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 
 const frameFailedBefore = `-- name: FrameFailedBefore :one
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
-WHERE f.holder = $1 AND l.state = 'waiting' AND l.due_at <= $2
+WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
+  AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $3 AND o.suspended_until <= $2 AND o.worker_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
+    WHERE o.seen_at >= $4 AND o.suspended_until <= $3 AND o.worker_id <> $2
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1
 `
 
 type FrameFailedBeforeParams struct {
+	KeyID  string
 	Holder string
 	Now    int64
 	Since  int64
@@ -207,9 +304,15 @@ type FrameFailedBeforeRow struct {
 	Subject string
 }
 
-// A frame that holder failed before and that nobody else is there for.
+// A frame that holder failed before and that nobody else is there for. One whose job
+// awaits the word of another key is left out.
 func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforeParams) (FrameFailedBeforeRow, error) {
-	row := q.queryRow(ctx, q.frameFailedBeforeStmt, frameFailedBefore, arg.Holder, arg.Now, arg.Since)
+	row := q.queryRow(ctx, q.frameFailedBeforeStmt, frameFailedBefore,
+		arg.KeyID,
+		arg.Holder,
+		arg.Now,
+		arg.Since,
+	)
 	var i FrameFailedBeforeRow
 	err := row.Scan(&i.LeaseID, &i.Subject)
 	return i, err
@@ -217,15 +320,17 @@ func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforePa
 
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.holder = $1 AND f.incapable = 1 AND t.waiting > 0
+WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0
+  AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $2 AND o.suspended_until <= $3 AND o.worker_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
+    WHERE o.seen_at >= $3 AND o.suspended_until <= $4 AND o.worker_id <> $2
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1
 `
 
 type JobFailedBeforeParams struct {
+	KeyID  string
 	Holder string
 	Since  int64
 	Now    int64
@@ -233,17 +338,223 @@ type JobFailedBeforeParams struct {
 
 // A job that holder cannot render and that nobody else is there for.
 func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams) (string, error) {
-	row := q.queryRow(ctx, q.jobFailedBeforeStmt, jobFailedBefore, arg.Holder, arg.Since, arg.Now)
+	row := q.queryRow(ctx, q.jobFailedBeforeStmt, jobFailedBefore,
+		arg.KeyID,
+		arg.Holder,
+		arg.Since,
+		arg.Now,
+	)
 	var subject string
 	err := row.Scan(&subject)
 	return subject, err
+}
+
+const keyPause = `-- name: KeyPause :exec
+INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts
+`
+
+type KeyPauseParams struct {
+	KeyID       string
+	Pauses      int64
+	PausedUntil int64
+	Failed      int64
+	Attempts    int64
+}
+
+func (q *Queries) KeyPause(ctx context.Context, arg KeyPauseParams) error {
+	_, err := q.exec(ctx, q.keyPauseStmt, keyPause,
+		arg.KeyID,
+		arg.Pauses,
+		arg.PausedUntil,
+		arg.Failed,
+		arg.Attempts,
+	)
+	return err
+}
+
+const keyStanding = `-- name: KeyStanding :one
+SELECT k.key_id, k.name, k.revoked_at, coalesce(s.pauses, 0) AS pauses, coalesce(s.paused_until, 0) AS paused_until
+FROM node_key k LEFT JOIN key_standing s ON s.key_id = k.key_id WHERE k.key_id = $1
+`
+
+type KeyStandingRow struct {
+	KeyID       string
+	Name        string
+	RevokedAt   int64
+	Pauses      int64
+	PausedUntil int64
+}
+
+func (q *Queries) KeyStanding(ctx context.Context, keyID string) (KeyStandingRow, error) {
+	row := q.queryRow(ctx, q.keyStandingStmt, keyStanding, keyID)
+	var i KeyStandingRow
+	err := row.Scan(
+		&i.KeyID,
+		&i.Name,
+		&i.RevokedAt,
+		&i.Pauses,
+		&i.PausedUntil,
+	)
+	return i, err
+}
+
+const keysFailing = `-- name: KeysFailing :many
+SELECT f.key_id, count(*) AS failed FROM failed_attempt f LEFT JOIN key_standing s ON s.key_id = f.key_id
+WHERE f.failed_at >= $1 AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.key_id <> ''
+GROUP BY f.key_id HAVING count(*) >= CAST($2 AS bigint)
+`
+
+type KeysFailingParams struct {
+	Since int64
+	Least int64
+}
+
+type KeysFailingRow struct {
+	KeyID  string
+	Failed int64
+}
+
+// The keys whose workers failed at least so many attempts since, and since their last
+// pause. A missing capability is no attempt.
+func (q *Queries) KeysFailing(ctx context.Context, arg KeysFailingParams) ([]KeysFailingRow, error) {
+	rows, err := q.query(ctx, q.keysFailingStmt, keysFailing, arg.Since, arg.Least)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysFailingRow
+	for rows.Next() {
+		var i KeysFailingRow
+		if err := rows.Scan(&i.KeyID, &i.Failed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keysPaused = `-- name: KeysPaused :many
+SELECT k.key_id, k.name, s.pauses, s.paused_until, s.failed, s.attempts FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
+WHERE s.paused_until > $1 AND k.revoked_at = 0 ORDER BY s.paused_until DESC, k.key_id
+`
+
+type KeysPausedRow struct {
+	KeyID       string
+	Name        string
+	Pauses      int64
+	PausedUntil int64
+	Failed      int64
+	Attempts    int64
+}
+
+func (q *Queries) KeysPaused(ctx context.Context, now int64) ([]KeysPausedRow, error) {
+	rows, err := q.query(ctx, q.keysPausedStmt, keysPaused, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysPausedRow
+	for rows.Next() {
+		var i KeysPausedRow
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.Pauses,
+			&i.PausedUntil,
+			&i.Failed,
+			&i.Attempts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keysRendering = `-- name: KeysRendering :many
+SELECT w.key_id, count(*) AS rendered
+FROM frame r JOIN worker w ON w.worker_id = r.worker_id LEFT JOIN key_standing s ON s.key_id = w.key_id
+WHERE r.accepted_at >= $1 AND r.accepted_at >= coalesce(s.paused_until, 0)
+GROUP BY w.key_id
+`
+
+type KeysRenderingRow struct {
+	KeyID    string
+	Rendered int64
+}
+
+// How many frames of each key's workers were accepted since, and since its last pause.
+func (q *Queries) KeysRendering(ctx context.Context, since int64) ([]KeysRenderingRow, error) {
+	rows, err := q.query(ctx, q.keysRenderingStmt, keysRendering, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysRenderingRow
+	for rows.Next() {
+		var i KeysRenderingRow
+		if err := rows.Scan(&i.KeyID, &i.Rendered); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const otherKeySeen = `-- name: OtherKeySeen :one
+SELECT count(*) FROM (
+  SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
+  WHERE o.seen_at >= $1 AND o.key_id <> $2 AND k.revoked_at = 0
+    AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > $3)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = $4 AND g.holder = o.worker_id AND g.incapable = 1)
+  LIMIT 1) AS others
+`
+
+type OtherKeySeenParams struct {
+	Since   int64
+	KeyID   string
+	Now     int64
+	Subject string
+}
+
+// Whether a worker of a key besides one was seen since that may be able to render a
+// job: its key is neither revoked nor paused.
+func (q *Queries) OtherKeySeen(ctx context.Context, arg OtherKeySeenParams) (int64, error) {
+	row := q.queryRow(ctx, q.otherKeySeenStmt, otherKeySeen,
+		arg.Since,
+		arg.KeyID,
+		arg.Now,
+		arg.Subject,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.worker_id <> $3
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
   LIMIT 1) AS others
 `
 
@@ -399,34 +710,57 @@ func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, er
 
 const turnOpen = `-- name: TurnOpen :one
 SELECT count(*) AS frames,
-  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.holder = $1 AND e.subject = $2) THEN 1 ELSE 0 END AS bigint) AS failed_before
+  CAST(coalesce((
+    SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
+    WHERE v.subject = $1 AND v.undecided = 1 AND v.key_id <> $2 AND w.state = 'waiting' AND w.due_at <= CAST($3 AS bigint)
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
+    LIMIT 1), '') AS text) AS asked,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before
 FROM (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = 'frame' AND l.subject = $2 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.holder = $1 AND g.subject = $2 AND g.incapable = 1)
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.holder = $1 AND f.subject = l.subject AND f.item = l.item)
+  WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = $1 AND u.key_id = $2 AND u.undecided = 1)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = $2 AND g.subject = $1 AND g.holder = $4 AND g.incapable = 1)
+    AND NOT EXISTS (
+      SELECT 1 FROM failed_attempt f WHERE f.key_id = $2 AND f.subject = l.subject AND f.item = l.item
+        AND (f.holder = $4 OR EXISTS (
+          SELECT 1 FROM worker o
+          WHERE o.seen_at >= CAST($5 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+            AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
+              AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open
 `
 
 type TurnOpenParams struct {
-	Holder string
 	JobID  string
+	KeyID  string
 	Now    int64
+	Holder string
+	Since  int64
 }
 
 type TurnOpenRow struct {
 	Frames       int64
+	Asked        string
 	FailedBefore int64
 }
 
 // Whether a job has a frame for holder: one that is due and that holder has not
-// failed, when holder has all that the job needs; and whether holder has failed
-// any of the job's frames. The plus keeps SQLite from the index by due_at, which
-// would walk other jobs' frames.
+// failed, nor its key while a worker of another key is there for it, when holder has
+// all that the job needs and its key awaits no other's word; whether its key has
+// failed any of the job's frames; and a frame that awaits the word of its key, ” if
+// none does. The plus keeps SQLite from the index by due_at, which would walk other
+// jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
-	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen, arg.Holder, arg.JobID, arg.Now)
+	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen,
+		arg.JobID,
+		arg.KeyID,
+		arg.Now,
+		arg.Holder,
+		arg.Since,
+	)
 	var i TurnOpenRow
-	err := row.Scan(&i.Frames, &i.FailedBefore)
+	err := row.Scan(&i.Frames, &i.Asked, &i.FailedBefore)
 	return i, err
 }
 
@@ -481,8 +815,8 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 }
 
 const workerCreate = `-- name: WorkerCreate :exec
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type WorkerCreateParams struct {
@@ -498,6 +832,7 @@ type WorkerCreateParams struct {
 	Sandbox        string
 	RegisteredAt   int64
 	SeenAt         int64
+	SuspendedUntil int64
 }
 
 func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) error {
@@ -514,6 +849,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 		arg.Sandbox,
 		arg.RegisteredAt,
 		arg.SeenAt,
+		arg.SuspendedUntil,
 	)
 	return err
 }
@@ -688,6 +1024,21 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :exec
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint)
+`
+
+type WorkersOfKeySuspendParams struct {
+	Until int64
+	KeyID string
+	Since int64
+}
+
+func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspendParams) error {
+	_, err := q.exec(ctx, q.workersOfKeySuspendStmt, workersOfKeySuspend, arg.Until, arg.KeyID, arg.Since)
+	return err
 }
 
 const workersOnline = `-- name: WorkersOnline :one

@@ -709,7 +709,8 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
 FROM job WHERE job.job_id = $5
 `
 
@@ -734,7 +735,8 @@ type JobViewRow struct {
 // say of it at this moment: one statement, because this read is the most frequent one. notified
 // is whether a webhook gets its end; held is how many of its frames are held,
 // and progress how far those are altogether, in parts of a thousand of one;
-// position is counted up to farthest.
+// position is counted up to farthest; online is whether a worker is there that may get
+// its frames.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
 	row := q.queryRow(ctx, q.jobViewStmt, jobView,
 		arg.Queue,
@@ -804,7 +806,8 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'queued' THEN
     (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
   CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4) ELSE false END AS boolean) AS online
+    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
 FROM job
 WHERE job.workspace_id = $5 AND job.job_id < $6 AND (CAST($7 AS text) = '' OR job.status = CAST($7 AS text))
 ORDER BY job.job_id DESC

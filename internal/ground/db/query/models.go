@@ -120,6 +120,9 @@ type FailedAttempt struct {
 	Incapable   int64
 	PixelSha256 string
 	FailedAt    int64
+	KeyID       string
+	Final       int64
+	Undecided   int64
 }
 
 type Frame struct {
