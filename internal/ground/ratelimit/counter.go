@@ -120,24 +120,33 @@ func (c *Counter) senderOf(ctx context.Context, claim Claim) (of sender, err err
 	return of, nil
 }
 
-// count takes n requests in memory when the sender is far from all its limits.
+// count takes n requests in memory when the sender is far from all its limits, and
+// refuses them when one limit is certainly reached: an arrival time never falls, so the
+// database would refuse them too, and a sender who never waits would keep it busy.
 // Otherwise sure is false, and the database must decide: a row is new or was read too
 // long ago, a decision about it is under way, or half its burst is used up.
 func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	decisions := make([]Decision, len(limits))
-	now := time.Now()
-	for i, l := range limits {
+	var decisions []Decision
+	far, refused, now := true, false, time.Now()
+	for _, l := range limits {
 		k := c.counts[l.row]
-		if k == nil || k.asking > 0 || now.Sub(k.learned) > knownFor {
-			return Decision{}, false
+		if k == nil || now.Sub(k.learned) > knownFor {
+			far = false
+			continue
 		}
-		_, decisions[i] = l.policy.Decide(k.arrival, now.UnixMicro()+k.ahead, n)
-		decisions[i].Workspace = l.workspace
-		if !decisions[i].Allowed || decisions[i].Remaining < l.policy.Burst/2 {
-			return Decision{}, false
-		}
+		_, d := l.policy.Decide(k.arrival, now.UnixMicro()+k.ahead, n)
+		d.Workspace = l.workspace
+		decisions = append(decisions, d)
+		far = far && k.asking == 0 && d.Remaining >= l.policy.Burst/2
+		refused = refused || !d.Allowed
+	}
+	if refused {
+		return nearest(decisions), true
+	}
+	if !far {
+		return Decision{}, false
 	}
 	for _, l := range limits {
 		k := c.counts[l.row]

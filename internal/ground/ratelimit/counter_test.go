@@ -146,6 +146,27 @@ func TestACounterSparesTheDatabase(t *testing.T) {
 	})
 }
 
+// TestASenderWhoNeverWaitsAsksNoDatabase: a flood of refused requests must not take the
+// writer from others.
+func TestASenderWhoNeverWaitsAsksNoDatabase(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var commits atomic.Int64
+		c := counter(dbtest.Open(t, db.Config{URL: url, AfterCommit: func() { commits.Add(1) }}))
+		rush(t, 21, c)
+		before := commits.Load()
+		for range 100 {
+			d, err := c.Take(t.Context(), "test", slow, ratelimit.Claim{Address: "here"}, 1)
+			if err != nil || d.Allowed || d.Retry <= 0 {
+				t.Fatalf("%+v, %v", d, err)
+			}
+		}
+		if after := commits.Load(); after != before {
+			t.Errorf("100 refusals cost %d commits", after-before)
+		}
+	})
+}
+
 func TestGuessesCountForTheirAddressInMemoryToo(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
