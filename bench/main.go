@@ -47,6 +47,7 @@ func groups() []rounds.Group {
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
+		scale.Neighbour("sqlite"), scale.Neighbour("postgres"),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"),
 		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
@@ -61,11 +62,16 @@ func main() {
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
 	count := flag.Int("rounds", 5, "rounds to measure, each with one turn of subject and baseline")
 	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print time and memory as JSON; the benchmark starts itself with it")
+	attack := flag.Bool(scale.AttackFlag, false, "attack the service that standard input names; the benchmark starts itself with it")
 	flag.Parse()
 	err := errors.New("-rounds must be 1 or more, and there are no arguments besides flags")
 	switch {
 	case *inspect != "":
 		err = reading.InspectAlone(*inspect, os.Stdout)
+	case *attack:
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		err = scale.Attack(ctx, os.Stdin, os.Stdout)
+		stop()
 	case *count >= 1 && flag.NArg() == 0:
 		err = run(*only, *count)
 	}

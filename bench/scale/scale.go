@@ -27,6 +27,9 @@ const (
 	scaleFrame    = 50 * time.Millisecond
 )
 
+// wide are limits that never answer: they are not what is measured.
+var wide = []string{"--rate-per-minute", "60000", "--rate-burst", "10000", "--open-requests", "2000"}
+
 // Workers has a thousand synthetic workers render the largest job on one server and then
 // audits the store: no frame is lost, and none is there twice. The baseline is a tenth
 // of the frames on ten workers, so the ratio is what the crowd costs. It is one round,
@@ -64,7 +67,7 @@ type scaled struct {
 
 // scaleRun renders one job with so many workers on a new server and audits its store.
 func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames int) (out scaled, err error) {
-	s, err := serve(ctx, b, engine)
+	s, err := serve(ctx, b, engine, wide...)
 	if err != nil {
 		return out, err
 	}
@@ -106,17 +109,22 @@ func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames
 
 // start uploads the scene and starts a job over frames 1 to n.
 func (s *server) start(ctx context.Context, n int) (*client.Job, error) {
+	return s.startAs(ctx, s.client, n)
+}
+
+// startAs is start for another caller.
+func (s *server) startAs(ctx context.Context, c *client.Client, n int) (*client.Job, error) {
 	file, err := os.Open(s.scene)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
 	first := 1
-	quote, err := s.client.Inspect(ctx, client.InspectRequest{Filename: "scale.blend", Body: file, FrameStart: &first, FrameEnd: &n})
+	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: "scale.blend", Body: file, FrameStart: &first, FrameEnd: &n})
 	if err != nil {
 		return nil, err
 	}
-	return s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	return c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
 // Watchers has a thousand clients follow one job and measures how old a change is when
@@ -129,7 +137,7 @@ func Watchers(engine string) rounds.Group {
 			Note: fmt.Sprintf("%d frames, each %s, with previews; watchers in one process beside the server", watchFrames, watchFrame),
 		}},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
-			s, err := serve(ctx, b, engine)
+			s, err := serve(ctx, b, engine, wide...)
 			if err != nil {
 				return err
 			}

@@ -39,11 +39,14 @@ type server struct {
 	account string   // an account key, for watchers
 	nodes   []string // node keys, one for each worker
 	scene   string   // path of the .blend
+
+	hostile    []string // agent keys of the workspace that attacks; see makeHostile
+	hostileJob string
 }
 
-// serve makes the store and its keys and starts the server. The caller ends it with
-// stop.
-func serve(ctx context.Context, b *rounds.Run, engine string) (s *server, err error) {
+// serve makes the store and its keys and starts the server with limits, which are flags.
+// The caller ends it with stop.
+func serve(ctx context.Context, b *rounds.Run, engine string, limits ...string) (s *server, err error) {
 	s = &server{b: b, store: app.Config{Log: slog.New(slog.DiscardHandler)}, drop: func() error { return nil }}
 	if s.store.Data, err = b.Dir("scale-"); err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func serve(ctx context.Context, b *rounds.Run, engine string) (s *server, err er
 	}
 	agent, err := s.prepare(ctx)
 	if err == nil {
-		err = s.launch(ctx)
+		err = s.launch(ctx, limits)
 	}
 	if err == nil {
 		s.client, err = client.New(s.url, agent)
@@ -102,15 +105,15 @@ func (s *server) prepare(ctx context.Context) (agent string, err error) {
 	return agent, err
 }
 
-// launch builds svc, starts it and waits for the line with its address. Its limits are
-// high enough that the rate limit never answers: it is not what is measured.
-func (s *server) launch(ctx context.Context) error {
+// launch builds svc, starts it and waits for the line with its address.
+func (s *server) launch(ctx context.Context, limits []string) error {
 	binary := filepath.Join(s.b.Folder, "svc")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/svc").CombinedOutput(); err != nil {
 		return fmt.Errorf("build svc: %w: %s", err, out)
 	}
 	s.process = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--listen", "127.0.0.1:0", "--worker", "none", "--allow-synthetic",
-		"--data", s.store.Data, "--rate-per-minute", "60000", "--rate-burst", "10000", "--open-requests", "2000")
+		"--data", s.store.Data)
+	s.process.Args = append(s.process.Args, limits...)
 	if s.store.Database != "" {
 		s.process.Args = append(s.process.Args, "--database", s.store.Database)
 	}

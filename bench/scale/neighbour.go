@@ -1,0 +1,217 @@
+package scale
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"svc.example/bench/rounds"
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+)
+
+// What a run beside a hostile workspace is made of.
+const (
+	attackTime      = 12 * time.Second
+	neighbourPause  = 100 * time.Millisecond // between two requests of the neighbour
+	neighbourFrames = 120                    // of its job: as many as two workers render in a turn
+	neighbourFrame  = 200 * time.Millisecond
+	neighbourWork   = 4 // workers
+)
+
+// Neighbour has one workspace do its worst by uploads, polls, event streams and JSON-RPC
+// arrays, while another renders, and measures the requests of the other. The baseline is
+// the other alone. Limits are ten times the published ones, and the same for both, so that
+// a turn of seconds has enough requests of the honest one.
+func Neighbour(engine string) rounds.Group {
+	p99, memory := "neighbour/"+engine+" requests beside a hostile workspace, p99", "neighbour/"+engine+" server memory"
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: p99, Unit: rounds.Duration, Baseline: "nobody attacks", Goal: rounds.RatioAtMost(2),
+				Note: "status, list, preview of frames and inspect of a workspace whose job renders; ten keys attack from a process of low priority, which stands for other machines"},
+			{Name: memory, Unit: rounds.Size, Baseline: "before the attack", Goal: rounds.Under(512e6, rounds.Size).Always(), Note: "most that was resident"},
+		},
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
+			s, err := serve(ctx, b, engine, "--rate-per-minute", "600", "--rate-burst", "200")
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.stop()) }()
+			stop, err := s.startWorkers(ctx, neighbourWork, neighbourFrame)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			if err := s.makeHostile(ctx); err != nil {
+				return err
+			}
+			before, err := rounds.Memory(s.process.Process.Pid, "VmRSS")
+			if err != nil {
+				return err
+			}
+			err = b.Rounds(ctx, into, func(r rounds.Record) error {
+				var attacked, alone []float64
+				err := b.Turns(func() (err error) {
+					end, err := s.attack(ctx)
+					if err != nil {
+						return err
+					}
+					attacked, err = s.neighbour(ctx)
+					return errors.Join(err, end())
+				}, func() (err error) {
+					alone, err = s.neighbour(ctx)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				most, err := rounds.Memory(s.process.Process.Pid, "VmHWM")
+				r.Add(memory, most, before)
+				return errors.Join(err, r.AddShare(p99, attacked, alone, 0.99))
+			})
+			return errors.Join(err, s.audit(ctx))
+		},
+	}
+}
+
+// makeHostile makes the workspace that attacks: ten keys, and a job that outlasts the run,
+// which takes every second frame of the workers in both turns.
+func (s *server) makeHostile(ctx context.Context) error {
+	service, err := app.Open(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	err = service.DB.Write(ctx, func(tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(ctx, tx, "hostile@example.com")
+		if err != nil {
+			return err
+		}
+		for range contract.MaxActiveKeys {
+			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "hostile", nil)
+			if err != nil {
+				return err
+			}
+			s.hostile = append(s.hostile, key.Secret)
+		}
+		return wallet.Credit(ctx, tx, p.WorkspaceID, "hostile", credit)
+	})
+	if err := errors.Join(err, service.Close()); err != nil {
+		return err
+	}
+	c, err := client.New(s.url, s.hostile[0])
+	if err != nil {
+		return err
+	}
+	job, err := s.startAs(ctx, c, contract.MaxFrames)
+	if err == nil {
+		s.hostileJob = job.JobID
+	}
+	return err
+}
+
+// neighbour starts a job, asks for what a person at a console asks for until attackTime is
+// over, and returns how long each request took, in seconds. Then it ends its job.
+func (s *server) neighbour(ctx context.Context) (took []float64, err error) {
+	job, err := s.start(ctx, neighbourFrames)
+	if err != nil {
+		return nil, err
+	}
+	scene, err := os.ReadFile(s.scene)
+	if err != nil {
+		return nil, err
+	}
+	asked := []func() error{
+		func() error { return s.ask(ctx, "/v1/renders/"+job.JobID) },
+		func() error { return s.ask(ctx, "/v1/workspace/renders?limit=50") },
+		func() error { return s.ask(ctx, "/v1/renders/"+job.JobID+"/frames") },
+		func() error {
+			_, err := s.client.Inspect(ctx, client.InspectRequest{Filename: "scale.blend", Body: bytes.NewReader(scene)})
+			return err
+		},
+	}
+	every := time.NewTicker(neighbourPause)
+	defer every.Stop()
+	end := time.After(attackTime)
+	for n := 0; ; n++ {
+		select {
+		case <-every.C:
+			began := time.Now()
+			if err := asked[n%len(asked)](); err != nil {
+				return nil, err
+			}
+			took = append(took, time.Since(began).Seconds())
+		case <-end:
+			_, err := s.client.Follow(ctx, job.JobID, func(client.Event) {})
+			return took, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// ask gets one address with the account key of the honest workspace.
+func (s *server) ask(ctx context.Context, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.account)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if _, err = io.Copy(io.Discard, answer.Body); err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, answer.Status)
+	}
+	return err
+}
+
+// attack starts the hostile workspace in a process of its own. end stops it, and fails
+// when it was never let in or never refused: then nothing was measured.
+func (s *server) attack(ctx context.Context) (end func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	order, err := json.Marshal(attackOrder{URL: s.url, Keys: s.hostile, JobID: s.hostileJob, Scene: s.scene})
+	if err != nil {
+		return nil, err
+	}
+	// Other machines have processors of their own: this one takes only what is left.
+	process := exec.CommandContext(ctx, "nice", "-n", "19", self, "-"+AttackFlag)
+	process.Stdin, process.Stderr = bytes.NewReader(order), os.Stderr
+	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var out bytes.Buffer
+	process.Stdout = &out
+	if err := process.Start(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		err := errors.Join(process.Process.Signal(syscall.SIGTERM), process.Wait())
+		if err != nil {
+			return fmt.Errorf("the attack: %w", err)
+		}
+		var answers map[string]int
+		if err := json.Unmarshal(out.Bytes(), &answers); err != nil {
+			return err
+		}
+		s.b.Say("the attack was answered %v", answers)
+		if answers["200"] == 0 || answers["429"] == 0 {
+			return fmt.Errorf("the attack was answered %v: it did not reach a limit", answers)
+		}
+		return nil
+	}, nil
+}
