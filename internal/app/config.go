@@ -58,6 +58,12 @@ type Config struct {
 	// WebhookLife is how long webhook events and the log of their deliveries
 	// are kept; 0 means contract.WebhookRetention.
 	WebhookLife time.Duration
+	// WorkerLife is how long a worker that is not seen any more is kept, and a
+	// benchmark receipt that was rejected; 0 means 30 days.
+	WorkerLife time.Duration
+	// LogLife is how long Blender's output and the failed attempts of a job are
+	// kept after its end; 0 means 30 days.
+	LogLife time.Duration
 	// LeaseLife is how long a frame stays with a worker that sends no
 	// heartbeat, and work of a queue with a server that does not; 0 means 20
 	// seconds.
@@ -138,6 +144,9 @@ type EmbeddedWorker struct {
 // elsewhere.
 const defaultLeaseLife = 20 * time.Second
 
+// defaultKeep is how long workers that left and logs are kept: as long as artifacts.
+const defaultKeep = 30 * 24 * time.Hour
+
 // defaultStopTimeout is how long running requests may take to end once the
 // service stops, unless the operator sets another time.
 const defaultStopTimeout = 30 * time.Second
@@ -166,6 +175,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.WebhookLife == 0 {
 		c.WebhookLife = contract.WebhookRetention
+	}
+	if c.WorkerLife == 0 {
+		c.WorkerLife = defaultKeep
+	}
+	if c.LogLife == 0 {
+		c.LogLife = defaultKeep
 	}
 	if c.LeaseLife == 0 {
 		c.LeaseLife = defaultLeaseLife

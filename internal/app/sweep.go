@@ -11,6 +11,9 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 )
@@ -63,17 +66,22 @@ func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 			if n > 0 {
 				a.Config.Log.Warn("stray blobs removed", "count", n)
 			}
-			a.forget(ctx)
+			a.Forget(ctx)
 		}
 	}
 }
 
-// forget deletes rows whose retention is over. One failure does not keep the
+// Forget deletes rows whose retention is over. One failure does not keep the
 // others from being deleted; the next hour tries again.
-func (a *App) forget(ctx context.Context) {
+func (a *App) Forget(ctx context.Context) {
+	workers, logs := a.Config.WorkerLife, a.Config.LogLife
 	for what, forget := range map[string]func(context.Context, *db.DB) (int64, error){
 		"answers kept for idempotency keys": idempotency.Forget, "clients of the rate limit": ratelimit.Forget,
 		"uploads that never came": intake.Forget, "links that were never sent": identity.ForgetUnsent, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
+		"failed attempts":   func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetFailedAttempts(ctx, d, logs) },
+		"logs of frames":    func(ctx context.Context, d *db.DB) (int64, error) { return frames.ForgetLogs(ctx, d, logs) },
+		"rejected receipts": func(ctx context.Context, d *db.DB) (int64, error) { return leaderboard.ForgetRejected(ctx, d, workers) },
+		"workers that left": func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetWorkers(ctx, d, workers) },
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
 			a.Config.Log.Error("cannot forget "+what, "error", err)

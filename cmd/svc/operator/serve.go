@@ -45,6 +45,7 @@ type Serve struct {
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
 	RateFlags
 	openFlags
+	keepFlags
 }
 
 // Run serves until a signal comes, then stops in order: no new requests, then the
@@ -91,7 +92,7 @@ func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
-	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg))
+	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg))
 	return cfg, err
 }
 

@@ -156,6 +156,29 @@ const maxRuns = 10
 // not be committed.
 var ErrUnknown = errors.New("unknown whether the transaction was committed")
 
+// pageRows is how many rows WritePages has changed at once: few enough that no request
+// waits for the transaction.
+const pageRows = 500
+
+// WritePages runs do in one transaction after another until it changes fewer rows than
+// the page allows, and returns how many rows it changed altogether.
+func (d *DB) WritePages(ctx context.Context, do func(tx *Tx, page int64) (int64, error)) (total int64, err error) {
+	for {
+		var n int64
+		err := d.Write(ctx, func(tx *Tx) (err error) {
+			n, err = do(tx, pageRows)
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		total += n
+		if n < pageRows {
+			return total, nil
+		}
+	}
+}
+
 // Write runs do in a read-write transaction and commits it. If do returns an error, the
 // transaction is rolled back and that error is returned unchanged. After any other error
 // nothing is committed either, except after ErrUnknown. do may run several times. The end

@@ -213,6 +213,23 @@ UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until 
 -- name: WorkerLock :one
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
 
+-- name: WorkersForget :execrows
+-- A page of workers that were last seen before. Who holds a frame or has submitted a
+-- benchmark stays.
+DELETE FROM worker WHERE worker_id IN (
+  SELECT w.worker_id FROM worker w
+  WHERE w.seen_at < @before
+    AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.holder = w.worker_id AND l.state = 'held')
+    AND NOT EXISTS (SELECT 1 FROM benchmark_receipt b WHERE b.worker_id = w.worker_id)
+  LIMIT CAST(@max AS bigint));
+
+-- name: FailedAttemptsForget :execrows
+-- A page of the failed attempts of jobs that ended before.
+DELETE FROM failed_attempt WHERE (lease_id, attempt) IN (
+  SELECT f.lease_id, f.attempt FROM failed_attempt f JOIN job j ON j.job_id = f.subject
+  WHERE f.failed_at < @before AND j.updated_at < @before AND j.status IN ('completed', 'failed', 'cancelled')
+  LIMIT CAST(@max AS bigint));
+
 -- name: WorkersSeen :many
 SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LIMIT 1000;
 

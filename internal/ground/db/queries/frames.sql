@@ -18,6 +18,13 @@ FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank ORDER BY f.frame;
 -- name: FrameFinding :execrows
 UPDATE frame SET finding = @finding WHERE job_id = @job_id AND frame = @frame;
 
+-- name: FrameLogsForget :execrows
+-- A page of the logs of jobs that ended before.
+UPDATE frame SET log = '' WHERE (job_id, frame) IN (
+  SELECT f.job_id, f.frame FROM frame f JOIN job j ON j.job_id = f.job_id
+  WHERE f.log <> '' AND f.accepted_at < @before AND j.updated_at < @before AND j.status IN ('completed', 'failed', 'cancelled')
+  LIMIT CAST(@max AS bigint));
+
 -- name: FrameGet :one
 SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
 

@@ -15,6 +15,10 @@ SELECT * FROM benchmark_receipt WHERE result_id = @result_id;
 INSERT INTO benchmark_receipt (result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at)
 VALUES (@result_id, @payload_sha256, @node_key_id, @worker_id, @worker_envelope, @status, @reason, @detail, @receipt_id, @envelope, @created_at);
 
+-- name: BenchmarkRejectedForget :execrows
+DELETE FROM benchmark_receipt WHERE result_id IN (
+  SELECT b.result_id FROM benchmark_receipt b WHERE b.status = 'rejected' AND b.created_at < @before LIMIT CAST(@max AS bigint));
+
 -- name: BenchmarkLock :one
 SELECT last_number, last_group, last_facet FROM benchmark_counter WHERE counter_id = 1 FOR UPDATE;
 

@@ -219,6 +219,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkReceiptsAfterStmt, err = db.PrepareContext(ctx, benchmarkReceiptsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkReceiptsAfter: %w", err)
 	}
+	if q.benchmarkRejectedForgetStmt, err = db.PrepareContext(ctx, benchmarkRejectedForget); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkRejectedForget: %w", err)
+	}
 	if q.benchmarkResultAddStmt, err = db.PrepareContext(ctx, benchmarkResultAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkResultAdd: %w", err)
 	}
@@ -282,6 +285,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.failedAttemptsAlikeStmt, err = db.PrepareContext(ctx, failedAttemptsAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsAlike: %w", err)
 	}
+	if q.failedAttemptsForgetStmt, err = db.PrepareContext(ctx, failedAttemptsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsForget: %w", err)
+	}
 	if q.failedAttemptsOfFrameStmt, err = db.PrepareContext(ctx, failedAttemptsOfFrame); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsOfFrame: %w", err)
 	}
@@ -308,6 +314,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
+	}
+	if q.frameLogsForgetStmt, err = db.PrepareContext(ctx, frameLogsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLogsForget: %w", err)
 	}
 	if q.frameLogsOfStmt, err = db.PrepareContext(ctx, frameLogsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameLogsOf: %w", err)
@@ -873,6 +882,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
 	}
+	if q.workersForgetStmt, err = db.PrepareContext(ctx, workersForget); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersForget: %w", err)
+	}
 	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
 	}
@@ -1233,6 +1245,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkReceiptsAfterStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkRejectedForgetStmt != nil {
+		if cerr := q.benchmarkRejectedForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkRejectedForgetStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkResultAddStmt != nil {
 		if cerr := q.benchmarkResultAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkResultAddStmt: %w", cerr)
@@ -1338,6 +1355,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing failedAttemptsAlikeStmt: %w", cerr)
 		}
 	}
+	if q.failedAttemptsForgetStmt != nil {
+		if cerr := q.failedAttemptsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsForgetStmt: %w", cerr)
+		}
+	}
 	if q.failedAttemptsOfFrameStmt != nil {
 		if cerr := q.failedAttemptsOfFrameStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptsOfFrameStmt: %w", cerr)
@@ -1381,6 +1403,11 @@ func (q *Queries) Close() error {
 	if q.frameGetStmt != nil {
 		if cerr := q.frameGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
+		}
+	}
+	if q.frameLogsForgetStmt != nil {
+		if cerr := q.frameLogsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLogsForgetStmt: %w", cerr)
 		}
 	}
 	if q.frameLogsOfStmt != nil {
@@ -2323,6 +2350,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
 		}
 	}
+	if q.workersForgetStmt != nil {
+		if cerr := q.workersForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersForgetStmt: %w", cerr)
+		}
+	}
 	if q.workersHoldStmt != nil {
 		if cerr := q.workersHoldStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersHoldStmt: %w", cerr)
@@ -2477,6 +2509,7 @@ type Queries struct {
 	benchmarkReceiptGetStmt         *sql.Stmt
 	benchmarkReceiptOfStmt          *sql.Stmt
 	benchmarkReceiptsAfterStmt      *sql.Stmt
+	benchmarkRejectedForgetStmt     *sql.Stmt
 	benchmarkResultAddStmt          *sql.Stmt
 	benchmarkResultGetStmt          *sql.Stmt
 	benchmarkResultOfReceiptStmt    *sql.Stmt
@@ -2498,6 +2531,7 @@ type Queries struct {
 	failedAttemptCreateStmt         *sql.Stmt
 	failedAttemptUndecidedStmt      *sql.Stmt
 	failedAttemptsAlikeStmt         *sql.Stmt
+	failedAttemptsForgetStmt        *sql.Stmt
 	failedAttemptsOfFrameStmt       *sql.Stmt
 	failedAttemptsOfJobStmt         *sql.Stmt
 	failedAttemptsUndecidedStmt     *sql.Stmt
@@ -2507,6 +2541,7 @@ type Queries struct {
 	frameFailedBeforeStmt           *sql.Stmt
 	frameFindingStmt                *sql.Stmt
 	frameGetStmt                    *sql.Stmt
+	frameLogsForgetStmt             *sql.Stmt
 	frameLogsOfStmt                 *sql.Stmt
 	frameLogsSinceStmt              *sql.Stmt
 	frameTimesStmt                  *sql.Stmt
@@ -2695,6 +2730,7 @@ type Queries struct {
 	workerPredecessorStmt           *sql.Stmt
 	workerSeenStmt                  *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
+	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
 	workersOfKeySuspendStmt         *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
@@ -2776,6 +2812,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkReceiptGetStmt:         q.benchmarkReceiptGetStmt,
 		benchmarkReceiptOfStmt:          q.benchmarkReceiptOfStmt,
 		benchmarkReceiptsAfterStmt:      q.benchmarkReceiptsAfterStmt,
+		benchmarkRejectedForgetStmt:     q.benchmarkRejectedForgetStmt,
 		benchmarkResultAddStmt:          q.benchmarkResultAddStmt,
 		benchmarkResultGetStmt:          q.benchmarkResultGetStmt,
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
@@ -2797,6 +2834,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		failedAttemptCreateStmt:         q.failedAttemptCreateStmt,
 		failedAttemptUndecidedStmt:      q.failedAttemptUndecidedStmt,
 		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
+		failedAttemptsForgetStmt:        q.failedAttemptsForgetStmt,
 		failedAttemptsOfFrameStmt:       q.failedAttemptsOfFrameStmt,
 		failedAttemptsOfJobStmt:         q.failedAttemptsOfJobStmt,
 		failedAttemptsUndecidedStmt:     q.failedAttemptsUndecidedStmt,
@@ -2806,6 +2844,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameFailedBeforeStmt:           q.frameFailedBeforeStmt,
 		frameFindingStmt:                q.frameFindingStmt,
 		frameGetStmt:                    q.frameGetStmt,
+		frameLogsForgetStmt:             q.frameLogsForgetStmt,
 		frameLogsOfStmt:                 q.frameLogsOfStmt,
 		frameLogsSinceStmt:              q.frameLogsSinceStmt,
 		frameTimesStmt:                  q.frameTimesStmt,
@@ -2994,6 +3033,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerPredecessorStmt:           q.workerPredecessorStmt,
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
+		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
 		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,

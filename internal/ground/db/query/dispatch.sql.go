@@ -136,6 +136,27 @@ func (q *Queries) FailedAttemptsAlike(ctx context.Context, arg FailedAttemptsAli
 	return i, err
 }
 
+const failedAttemptsForget = `-- name: FailedAttemptsForget :execrows
+DELETE FROM failed_attempt WHERE (lease_id, attempt) IN (
+  SELECT f.lease_id, f.attempt FROM failed_attempt f JOIN job j ON j.job_id = f.subject
+  WHERE f.failed_at < $1 AND j.updated_at < $1 AND j.status IN ('completed', 'failed', 'cancelled')
+  LIMIT CAST($2 AS bigint))
+`
+
+type FailedAttemptsForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+// A page of the failed attempts of jobs that ended before.
+func (q *Queries) FailedAttemptsForget(ctx context.Context, arg FailedAttemptsForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.failedAttemptsForgetStmt, failedAttemptsForget, arg.Before, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const failedAttemptsOfFrame = `-- name: FailedAttemptsOfFrame :many
 SELECT f.lease_id, f.attempt, f.subject, f.item, f.holder, f.code, f.message, f.log, f.incapable, f.pixel_sha256, f.failed_at, f.key_id, f.final, f.undecided, CAST(CASE
   WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
@@ -988,6 +1009,30 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (i
 		arg.SuspendedUntil,
 		arg.WorkerID,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const workersForget = `-- name: WorkersForget :execrows
+DELETE FROM worker WHERE worker_id IN (
+  SELECT w.worker_id FROM worker w
+  WHERE w.seen_at < $1
+    AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.holder = w.worker_id AND l.state = 'held')
+    AND NOT EXISTS (SELECT 1 FROM benchmark_receipt b WHERE b.worker_id = w.worker_id)
+  LIMIT CAST($2 AS bigint))
+`
+
+type WorkersForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+// A page of workers that were last seen before. Who holds a frame or has submitted a
+// benchmark stays.
+func (q *Queries) WorkersForget(ctx context.Context, arg WorkersForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.workersForgetStmt, workersForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}

@@ -244,6 +244,27 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 	return i, err
 }
 
+const frameLogsForget = `-- name: FrameLogsForget :execrows
+UPDATE frame SET log = '' WHERE (job_id, frame) IN (
+  SELECT f.job_id, f.frame FROM frame f JOIN job j ON j.job_id = f.job_id
+  WHERE f.log <> '' AND f.accepted_at < $1 AND j.updated_at < $1 AND j.status IN ('completed', 'failed', 'cancelled')
+  LIMIT CAST($2 AS bigint))
+`
+
+type FrameLogsForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+// A page of the logs of jobs that ended before.
+func (q *Queries) FrameLogsForget(ctx context.Context, arg FrameLogsForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.frameLogsForgetStmt, frameLogsForget, arg.Before, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const framesPartlyBlank = `-- name: FramesPartlyBlank :many
 SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
   CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST($1 AS bigint)), -1) AS bigint) AS blank_before,

@@ -920,6 +920,24 @@ func (q *Queries) BenchmarkReceiptsAfter(ctx context.Context, after string) ([]B
 	return items, nil
 }
 
+const benchmarkRejectedForget = `-- name: BenchmarkRejectedForget :execrows
+DELETE FROM benchmark_receipt WHERE result_id IN (
+  SELECT b.result_id FROM benchmark_receipt b WHERE b.status = 'rejected' AND b.created_at < $1 LIMIT CAST($2 AS bigint))
+`
+
+type BenchmarkRejectedForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+func (q *Queries) BenchmarkRejectedForget(ctx context.Context, arg BenchmarkRejectedForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.benchmarkRejectedForgetStmt, benchmarkRejectedForget, arg.Before, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const benchmarkResultAdd = `-- name: BenchmarkResultAdd :exec
 INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)

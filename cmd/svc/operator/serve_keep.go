@@ -1,0 +1,24 @@
+package operator
+
+import (
+	"time"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+)
+
+// keepFlags set how long rows are kept that nothing needs any more.
+type keepFlags struct {
+	WorkerKeep time.Duration `env:"SVC_WORKER_KEEP" default:"720h" help:"How long workers that are not seen any more are kept, and benchmark receipts that were rejected. At least 24h."`
+	LogKeep    time.Duration `env:"SVC_LOG_KEEP" default:"720h" help:"How long Blender's output and the failed attempts of a job are kept after its end. At least 24h."`
+}
+
+// apply sets the times. Less than a day is wrong usage: nobody could look at what happened
+// over night.
+func (f keepFlags) apply(cfg *app.Config) error {
+	if min(f.WorkerKeep, f.LogKeep) < minKeep {
+		return terminal.WrongUsagef("--worker-keep and --log-keep must be %s or more", minKeep)
+	}
+	cfg.WorkerLife, cfg.LogLife = f.WorkerKeep, f.LogKeep
+	return nil
+}
