@@ -27,8 +27,8 @@ type meter struct {
 }
 
 // meterOf returns what counts a request; nil for one that is not counted (decisions
-// 13): pages, their assets and previews. The forms of pages are counted. Workers have
-// their own limit, and no workspace.
+// 13): pages and their assets. The forms of pages are counted. Workers have their own
+// limit, and no workspace.
 func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	m := meter{front: f, class: "api", limits: ratelimit.Limits{Client: f.Rate, Workspace: f.Rate.Times(contract.WorkspaceRate)}, header: h}
 	switch path := r.URL.Path; {
@@ -36,7 +36,7 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 		m.class, m.limits = "farm", ratelimit.Limits{Client: f.FarmRate}
 	// A form of a page counts like a request of the API: it does the same work.
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
-	case !isAPI(path) || strings.HasSuffix(path, "/preview"):
+	case !isAPI(path):
 		return nil
 	}
 	if m.limits.Client.Unlimited() {

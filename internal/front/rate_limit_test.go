@@ -112,7 +112,7 @@ func TestAHandlerChargesWhatItIsAskedFor(t *testing.T) {
 func TestEachDoorHasItsOwnCount(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"/v1/thing": "api", "/v1/nothing": "api", "/farm/v1/thing": "farm", "/docs": "", "/v1/frames/1/preview": "",
+		"/v1/thing": "api", "/v1/nothing": "api", "/farm/v1/thing": "farm", "/docs": "", "/v1/frames/1/preview": "api",
 	} {
 		if _, class, _ := counted(t, httptest.NewRequest("GET", path, nil), 0); class != want {
 			t.Errorf("%s counts for %q, want %q", path, class, want)

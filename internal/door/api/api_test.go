@@ -299,6 +299,20 @@ func TestACredentialIsCheckedBeforeTheBody(t *testing.T) {
 	})
 }
 
+// TestPreviewsAreCounted: a preview costs more than most requests.
+func TestPreviewsAreCounted(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, url, func(c *app.Config) { c.Rate = ratelimit.Policy{PerMinute: 1, Burst: 3} })
+		for i := range 4 {
+			a := s.call("GET", "/v1/renders/JOB-0/frames/1/preview", s.account, body{})
+			if want := map[bool]int{true: 404, false: 429}[i < 3]; a.status != want {
+				t.Errorf("preview %d: %d, want %d", i, a.status, want)
+			}
+		}
+	})
+}
+
 func TestQuoteStandsAtBothPlaces(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {

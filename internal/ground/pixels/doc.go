@@ -34,5 +34,6 @@
 //
 // Beside the hash a picture gets its Defects: whether it is blank, pink or holds
 // values that are not numbers. What size a picture should have, and what a defect
-// means, is left to the callers. Start reading at Read.
+// means, is left to the callers. Thumbnail makes a small picture of a large one by the
+// same readers. Start reading at Read.
 package pixels

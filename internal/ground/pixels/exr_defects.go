@@ -13,6 +13,7 @@ import (
 // exrChannel is a channel of an OpenEXR file. In a chunk, each row holds all
 // values of the first channel, then all of the second, and so on.
 type exrChannel struct {
+	name   string
 	bytes  int  // of a value: 2 for half, 4 for float and unsigned
 	float  bool // half or float
 	colour bool // of the picture itself, not of a pass beside it
@@ -56,7 +57,7 @@ func exrChannels(list []byte) (channels []exrChannel, blind bool) {
 		if kind > 2 || binary.LittleEndian.Uint32(rest[8:]) != 1 || binary.LittleEndian.Uint32(rest[12:]) != 1 {
 			return nil, true
 		}
-		c := exrChannel{bytes: 4, float: kind != 0, colour: isColour(name)}
+		c := exrChannel{name: name, bytes: 4, float: kind != 0, colour: isColour(name)}
 		if kind == 1 {
 			c.bytes = 2
 		}
@@ -156,7 +157,7 @@ func expandEXR(stored []byte, compression byte, want int) (out []byte, err error
 	var raw []byte
 	switch compression {
 	case 1:
-		raw, err = expandRuns(stored, want)
+		raw, err = expandRuns(nil, stored, want)
 	case 2, 3:
 		var z io.ReadCloser
 		if z, err = zlib.NewReader(bytes.NewReader(stored)); err == nil {
@@ -170,24 +171,32 @@ func expandEXR(stored []byte, compression byte, want int) (out []byte, err error
 	if err != nil || len(raw) != want {
 		return nil, errors.Join(errors.New("it cannot be decompressed"), err)
 	}
-	for i := 1; i < want; i++ {
-		raw[i] += raw[i-1] - 128
-	}
+	undoDifferences(raw)
 	out = make([]byte, want)
-	half := (want + 1) / 2
 	for i := range out {
-		if i%2 == 0 {
-			out[i] = raw[i/2]
-		} else {
-			out[i] = raw[half+i/2]
-		}
+		out[i] = raw[sortedPlace(i, want)]
 	}
 	return out, nil
 }
 
-// expandRuns undoes RLE: a count and what it counts. Below zero it is that many
-// bytes as they are, else one byte, once more than the count.
-func expandRuns(stored []byte, want int) (out []byte, err error) {
+// undoDifferences replaces each byte's difference from the one before by the byte.
+func undoDifferences(raw []byte) {
+	for i := 1; i < len(raw); i++ {
+		raw[i] += raw[i-1] - 128
+	}
+}
+
+// sortedPlace returns where byte i of n lies after they were sorted.
+func sortedPlace(i, n int) int {
+	if i%2 == 0 {
+		return i / 2
+	}
+	return (n+1)/2 + i/2
+}
+
+// expandRuns undoes RLE, and appends to out: a count and what it counts. Below zero it
+// is that many bytes as they are, else one byte, once more than the count.
+func expandRuns(out, stored []byte, want int) (_ []byte, err error) {
 	for len(stored) > 1 {
 		n := int(int8(stored[0]))
 		stored = stored[1:]
@@ -195,13 +204,19 @@ func expandRuns(stored []byte, want int) (out []byte, err error) {
 			if -n > len(stored) {
 				return nil, io.ErrUnexpectedEOF
 			}
+			if len(out)-n > want {
+				return nil, errors.New("its runs are too long")
+			}
 			out, stored = append(out, stored[:-n]...), stored[-n:]
 			continue
 		}
 		if len(out)+n+1 > want {
 			return nil, errors.New("its runs are too long")
 		}
-		out, stored = append(out, bytes.Repeat(stored[:1], n+1)...), stored[1:]
+		for range n + 1 {
+			out = append(out, stored[0])
+		}
+		stored = stored[1:]
 	}
 	return out, nil
 }

@@ -40,26 +40,51 @@ func plainPNG(head []byte) (k pngKind, ok bool) {
 	return k, k.width > 0 && k.height > 0 && (k.bits == 8 || k.bits == 16) && k.channels > 0 && methods == 0
 }
 
-// readPNG reads a plain PNG row by row, so that three rows are all that is in
-// memory, however large the picture is. PNGs of other kinds are left to image/png,
-// which decodes them whole.
+// readPNG hashes a PNG. One of another kind than plain is left to image/png, which
+// decodes it whole.
 func readPNG(in *bufio.Reader, most int64) (Picture, error) {
+	var f *form
+	other, err := readRows(in, func(k pngKind) (func([]byte), error) {
+		if int64(k.width)*int64(k.height) > most {
+			return nil, tooLarge("png", k.width, k.height, most)
+		}
+		f = newForm(k.width, k.height, k.bits)
+		return f.row, nil
+	})
+	if err != nil {
+		return Picture{}, err
+	}
+	if other != nil {
+		return readImage(other, most, "png", png.DecodeConfig, png.Decode)
+	}
+	p := f.picture()
+	p.Format = "png"
+	return p, nil
+}
+
+// readRows reads a plain PNG row by row, so that three rows are all that is in
+// memory, however large the picture is. start is called before the first row and
+// returns what takes each: red, green, blue and alpha of every pixel, valid until the
+// next row. Of a PNG of another kind, other is the file from its start, and no row is
+// taken.
+func readRows(in *bufio.Reader, start func(pngKind) (take func(row []byte), err error)) (other io.Reader, err error) {
 	peeked, _ := in.Peek(pngHead) // a shorter file is image/png's to refuse
 	head := bytes.Clone(peeked)
 	k, ok := plainPNG(head)
 	if !ok {
-		return readImage(in, most, "png", png.DecodeConfig, png.Decode)
+		return in, nil
 	}
-	if int64(k.width)*int64(k.height) > most {
-		return Picture{}, tooLarge("png", k.width, k.height, most)
+	take, err := start(k)
+	if err != nil {
+		return nil, err
 	}
 	f := pngFile{in: in}
 	if _, err := in.Discard(len(pngSignature)); err != nil {
-		return Picture{}, err
+		return nil, err
 	}
 	for {
 		if err := f.next(); err != nil {
-			return Picture{}, badPNG(err)
+			return nil, badPNG(err)
 		}
 		switch f.kind() {
 		case "PLTE", "tRNS", "IEND":
@@ -69,13 +94,12 @@ func readPNG(in *bufio.Reader, most int64) (Picture, error) {
 			seen.Write(head)
 			seen.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(head[12:])))
 			seen.Write(f.head[:])
-			return readImage(io.MultiReader(&seen, in), most, "png", png.DecodeConfig, png.Decode)
+			return io.MultiReader(&seen, in), nil
 		case "IDAT":
-			p, err := f.picture(k)
-			return p, badPNG(err)
+			return nil, badPNG(f.picture(k, take))
 		}
 		if err := f.skip(); err != nil {
-			return Picture{}, badPNG(err)
+			return nil, badPNG(err)
 		}
 	}
 }
@@ -177,29 +201,27 @@ func (f *pngFile) Read(p []byte) (int, error) {
 
 // picture reads the rows and then the file to its end: a delivery that is cut
 // behind the image is damaged too.
-func (f *pngFile) picture(k pngKind) (Picture, error) {
-	p, err := f.rows(k)
-	if err != nil {
-		return Picture{}, err
+func (f *pngFile) picture(k pngKind, take func(row []byte)) error {
+	if err := f.rows(k, take); err != nil {
+		return err
 	}
 	for {
 		if err := f.skip(); err != nil {
-			return Picture{}, err
+			return err
 		}
 		if f.kind() == "IEND" {
-			p.Format = "png"
-			return p, nil
+			return nil
 		}
 		if err := f.next(); err != nil {
-			return Picture{}, err
+			return err
 		}
 		switch f.kind() {
-		// They would change the meaning of pixels that have been hashed already.
+		// They would change the meaning of pixels that have been taken already.
 		case "IHDR", "PLTE", "tRNS":
-			return Picture{}, errOrder
+			return errOrder
 		case "IEND":
 			if f.left > 0 {
-				return Picture{}, errTooLong
+				return errTooLong
 			}
 		}
 	}
@@ -207,39 +229,38 @@ func (f *pngFile) picture(k pngKind) (Picture, error) {
 
 // rows reads all rows, of which only this one and the one above are needed. It
 // leaves the file at the end of the chunk in which the rows end.
-func (f *pngFile) rows(k pngKind) (Picture, error) {
+func (f *pngFile) rows(k pngKind, take func(row []byte)) error {
 	packed, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return Picture{}, err
+		return err
 	}
 	defer packed.Close()
 	pixel := k.channels * k.bits / 8
 	// The first byte of a row names its filter.
 	row, above := make([]byte, 1+pixel*k.width), make([]byte, 1+pixel*k.width)
 	wide := make([]byte, 4*k.bits/8*k.width)
-	form := newForm(k.width, k.height, k.bits)
 	for range k.height {
 		if _, err := io.ReadFull(packed, row); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = errTooFew
 			}
-			return Picture{}, err
+			return err
 		}
 		if err := unfilter(row[0], row[1:], above[1:], pixel); err != nil {
-			return Picture{}, err
+			return err
 		}
 		widen(wide, row[1:], k)
-		form.row(wide)
+		take(wide)
 		// The two rows swap places, so that no row is allocated after the first.
 		row, above = above, row
 	}
 	// The end of the stream carries a checksum of all rows.
 	if n, err := io.ReadFull(packed, row[:1]); n > 0 || f.left > 0 {
-		return Picture{}, errTooMany
+		return errTooMany
 	} else if err != io.EOF {
-		return Picture{}, err
+		return err
 	}
-	return form.picture(), nil
+	return nil
 }
 
 // unfilter gives a row the values that it had before its filter (PNG 9.2). pixel is

@@ -33,6 +33,7 @@ type Reader struct {
 	Log   *slog.Logger // previews that cannot be made
 
 	feeds feeds // of the jobs with watchers in this process
+	turns turns // of previews
 }
 
 // Jobs shows a job as callers see it.
