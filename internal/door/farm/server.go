@@ -59,6 +59,8 @@ type Server struct {
 	Errors         *front.Errors
 	Log            *slog.Logger
 
+	whole   blob.Whole // of jobs' files
+	checks  inputChecks
 	waiters *waitQueue
 	// decoding bounds the pixels that are decoded at the same time, and so the
 	// memory that deliveries take whatever their number.
@@ -281,9 +283,14 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 		return nil, fault.Field("body.code", "is not a failure code")
 	}
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
-	return farmapi.OKReply{OK: true}, s.Frames.Fail(r.Context(), ref, framecheck.Failure{
-		Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final,
-	})
+	failure := framecheck.Failure{Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final}
+	if code == fault.InputDamaged {
+		var err error
+		if failure, err = s.inputReported(r.Context(), ref); err != nil {
+			return nil, err
+		}
+	}
+	return farmapi.OKReply{OK: true}, s.Frames.Fail(r.Context(), ref, failure)
 }
 
 // release returns frames unfinished, which counts as no failure. A worker that
@@ -329,6 +336,9 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 	}
 	sum := r.PathValue("sha256")
 	content, err := s.files().Open(r.Context(), uploadID, sum)
+	if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged) {
+		return nil, s.inputLost(r.Context(), r.PathValue("job_id"), uploadID, err)
+	}
 	if errors.Is(err, project.ErrNoContent) {
 		return nil, fault.New(fault.InvalidRequest, "No file of %s has a part %q.", r.PathValue("job_id"), sum)
 	}
@@ -342,7 +352,9 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 }
 
 // files reads the manifests and contents of projects.
-func (s *Server) files() project.Store { return project.Store{DB: s.DB, Blobs: s.Blobs} }
+func (s *Server) files() project.Store {
+	return project.Store{DB: s.DB, Blobs: s.Blobs, Whole: &s.whole}
+}
 
 // uploadOf returns the upload of the job that the request names, if its worker
 // holds a frame of that job. Errors: lease_lost.

@@ -61,4 +61,7 @@ type Reader interface {
 	io.ReadSeekCloser
 	io.ReaderAt
 	Size() int64 // bytes
+	// Version changes when the stored bytes are replaced or written to, as far as the
+	// store can tell. "" means that it cannot.
+	Version() string
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -213,16 +214,24 @@ func (d *Disk) Open(_ context.Context, key string) (Reader, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open blob %s: %w", key, err), f.Close())
 	}
-	return diskReader{f, info.Size()}, nil
+	version := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	if file, ok := info.Sys().(*syscall.Stat_t); ok {
+		version += fmt.Sprint(" ", file.Dev, file.Ino)
+	}
+	return diskReader{f, info.Size(), version}, nil
 }
 
 // diskReader carries the size from when the file was opened; it cannot change.
 type diskReader struct {
 	*os.File
-	size int64
+	size    int64
+	version string
 }
 
 func (r diskReader) Size() int64 { return r.size }
+
+// Version implements Reader: the file's size, time of writing, device and inode.
+func (r diskReader) Version() string { return r.version }
 
 // Delete implements Store. It removes folders that become empty, except those
 // directly under blobs/, which are few and needed again at once.

@@ -45,6 +45,7 @@ const (
 	RenderNotSubmittable Code = "render_not_submittable"
 	RenderNotCompleted   Code = "render_not_completed"
 	ArtifactExpired      Code = "artifact_expired"
+	ResultDamaged        Code = "result_damaged"
 	KeyLimitReached      Code = "key_limit_reached"
 	SpendLimitReached    Code = "spend_limit_reached"
 	PriceAboveMax        Code = "price_above_max"
@@ -104,6 +105,7 @@ const (
 	GPUUnavailable       Code = "gpu_unavailable"
 	WorkerLost           Code = "worker_lost"
 	PackagingFailed      Code = "packaging_failed"
+	InputDamaged         Code = "input_damaged"
 )
 
 // Entry is one row of the table. Retryable is what the envelope carries unless the
@@ -201,6 +203,7 @@ func conflicting() []Entry {
 		{RenderNotCompleted, 409, true, "Poll the job until its status is completed.", DoorAPI},
 		{IdempotencyKeyReused, 409, false, "Use a new Idempotency-Key for another request.", DoorAPI},
 		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},
+		{ResultDamaged, 500, false, "Tell the operator the job's id: the stored result is damaged, and its bytes are not sent.", DoorAPI},
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{UploadInUse, 409, false, "Wait until the jobs of this upload have ended, or cancel them, then delete it.", DoorAPI},
 		{StorageLimitReached, 409, false, "Start the uploads that wait, or delete those that are not needed (DELETE /v1/uploads/{upload_id}), then upload again.", DoorAPI},
@@ -253,6 +256,7 @@ func failures() []Entry {
 		{GPUUnavailable, 0, true, "Start the job again in a while: no GPU was usable.", DoorJob},
 		{WorkerLost, 0, true, "Start the job again: the workers that held it vanished.", DoorJob},
 		{PackagingFailed, 0, true, "Start the job again; nothing was charged.", DoorJob},
+		{InputDamaged, 0, false, "Upload the file again: the service has lost it. Nothing was charged.", DoorJob},
 	}
 }
 

@@ -27,6 +27,17 @@ type Artifacts struct {
 	Blobs blob.Store  // frames under frames/JOB/, ZIPs under artifacts/
 	Links links.Links // checks the signature of download addresses
 	Jobs  Jobs
+	// Frames renders again what is lost before it is packed.
+	Frames Frames
+
+	whole blob.Whole
+}
+
+// Frames is the part of frames.Frames that this package needs.
+type Frames interface {
+	// RenderAgain puts frames back on the queue of the job whose lease of
+	// job.PackageQueue is l, and ends the lease.
+	RenderAgain(ctx context.Context, l lease.Lease, lost []int64) error
 }
 
 // Jobs is the part of job.Jobs that this package needs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -46,32 +47,31 @@ func (a *Artifacts) Download(ctx context.Context, workspaceID, jobID string) (o 
 	return o, d, err
 }
 
-// ZIP contains what the download route needs of an artifact. All of it comes from the
-// job's row, none from the link.
+// ZIP is an artifact that the download route sends. All of it comes from the job's row,
+// none from the link. The caller closes it.
 type ZIP struct {
-	Key       string // of the blob
+	blob.Reader
 	Filename  string
 	SHA256    string // of the ZIP, hex
 	Completed time.Time
 }
 
-// Find finds the ZIP of a signed link. It checks the signature first, so that a caller
-// without a valid link learns nothing about the job. Errors: unauthenticated,
-// render_not_found, artifact_expired.
-func (a *Artifacts) Find(ctx context.Context, jobID, expires, signature string) (z ZIP, err error) {
-	err = a.DB.Read(ctx, func(tx *db.Tx) error {
+// Open opens the ZIP of a signed link. It checks the signature first, so that a caller
+// without a valid link learns nothing about the job. The bytes are those of the receipt:
+// the first download in each process reads the whole ZIP before its first byte is sent.
+// Errors: unauthenticated, render_not_found, artifact_expired, result_damaged.
+func (a *Artifacts) Open(ctx context.Context, jobID, expires, signature string) (z ZIP, err error) {
+	var record job.Record
+	err = a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if err := a.Links.CheckDownload(jobID, expires, signature, tx.Time()); err != nil {
 			return err
 		}
-		record, err := job.Read(ctx, tx, jobID)
-		if err != nil {
-			return err
-		}
-		if record.ArtifactRemovedAt != 0 {
-			return fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
-		}
-		z = ZIP{record.ArtifactKey, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}
-		return nil
+		record, err = job.Read(ctx, tx, jobID)
+		return err
 	})
-	return z, err
+	if err != nil {
+		return z, err
+	}
+	r, err := openZIP(ctx, &a.whole, a.Blobs, record)
+	return ZIP{r, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}, err
 }

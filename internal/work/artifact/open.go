@@ -15,22 +15,23 @@ import (
 
 // OpenFrame opens a frame's bytes: its own file while that exists, else the entry in the
 // ZIP. Trying the file first makes the change from one to the other invisible. Errors:
-// frame_not_found, artifact_expired. The caller closes the result. It does not hash the
-// bytes: packing has compared those in the ZIP.
-func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
-	own, err := blobs.Open(ctx, f.BlobKey)
-	if err == nil || !errors.Is(err, blob.ErrNotFound) {
+// frame_not_found, artifact_expired, result_damaged. The caller closes the result. Its
+// bytes are those that were accepted.
+func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
+	own, err := whole.Open(ctx, blobs, f.BlobKey, f.Sha256)
+	damaged := errors.Is(err, blob.ErrDamaged)
+	if err == nil || !damaged && !errors.Is(err, blob.ErrNotFound) {
 		return own, err
+	}
+	if record.ArtifactKey == "" && damaged {
+		return nil, fault.New(fault.ResultDamaged, "The stored picture of frame %d is damaged.", f.Frame).Wrap(err)
 	}
 	if record.ArtifactKey == "" {
 		return nil, fault.New(fault.FrameNotFound, "The frames of a job that ended as %s are not kept.", record.Status)
 	}
-	artifact, err := blobs.Open(ctx, record.ArtifactKey)
-	if errors.Is(err, blob.ErrNotFound) {
-		return nil, fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
-	}
+	artifact, err := openZIP(ctx, whole, blobs, record)
 	if err != nil {
-		return nil, fmt.Errorf("open artifact: %w", err)
+		return nil, err
 	}
 	// A blob is read at any offset, so only the directory of the ZIP and this entry are read.
 	z, err := zip.NewReader(artifact, artifact.Size())
@@ -42,6 +43,22 @@ func OpenFrame(ctx context.Context, blobs blob.Store, record job.Record, f Frame
 		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
 	}
 	return zipEntry{entry, artifact}, nil
+}
+
+// openZIP opens the ZIP of a completed job, as the receipt describes it. Errors:
+// artifact_expired, result_damaged.
+func openZIP(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record) (blob.Reader, error) {
+	if record.ArtifactRemovedAt != 0 {
+		return nil, fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+	}
+	r, err := whole.Open(ctx, blobs, record.ArtifactKey, record.ArtifactSha256)
+	if errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {
+		return nil, fault.New(fault.ResultDamaged, "The stored ZIP is not the one that the receipt describes.").Wrap(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open artifact: %w", err)
+	}
+	return r, nil
 }
 
 // zipEntry is an entry whose Close closes the whole ZIP. Entries are stored without

@@ -23,7 +23,7 @@ import (
 )
 
 // maxPackings is the number of failed packings that fails the job. Their pauses outlast a
-// short outage; a frame whose bytes have changed never packs.
+// short outage.
 const maxPackings = 5
 
 // Queue defines how the lease engine treats packing. Packing never becomes a dead letter:
@@ -33,7 +33,8 @@ func Queue() lease.Queue {
 }
 
 // Package packs the frames of l's job and completes the job. It is the work of a lease of
-// job.PackageQueue. After maxPackings failures the job fails with packaging_failed.
+// job.PackageQueue. After maxPackings failures the job fails with packaging_failed. A job
+// with frames whose files are lost goes back to rendering.
 // It may run again at any point: after a crash, or when its lease lapses while a large ZIP
 // is written. Each attempt writes a key of its own, and only one can complete the job.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
@@ -58,6 +59,9 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	// of its successor.
 	key := fmt.Sprintf("artifacts/%s-%d.zip", record.JobID, l.Attempt)
 	file, err := a.pack(ctx, key, record, frames)
+	if errors.Is(err, errFrameLost) {
+		return a.renderLost(ctx, l, frames)
+	}
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", record.JobID, err)
 	}
@@ -115,21 +119,59 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 	return file, w.Commit()
 }
 
-// packFrame copies one frame into the ZIP and compares its hash on the way: a file that
-// changed on disk after its acceptance must not be delivered. Errors: the missing file or
-// the other hash, which fail this packing; the fifth failure fails the job.
+// errFrameLost means that the file of an accepted frame is gone, or not what was accepted.
+var errFrameLost = errors.New("a stored frame is lost")
+
+// renderLost has all frames rendered again whose files are lost. It reads every file, so
+// that a job of many lost frames goes back once, and not once for each of them.
+func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []Frame) error {
+	var lost []int64
+	for _, f := range frames {
+		err := a.copyFrame(ctx, io.Discard, f)
+		if errors.Is(err, errFrameLost) {
+			lost = append(lost, f.Frame)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(lost) == 0 {
+		return errFrameLost // it was lost a moment ago: this packing has failed
+	}
+	return a.Frames.RenderAgain(ctx, l, lost)
+}
+
+// packFrame copies one frame into the ZIP. Errors are those of copyFrame.
 func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error {
+	w, err := create(z, receipt.FrameEntry(f.File), db.Time(f.AcceptedAt))
+	if err == nil {
+		err = a.copyFrame(ctx, w, f)
+	}
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", f.File, err)
+	}
+	return nil
+}
+
+// copyFrame copies the file of a frame and compares its hash on the way: a file that
+// changed on disk after its acceptance must not be delivered. Errors: errFrameLost, which
+// has frames rendered again; others fail this packing, and the fifth fails the job.
+func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, f Frame) error {
 	r, err := a.Blobs.Open(ctx, f.BlobKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("%w: frame %d: %w", errFrameLost, f.Frame, err)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }()
 	sum := sha256.New()
-	if err := store(z, receipt.FrameEntry(f.File), db.Time(f.AcceptedAt), io.TeeReader(r, sum)); err != nil {
+	if _, err := io.Copy(to, io.TeeReader(r, sum)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != f.Sha256 {
-		return fmt.Errorf("frame %d on disk has hash %s, accepted was %s", f.Frame, got, f.Sha256)
+		return fmt.Errorf("%w: frame %d on disk has hash %s, accepted was %s", errFrameLost, f.Frame, got, f.Sha256)
 	}
 	return nil
 }

@@ -40,6 +40,26 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 	return nil
 }
 
+// Reenter gives a turn again to a job all of whose frames were accepted, and whose
+// turn has ended. Nothing of it waits yet: RecordRelease counts each frame that is put
+// back. What its workspace was charged for its frames stays charged.
+func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
+	for _, turn := range []query.TurnEnterParams{{Party: job.JobID, Within: job.WorkspaceID}, {Party: job.WorkspaceID}} {
+		now, err := tx.TurnNow(ctx, turn.Within)
+		if err != nil {
+			return fmt.Errorf("read the turns: %w", err)
+		}
+		turn.ServedUs = now
+		if err := tx.TurnEnter(ctx, turn); err != nil {
+			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
+		}
+	}
+	if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
+		return fmt.Errorf("move the turn of %s: %w", job.JobID, err)
+	}
+	return nil
+}
+
 // RecordClaim records that a worker claimed n waiting frames of a job, and charges the
 // job for its claimed frames at once: several workers that claim at the same moment
 // then see different turns. It returns the number of frames that still wait.

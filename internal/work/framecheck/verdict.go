@@ -187,13 +187,13 @@ func SuspectBlank(blank int64, pixelSHA256 string) Failure {
 }
 
 // WorkersAtFault lists the workers whose earlier failure a good picture proves to be
-// their own. It leaves out missing capabilities, pictures that this one confirms, and
-// lost GPUs, which were counted when they were reported. The order is that of ids, so
+// their own. It leaves out missing capabilities, pictures that this one confirms, those
+// that the service has lost, and lost GPUs, which were counted when they were reported. The order is that of ids, so
 // that transactions lock workers' rows in one order.
 func WorkersAtFault(p Picture, earlier []Attempt) (workers []string) {
 	for _, a := range earlier {
 		confirmed := a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256
-		if a.Holder != p.Holder && !a.MissingCapability && !confirmed && a.Code != fault.GPUUnavailable {
+		if a.Holder != p.Holder && !a.MissingCapability && !confirmed && a.Code != fault.GPUUnavailable && a.Code != fault.PackagingFailed {
 			workers = append(workers, a.Holder)
 		}
 	}

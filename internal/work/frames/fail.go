@@ -83,6 +83,18 @@ func (f *Frames) failJob(ctx context.Context, tx *db.Tx, record job.Record, fram
 	return f.Jobs.Fail(ctx, tx, record, failure.Code, fmt.Sprintf("Frame %d: %s", frame, failure.Message))
 }
 
+// FailInput fails a job whose file is gone or damaged where the service stores it. The
+// caller has read the file itself. A job that does not render any more stays as it is.
+func (f *Frames) FailInput(ctx context.Context, jobID, file string) error {
+	return f.DB.Write(ctx, func(tx *db.Tx) error {
+		record, err := job.Lock(ctx, tx, jobID)
+		if err != nil || job.Status(record.Status) != job.Rendering {
+			return err
+		}
+		return f.Jobs.Fail(ctx, tx, record, fault.InputDamaged, fmt.Sprintf("The file %q is gone or damaged in the service's store.", file))
+	})
+}
+
 // Release returns frames of a worker that stops. It is no failure: it counts neither
 // against the worker nor as an attempt of the frame. A lease that is not the worker's any
 // more is skipped: there is nothing to give back.

@@ -98,6 +98,9 @@ func LeaseID(jobID string, frame int) string {
 	return lease.ID(dispatch.FrameQueue, jobID, int64(frame))
 }
 
+// JobOf is the job of a lease that a worker names, "" for an id of another form.
+func JobOf(leaseID string) string { return jobOf(leaseID) }
+
 // jobOf is the job id in a frame lease's id; "" for an id of another form, since ids
 // come from workers.
 func jobOf(leaseID string) string {

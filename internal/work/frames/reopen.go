@@ -6,6 +6,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
@@ -26,7 +27,7 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 		switch {
 		case row.Finding != "": // a second rendering confirmed it
 		case framecheck.DiffersFromNeighbours(row.Blank, row.BlankBefore, row.BlankBehind):
-			record, err = f.reopenFrame(ctx, tx, record, row)
+			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs}, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
 		// No neighbour contradicts it, so the scene may be meant so. The receipt lists the
 		// finding.
 		case row.Blank == framecheck.WholeFrame:
@@ -39,25 +40,63 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 	return record, nil
 }
 
+// accepted is an accepted frame as it is put back: its number, worker and attempt, and
+// its time in microseconds.
+type accepted struct {
+	frame    int64
+	worker   string
+	attempt  int64
+	renderUs int64
+}
+
 // reopenFrame puts an accepted frame back on the queue. Its file stays until the job's
 // files are cleared: the row that is deleted here no longer names it. What Accept did to
 // the job is undone first: the row, the count, the finished lease, the turn. Then the
 // attempt counts as failed, as if the picture had been refused at once, and the next
 // attempt gets a higher number.
-func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, row query.FramesPartlyBlankRow) (job.Record, error) {
-	ref := lease.Ref{ID: LeaseID(record.JobID, int(row.Frame)), Holder: row.WorkerID, Attempt: row.Attempt}
-	if _, err := tx.FrameDelete(ctx, query.FrameDeleteParams{JobID: record.JobID, Frame: row.Frame}); err != nil {
+func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, a accepted, why framecheck.Failure) (job.Record, error) {
+	ref := lease.Ref{ID: LeaseID(record.JobID, int(a.frame)), Holder: a.worker, Attempt: a.attempt}
+	if _, err := tx.FrameDelete(ctx, query.FrameDeleteParams{JobID: record.JobID, Frame: a.frame}); err != nil {
 		return record, fmt.Errorf("reopen a frame: %w", err)
 	}
-	record, err := job.UncountFrame(ctx, tx, record.JobID, row.RenderUs)
+	record, err := job.UncountFrame(ctx, tx, record.JobID, a.renderUs)
 	if err != nil {
 		return record, err
 	}
-	if err := lease.Reopen(ctx, tx, dispatch.FrameQueue, record.JobID, row.Frame, row.Attempt); err != nil {
+	if err := lease.Reopen(ctx, tx, dispatch.FrameQueue, record.JobID, a.frame, a.attempt); err != nil {
 		return record, err
 	}
 	if err := dispatch.RecordRelease(ctx, tx, job.ForDispatch(record)); err != nil {
 		return record, err
 	}
-	return record, f.recordFailure(ctx, tx, &record, ref, row.Frame, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
+	return record, f.recordFailure(ctx, tx, &record, ref, a.frame, why)
+}
+
+// RenderAgain puts frames of a job in packaging back on the queue, because their files
+// are gone or differ from what was accepted. l is the job's lease of job.PackageQueue,
+// which ends. Each counts as a failed attempt of its frame, so that a disk that loses
+// every picture ends the job, with packaging_failed; no worker is blamed for it. Errors:
+// lease.ErrLost and job.ErrNotPackaging when another process was faster.
+func (f *Frames) RenderAgain(ctx context.Context, l lease.Lease, lost []int64) error {
+	return f.DB.Write(ctx, func(tx *db.Tx) error {
+		record, err := job.Lock(ctx, tx, l.Subject)
+		if err != nil {
+			return err
+		}
+		if err := job.ResumeRendering(ctx, tx, record, l); err != nil {
+			return err
+		}
+		for _, frame := range lost {
+			row, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: record.JobID, Frame: frame})
+			if err != nil {
+				return fmt.Errorf("read frame %d: %w", frame, err)
+			}
+			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs},
+				framecheck.Failure{Code: fault.PackagingFailed, Message: "The stored picture is gone or damaged."})
+			if err != nil || job.Status(record.Status) != job.Rendering {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -123,7 +123,7 @@ func (h service) expire(uploadID string) error {
 
 func (h service) hasFile(i intake.Inspection) bool {
 	h.t.Helper()
-	r, err := project.Store{DB: h.DB, Blobs: h.Blobs}.Open(h.t.Context(), i.UploadID, i.Quote.InputSHA256)
+	r, err := project.Store{DB: h.DB, Blobs: h.Blobs, Whole: &blob.Whole{}}.Open(h.t.Context(), i.UploadID, i.Quote.InputSHA256)
 	if errors.Is(err, project.ErrNoContent) {
 		return false
 	}

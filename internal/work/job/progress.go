@@ -16,6 +16,9 @@ import (
 // It is no failure of the worker that reports.
 var ErrNotRendering = errors.New("the job is not rendering")
 
+// ErrNotPackaging means that another process has completed or ended the job.
+var ErrNotPackaging = errors.New("the job is not in packaging")
+
 // BeginRendering moves a queued job to rendering, at its first claim, and reports
 // whether this was it. A rendering job stays as it is, and is not locked: claims of
 // many workers must not wait for each other. Error: ErrNotRendering.
@@ -86,8 +89,24 @@ func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) 
 	return job, nil
 }
 
+// ResumeRendering takes a locked job back from packaging, because stored frames of it
+// are lost, and finishes l, its lease of PackageQueue. The caller puts the frames back.
+// Errors: lease.ErrLost, ErrNotPackaging.
+func ResumeRendering(ctx context.Context, tx *db.Tx, job Record, l lease.Lease) error {
+	if Status(job.Status) != Packaging {
+		return ErrNotPackaging
+	}
+	if err := lease.Finish(ctx, tx, l.Ref()); err != nil {
+		return err
+	}
+	if err := change(ctx, tx, job.JobID, Packaging, Rendering); err != nil {
+		return err
+	}
+	return dispatch.Reenter(ctx, tx, ForDispatch(job))
+}
+
 // BeginPackaging moves a job with all frames to packaging and enqueues the packing.
-// From here on the job can no longer lose a frame.
+// From here on the job loses a frame only when its file is lost: see ResumeRendering.
 func BeginPackaging(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := dispatch.Dequeue(ctx, tx, ForDispatch(job)); err != nil {
 		return err

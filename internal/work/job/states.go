@@ -44,6 +44,7 @@ var moves = []move{
 	{Rendering, Packaging, "the service accepts the last frame"},
 	{Rendering, Failed, "a frame fails and no further attempt can help"},
 	{Packaging, Completed, "one transaction writes artifact, receipt and capture"},
+	{Packaging, Rendering, "a stored frame is gone or damaged, and is rendered again"},
 	{Packaging, Failed, "packing fails too often"},
 }
 

@@ -121,6 +121,7 @@ func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string,
 type Store struct {
 	DB    *db.DB
 	Blobs blob.Store
+	Whole *blob.Whole
 }
 
 // Manifest returns the files of an upload, in the order of their paths. An upload
@@ -144,8 +145,41 @@ var ErrNoContent = errors.New("the project has no such content")
 
 // Open opens content of an upload's project. The caller closes the reader. Content of
 // other projects cannot be reached, whoever knows its hash. Errors: ErrNoContent;
-// blob.ErrNotFound when the content is lost.
+// blob.ErrNotFound and blob.ErrDamaged when the content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
+	key, err := s.key(ctx, uploadID, sha256)
+	if err != nil {
+		return nil, err
+	}
+	return s.Whole.Open(ctx, s.Blobs, key, sha256)
+}
+
+// Lost returns the path of the first file of an upload whose content is gone or damaged,
+// "" when all of it is whole. It reads every byte.
+func (s Store) Lost(ctx context.Context, uploadID string) (path string, err error) {
+	m, err := s.Manifest(ctx, uploadID)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range m.Files {
+		for _, sum := range f.Parts {
+			key, err := s.key(ctx, uploadID, sum)
+			if err == nil {
+				err = s.Whole.Recheck(ctx, s.Blobs, key, sum)
+			}
+			if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged) {
+				return f.Path, nil
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+	}
+	return "", nil
+}
+
+// key is where content of an upload's project is stored. Error: ErrNoContent.
+func (s Store) key(ctx context.Context, uploadID, sha256 string) (string, error) {
 	var c query.Content
 	err := s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		c, err = tx.ContentOfProject(ctx, query.ContentOfProjectParams{UploadID: uploadID, Sha256: sha256})
@@ -155,7 +189,7 @@ func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, 
 		err = ErrNoContent
 	}
 	if err != nil {
-		return nil, fmt.Errorf("find the content %s of %s: %w", sha256, uploadID, err)
+		return "", fmt.Errorf("find the content %s of %s: %w", sha256, uploadID, err)
 	}
-	return s.Blobs.Open(ctx, c.BlobKey)
+	return c.BlobKey, nil
 }

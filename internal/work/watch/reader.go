@@ -32,6 +32,7 @@ type Reader struct {
 	Jobs  Jobs
 	Log   *slog.Logger // previews that cannot be made
 
+	whole blob.Whole
 	feeds feeds // of the jobs with watchers in this process
 	turns turns // of previews
 }

@@ -20,6 +20,9 @@ import (
 // errDamaged reports that a job's files are not what the server described.
 var errDamaged = errors.New("the job's file arrived damaged")
 
+// inputDamaged is the failure code of a job whose file is lost.
+const inputDamaged = "input_damaged"
+
 // damagedTries bounds how often a damaged file is fetched again. Each try costs the whole
 // file, and a disk or a proxy that damages a file three times will go on to.
 const damagedTries = 3

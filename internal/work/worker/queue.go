@@ -307,7 +307,9 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 		w.giveBack(drainCtx, t)
 	case errors.As(err, &failed):
 		w.fail(t, failed)
-	default: // damaged in transit, or an invalid reply of Blender
+	case errors.Is(err, errDamaged): // in transit, or in the service's store: it looks
+		w.fail(t, &blender.Error{Code: inputDamaged, Message: err.Error()})
+	default: // an invalid reply of Blender
 		w.fail(t, &blender.Error{Code: blender.Crashed, Message: err.Error()})
 	}
 }

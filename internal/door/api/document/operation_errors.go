@@ -71,8 +71,8 @@ func operationCodes() map[string][]fault.Code {
 		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad),
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
-		"listRenderFrames": job, "getRenderFramePreview": all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired}), "getRenderLog": job,
-		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired}),
+		"listRenderFrames": job, "getRenderFramePreview": all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}), "getRenderLog": job,
+		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,
 		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),

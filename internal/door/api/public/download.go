@@ -2,7 +2,6 @@ package public
 
 import (
 	"context"
-	"fmt"
 	"mime"
 	"net/http"
 
@@ -35,23 +34,19 @@ func (s *Server) download(api huma.API) {
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 		// The link, the job and the file are all checked before the status is
 		// sent.
-		a, err := s.Artifacts.Find(ctx, in.JobID, in.Expires, in.Signature)
+		a, err := s.Artifacts.Open(ctx, in.JobID, in.Expires, in.Signature)
 		if err != nil {
 			return nil, err
 		}
-		file, err := s.Blobs.Open(ctx, a.Key)
-		if err != nil {
-			return nil, fmt.Errorf("open artifact: %w", err)
-		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
-			defer func() { _ = file.Close() }()
+			defer func() { _ = a.Close() }()
 			r, w := humago.Unwrap(hc)
 			h := w.Header()
 			h.Set("Content-Type", "application/zip")
 			h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Filename}))
 			h.Set("ETag", `"`+a.SHA256+`"`)
 			h.Set("Cache-Control", "private, max-age=3600")
-			http.ServeContent(w, r, "", a.Completed, file)
+			http.ServeContent(w, r, "", a.Completed, a)
 		}}, nil
 	})
 }
