@@ -3,9 +3,8 @@ package story_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
+	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/work/wallet"
 )
@@ -191,41 +191,40 @@ func (c *hurried) skew() time.Duration {
 	return time.Duration(c.looks.Load()) * time.Minute
 }
 
-func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
-	each(t, func(t *testing.T, config app.Config) {
-		clock := &hurried{}
-		config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
-		svc := start(t, config)
-		c := svc.caller(credit)
-		g := barrierAt(2)
-		svc.worker(&painter{before: g.pass})
-		job := c.start(2)
-		c.awaitFrames(job.JobID, 1)
-		spoil(t, filepath.Join(config.Data, "blobs", "frames", job.JobID))
-		clock.on.Store(true) // the pauses between tries to pack pass at once
-		g.open()
-		failed := c.await(job.JobID, client.StatusFailed)
-		if failed.Failure == nil || failed.Failure.Code != "packaging_failed" {
-			t.Errorf("the job failed with %+v, want packaging_failed", failed.Failure)
-		}
-		svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
-	})
+// readOnce is a store that opens each frame once, for the check of its delivery, and then
+// fails.
+type readOnce struct {
+	blob.Store
+	then   error
+	opened *sync.Map
 }
 
-// spoil changes a byte in the one file of a folder.
-func spoil(t *testing.T, folder string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("there are %v in %s, want one file (%v)", files, folder, err)
+func (s readOnce) Open(ctx context.Context, key string) (blob.Reader, error) {
+	if _, again := s.opened.LoadOrStore(key, true); again && strings.HasPrefix(key, "frames/") {
+		return nil, s.then
 	}
-	content, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	content[len(content)/2] ^= 1
-	if err := os.WriteFile(files[0], content, 0o600); err != nil {
-		t.Fatal(fmt.Errorf("spoil a frame: %w", err))
+	return s.Store.Open(ctx, key)
+}
+
+func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
+	for name, failure := range map[string]error{"lost": blob.ErrNotFound, "unreadable": errors.New("the disk is sick")} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, config app.Config) {
+				clock := &hurried{}
+				config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
+				svc := open(t, config)
+				svc.app.Blobs = readOnce{svc.app.Blobs, failure, &sync.Map{}}
+				svc.serve()
+				c := svc.caller(credit)
+				clock.on.Store(true) // the pauses between tries to pack pass at once
+				svc.worker(&painter{})
+				failed := c.await(c.start(2).JobID, client.StatusFailed)
+				if failed.Failure == nil || failed.Failure.Code != "packaging_failed" {
+					t.Errorf("the job failed with %+v, want packaging_failed", failed.Failure)
+				}
+				svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+			})
+		})
 	}
 }
 
