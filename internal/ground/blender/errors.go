@@ -11,6 +11,7 @@ const (
 	GPUUnavailable      = "gpu_unavailable"
 	FrameCheckFailed    = "frame_check_failed"
 	NoProgress          = "no_progress"
+	FrameTimeExceeded   = "frame_time_exceeded"
 )
 
 // Error is why a process could not execute a command.

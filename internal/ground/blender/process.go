@@ -143,7 +143,13 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 		Frame
 		File string `json:"file"`
 	}
-	if err := p.call(ctx, order, "frame_done", &done); err != nil {
+	most := p.opts.Patience.withDefaults().Frame
+	limited, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if err := p.call(limited, order, "frame_done", &done); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = &Error{Code: FrameTimeExceeded, Message: fmt.Sprintf("the frame was not done after %s, the most that it may take here", most), Log: p.output.text()}
+		}
 		return Frame{}, err
 	}
 	done.Started = p.started

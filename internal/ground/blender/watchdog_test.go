@@ -37,6 +37,21 @@ func TestBlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 	}
 }
 
+// A frame that goes on reporting progress ends all the same, when its time is over.
+func TestAFrameThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
+	p, _ := open(t, "slow", blender.Options{})
+	p.SetPatience(blender.Patience{Frame: 500 * time.Millisecond})
+	pid := p.PID()
+	_, err := p.Render(t.Context(), 1, func(float64) {})
+	if e := failure(t, err, blender.FrameTimeExceeded); !strings.Contains(e.Message, "500ms") || len(e.Log) > blender.FrameLogBytes {
+		t.Errorf("%+v", e)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the process is still there: %v", err)
+	}
+}
+
 func TestTiledPicturesReportProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "tiles", blender.Options{})

@@ -104,6 +104,7 @@ const (
 	MissingExternalFiles Code = "missing_external_files"
 	GPUUnavailable       Code = "gpu_unavailable"
 	WorkerLost           Code = "worker_lost"
+	FrameTimeExceeded    Code = "frame_time_exceeded"
 	PackagingFailed      Code = "packaging_failed"
 	InputDamaged         Code = "input_damaged"
 )
@@ -255,6 +256,7 @@ func failures() []Entry {
 		{MissingExternalFiles, 0, false, "Pack all external files into the .blend (File > External Data > Pack Resources) and upload again.", DoorJob},
 		{GPUUnavailable, 0, true, "Start the job again in a while: no GPU was usable.", DoorJob},
 		{WorkerLost, 0, true, "Start the job again: the workers that held it vanished.", DoorJob},
+		{FrameTimeExceeded, 0, false, "Lower the samples, the resolution or the number of view layers, then upload again.", DoorJob},
 		{PackagingFailed, 0, true, "Start the job again; nothing was charged.", DoorJob},
 		{InputDamaged, 0, false, "Upload the file again: the service has lost it. Nothing was charged.", DoorJob},
 	}
