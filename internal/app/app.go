@@ -21,12 +21,17 @@ import (
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -79,8 +84,24 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.fillSums(ctx); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	a.webhooks = a.openWebhooks()
 	return a, nil
+}
+
+// fillSums writes the checksums of rows that an older version wrote: after an upgrade,
+// before anything is served or audited.
+func (a *App) fillSums(ctx context.Context) error {
+	for _, fill := range []func(context.Context, *db.DB) error{
+		identity.FillSums, webhook.FillSums, signing.FillSums, receiptlog.FillSums, leaderboard.FillSums, dispatch.FillSums, lease.FillSums, idempotency.FillSums,
+	} {
+		if err := fill(ctx, a.DB); err != nil {
+			return fmt.Errorf("prepare the rows of an older version: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close closes the database. Call it after Serve has returned.

@@ -7,7 +7,8 @@
 
 -- name: LeaseClaim
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || ?1
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = ?3 AND l.state = 'waiting' AND l.due_at <= ?4
@@ -19,7 +20,8 @@ RETURNING *;
 -- The plus keeps SQLite from using the index by due_at: it would have to sort all
 -- waiting rows.
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || ?1
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = ?3 AND l.subject = ?4 AND l.state = 'waiting' AND +l.due_at <= ?5
@@ -30,7 +32,8 @@ RETURNING *;
 
 -- name: LeaseClaimIDs
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || ?1
 WHERE lease_id IN (SELECT i.value FROM json_each(?4) i) AND state = 'waiting' AND due_at <= ?3
 RETURNING *;
 

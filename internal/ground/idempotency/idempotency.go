@@ -79,12 +79,9 @@ func Begin(ctx context.Context, d *db.DB, r Request) (hold *Hold, answer *Answer
 	holder := id.New("HLD-")
 	err = d.Write(ctx, func(tx *db.Tx) error {
 		answer = nil
-		n, err := tx.IdempotencyHold(ctx, query.IdempotencyHoldParams{
-			WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Fingerprint: r.Fingerprint, Holder: holder,
-			LapsesAt: tx.Now + holdLife.Microseconds(), Now: tx.Now,
-		})
+		n, err := take(ctx, tx, r, holder, tx.Now+holdLife.Microseconds())
 		if err != nil {
-			return fmt.Errorf("hold idempotency key: %w", err)
+			return err
 		}
 		if n == 0 {
 			answer, err = known(ctx, tx, r)
@@ -97,6 +94,23 @@ func Begin(ctx context.Context, d *db.DB, r Request) (hold *Hold, answer *Answer
 	hold = &Hold{db: d, request: r, holder: holder}
 	hold.keep(ctx)
 	return hold, nil, nil
+}
+
+// take writes a hold of a key that is free, and returns how many rows it changed, 0 or 1.
+func take(ctx context.Context, tx *db.Tx, r Request, holder string, lapsesAt int64) (n int64, err error) {
+	n, err = tx.IdempotencyHold(ctx, query.IdempotencyHoldParams{
+		WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Fingerprint: r.Fingerprint, Holder: holder, LapsesAt: lapsesAt, Now: tx.Now,
+		RowSum: keyRows.Of(rowOf(r, holder)),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("hold idempotency key: %w", err)
+	}
+	return n, nil
+}
+
+// rowOf is the row of a hold.
+func rowOf(r Request, holder string) query.Idempotency {
+	return query.Idempotency{WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Fingerprint: r.Fingerprint, Holder: holder}
 }
 
 // known answers for a key that another request has or had. The row can be gone
@@ -175,9 +189,11 @@ func (h *Hold) Finish(ctx context.Context, tx *db.Tx, a Answer) error {
 // finish stores an answer if holder still has the key, and returns the number of
 // rows that it changed, 0 or 1.
 func finish(ctx context.Context, tx *db.Tx, r Request, holder string, a Answer) (n int64, err error) {
+	row := rowOf(r, holder)
+	row.Status, row.Body, row.ExpiresAt = int64(a.Status), string(a.Body), tx.Now+AnswerLife.Microseconds()
 	n, err = tx.IdempotencyFinish(ctx, query.IdempotencyFinishParams{
-		Status: int64(a.Status), Body: string(a.Body), ExpiresAt: tx.Now + AnswerLife.Microseconds(),
-		WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Holder: holder,
+		Status: row.Status, Body: row.Body, ExpiresAt: row.ExpiresAt, RowSum: keyRows.Of(row),
+		WorkspaceID: row.WorkspaceID, Route: row.Route, Key: row.Key, Holder: row.Holder,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("keep idempotent answer: %w", err)
@@ -190,13 +206,10 @@ func finish(ctx context.Context, tx *db.Tx, r Request, holder string, a Answer) 
 // answer that the key has already, and that has not expired, stays.
 func Keep(ctx context.Context, tx *db.Tx, r Request, a Answer) error {
 	holder := id.New("HLD-")
-	_, err := tx.IdempotencyHold(ctx, query.IdempotencyHoldParams{
-		WorkspaceID: r.WorkspaceID, Route: r.Route, Key: r.Key, Fingerprint: r.Fingerprint, Holder: holder, LapsesAt: tx.Now, Now: tx.Now,
-	})
-	if err != nil {
-		return fmt.Errorf("hold idempotency key: %w", err)
+	if _, err := take(ctx, tx, r, holder, tx.Now); err != nil {
+		return err
 	}
-	_, err = finish(ctx, tx, r, holder, a)
+	_, err := finish(ctx, tx, r, holder, a)
 	return err
 }
 

@@ -27,14 +27,20 @@ func each(t *testing.T, test func(t *testing.T, b *bench)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		b := &bench{}
 		b.DB = dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(b.later.Load()) }})
-		err := b.Write(t.Context(), func(tx *db.Tx) error {
-			return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: "WSP-1"})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.workspace(t)
 		test(t, b)
 	})
+}
+
+// workspace makes the workspace that requests belong to.
+func (b *bench) workspace(t *testing.T) {
+	t.Helper()
+	err := b.Write(t.Context(), func(tx *db.Tx) error {
+		return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: "WSP-1"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func request(fingerprint string) idempotency.Request {

@@ -29,10 +29,14 @@ type engine struct {
 }
 
 func each(t *testing.T, test func(t *testing.T, e engine)) {
+	eachURL(t, func(t *testing.T, e engine, _ string) { test(t, e) })
+}
+
+func eachURL(t *testing.T, test func(t *testing.T, e engine, url string)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
 		d := dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }})
-		test(t, engine{d, t, &skew})
+		test(t, engine{d, t, &skew}, url)
 	})
 }
 

@@ -38,17 +38,18 @@ func (q Queue) pause(failures int64) time.Duration {
 }
 
 // Fail returns the work as failed. It is due again after the queue's pause, or becomes a
-// dead letter (dead) at MaxFailures. Error: ErrLost.
-func (q Queue) Fail(ctx context.Context, tx *db.Tx, l Lease, code, reason string) (dead bool, err error) {
+// dead letter (died) at MaxFailures. Error: ErrLost.
+func (q Queue) Fail(ctx context.Context, tx *db.Tx, l Lease, code, reason string) (died bool, err error) {
 	failed, err := Fail(ctx, tx, l.Ref(), code, reason, q.pause(l.Failures+1))
 	if err != nil || q.MaxFailures == 0 || failed.Failures < q.MaxFailures {
 		return false, err
 	}
-	err = tx.DeadLetterAdd(ctx, query.DeadLetterAddParams{
+	dead := query.DeadLetter{
 		LeaseID: failed.ID, Queue: failed.Queue, Subject: failed.Subject, Item: failed.Item,
 		Attempt: failed.Attempt, Failures: failed.Failures, LastCode: code, LastError: reason, DiedAt: tx.Now,
-	})
-	if err == nil {
+	}
+	dead.RowSum = deadLetterRows.Of(dead)
+	if err = tx.DeadLetterAdd(ctx, query.DeadLetterAddParams(dead)); err == nil {
 		err = tx.LeaseRemove(ctx, failed.ID)
 	}
 	if err != nil {

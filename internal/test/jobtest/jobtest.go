@@ -36,6 +36,7 @@ import (
 // World is one store with jobs, and everything that their frames go through.
 type World struct {
 	DB      *db.DB
+	URL     string // of DB
 	Jobs    *job.Jobs
 	Frames  *frames.Frames
 	Workers *dispatch.Workers
@@ -64,7 +65,7 @@ func Each(t *testing.T, test func(t *testing.T, w *World)) {
 		d := dbtest.Open(t, db.Config{URL: url, Log: log, Skew: func() time.Duration { return time.Duration(skew.Load()) }, OnStatement: func(string) { statements.Add(1) }})
 		jobs, workers := &job.Jobs{DB: d, Log: log}, &dispatch.Workers{DB: d, Log: log}
 		w := &World{
-			DB: d, Jobs: jobs, Workers: workers, T: t, skew: &skew, statements: &statements, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
+			DB: d, URL: url, Jobs: jobs, Workers: workers, T: t, skew: &skew, statements: &statements, Watch: &watch.Reader{DB: d, Jobs: jobs, Log: log},
 			Frames: &frames.Frames{DB: d, Jobs: jobs, Workers: workers, LeaseLife: 20 * time.Second, Log: log},
 		}
 		t.Cleanup(func() { w.CheckTurns() })
@@ -177,8 +178,8 @@ func (w *World) WorkerOf(t TB, keyID string) (workerID string) {
 	t.Helper()
 	workerID = id.New(id.Node)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
-		return tx.WorkerCreate(ctx, query.WorkerCreateParams{
-			WorkerID: workerID, KeyID: keyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
+		return dispatch.AddWorker(ctx, tx, dispatch.Worker{
+			WorkerID: workerID, KeyID: keyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU",
 		})
 	})
 	return workerID

@@ -12,10 +12,10 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/receipt"
 )
@@ -107,9 +107,9 @@ func (f *Fleet) Sign(ctx context.Context, r benchmark.Receipt) (s leaderboard.Su
 		return s, err
 	}
 	return s, f.Board.DB.Write(ctx, func(tx *db.Tx) error {
-		return tx.WorkerCreate(ctx, query.WorkerCreateParams{
+		return dispatch.AddWorker(ctx, tx, dispatch.Worker{
 			WorkerID: s.WorkerID, KeyID: f.node, Name: "fleet", BlenderVersion: r.BlenderVersion, Device: r.RenderDevice, DeviceName: r.DeviceName(),
-			Renderer: renderer(r), RegisteredAt: tx.Now, SeenAt: tx.Now,
+			Renderer: renderer(r),
 		})
 	})
 }

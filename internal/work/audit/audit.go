@@ -17,10 +17,14 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
@@ -79,7 +83,7 @@ type auditor struct {
 
 	keys      []receipt.PublicKey       // every key that ever signed: old receipts stay valid
 	leaves    []receipt.Entry           // of the log, by index
-	owned     map[int64]bool            // leaves that belong to a receipt
+	owned     []bool                    // leaves that belong to a receipt, by index
 	completed []completed               // jobs whose files are checked after the transaction
 	needed    []query.AuditLiveFilesRow // files of jobs that have not ended
 }
@@ -93,7 +97,7 @@ func (a *auditor) breach(rule, subject, format string, args ...any) {
 // rows runs every check that needs only rows, and collects what the checks of files need.
 // The order matters: log collects the leaves that benchmarks claims.
 func (a *auditor) rows(ctx context.Context, tx *db.Tx) (err error) {
-	if a.keys, err = signing.PublicKeys(ctx, tx); err != nil {
+	if a.keys, err = signing.Audit(ctx, tx, a.breach); err != nil {
 		return err
 	}
 	for _, check := range []func(context.Context, *db.Tx) error{
@@ -117,7 +121,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		frames.Audit, dispatch.Audit, project.Audit,
+		frames.Audit, dispatch.Audit, project.Audit, identity.Audit, lease.Audit, idempotency.Audit, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err
@@ -126,13 +130,9 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 	return nil
 }
 
-// webhook.Audit returns its breaches as a list, and needs the keys of sealed secrets.
+// webhooks are not among the owners, because their secrets open with the keys only.
 func (a *auditor) webhooks(ctx context.Context, tx *db.Tx) error {
-	found, err := webhook.Audit(ctx, tx, a.sealed)
-	for _, b := range found {
-		a.breach(b.Rule, b.Thing, "%s", b.Detail)
-	}
-	return err
+	return webhook.Audit(ctx, tx, a.sealed, a.breach)
 }
 
 // benchmarks comes after log: the leaderboard claims leaves of it.

@@ -19,14 +19,10 @@ const logSubject = "log"
 // checkpoint of it verifies by a published key. It runs before every check that claims a
 // leaf. Density and root are the log's own rules, so receiptlog checks them.
 func (a *auditor) log(ctx context.Context, tx *db.Tx) error {
-	breaches, err := receiptlog.Audit(ctx, tx, func(_ int64, entry receipt.Entry) { a.leaves = append(a.leaves, entry) })
-	if err != nil {
+	if err := receiptlog.Audit(ctx, tx, a.breach, a.collectLeaf); err != nil {
 		return fmt.Errorf("audit the log: %w", err)
 	}
-	a.Leaves, a.owned = len(a.leaves), map[int64]bool{}
-	for _, text := range breaches {
-		a.breach("the log is whole", logSubject, "%s", text)
-	}
+	a.Leaves, a.owned = len(a.leaves), make([]bool, len(a.leaves))
 	head, err := receiptlog.Head(ctx, tx)
 	if err != nil {
 		// A head that does not parse is itself a breach: the store could be read.
@@ -36,6 +32,19 @@ func (a *auditor) log(ctx context.Context, tx *db.Tx) error {
 	return a.checkpoint(ctx, tx, head)
 }
 
+// widestGap bounds how many leaves may be missing in a row before a later one is taken for
+// one with a damaged index: that must not decide how much memory an audit takes.
+const widestGap = 1 << 12
+
+// collectLeaf keeps a leaf for those that claim it. Leaves come in order; one that is
+// missing stays empty, which nobody can claim.
+func (a *auditor) collectLeaf(index int64, entry receipt.Entry) {
+	if missing := index - int64(len(a.leaves)); missing >= 0 && missing <= widestGap {
+		a.leaves = append(a.leaves, make([]receipt.Entry, missing)...)
+		a.leaves = append(a.leaves, entry)
+	}
+}
+
 // checkpoint signs the head as the service would, and opens the result with the published
 // keys: so the process's private key and the stored public one belong together.
 func (a *auditor) checkpoint(ctx context.Context, tx *db.Tx, head receipt.Checkpoint) error {
@@ -43,15 +52,18 @@ func (a *auditor) checkpoint(ctx context.Context, tx *db.Tx, head receipt.Checkp
 	if errors.Is(err, signing.ErrNoKey) || head.Origin == "" {
 		return nil // this process signs nothing
 	}
+	const rule = "the log's checkpoint verifies"
 	if err != nil {
-		return err
+		a.breach(rule, logSubject, "the key to sign with cannot be read: %v", err)
+		return nil
 	}
 	text, err := receipt.SignCheckpoint(head, key)
 	if err != nil {
-		return err
+		a.breach(rule, logSubject, "it cannot be signed: %v", err)
+		return nil
 	}
 	if signed, err := receipt.OpenCheckpoint(text, a.keys); err != nil || signed != head {
-		a.breach("the log's checkpoint verifies", logSubject, "%v", err)
+		a.breach(rule, logSubject, "%v", err)
 	}
 	return nil
 }
@@ -71,7 +83,7 @@ func (a *auditor) leaf(row query.Receipt, r receipt.Receipt) {
 // claim reports whether a leaf is the entry, and notes that a receipt owns it. An index
 // out of range is a claim that fails: it comes from a stored receipt.
 func (a *auditor) claim(index int64, entry receipt.Entry) bool {
-	if index < 0 || index >= int64(len(a.leaves)) || a.leaves[index] != entry {
+	if index < 0 || index >= int64(len(a.leaves)) || a.leaves[index] != entry || entry == (receipt.Entry{}) {
 		return false
 	}
 	a.owned[index] = true
@@ -82,7 +94,7 @@ func (a *auditor) claim(index int64, entry receipt.Entry) bool {
 // its turn. Such a leaf would be a signed statement that no caller was given.
 func (a *auditor) ownerless() {
 	for i := range a.leaves {
-		if !a.owned[int64(i)] {
+		if !a.owned[i] && a.leaves[i] != (receipt.Entry{}) {
 			a.breach("a leaf belongs to a receipt", logSubject, "leaf %d is no receipt's", i)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 // RecordFailure stores a failed attempt. It decides which worker gets the frame next,
 // and the job's log shows it.
 func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, frame int64, f framecheck.Failure) error {
-	err := tx.FailedAttemptCreate(ctx, query.FailedAttemptCreateParams{
+	row, err := tx.FailedAttemptCreate(ctx, query.FailedAttemptCreateParams{
 		LeaseID: ref.ID, Attempt: ref.Attempt, Subject: jobID, Item: frame, Holder: ref.Holder,
 		Code: string(f.Code), Message: f.Message, Log: endOfLog(f.Log),
 		Incapable: number(f.MissingCapability()), Final: number(f.Final), PixelSha256: f.SuspectPixels, FailedAt: tx.Now,
 	})
-	if err != nil {
+	if _, err := failureRows.Changed(ctx, tx, row, err); err != nil {
 		return fmt.Errorf("store a failed attempt: %w", err)
 	}
 	return nil

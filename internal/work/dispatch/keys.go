@@ -120,7 +120,16 @@ func (w *Workers) pauseKey(ctx context.Context, keyID string, t tally) error {
 		if err := tx.KeyPause(ctx, *paused); err != nil {
 			return err
 		}
-		return tx.WorkersOfKeySuspend(ctx, query.WorkersOfKeySuspendParams{Until: until, KeyID: keyID, Since: tx.Now - standingLife.Microseconds()})
+		suspended, err := tx.WorkersOfKeySuspend(ctx, query.WorkersOfKeySuspendParams{Until: until, KeyID: keyID, Since: tx.Now - standingLife.Microseconds()})
+		if err != nil {
+			return err
+		}
+		for _, row := range suspended {
+			if err := workerRows.Renew(ctx, tx, row); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("pause a node key: %w", err)

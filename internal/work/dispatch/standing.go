@@ -108,8 +108,8 @@ func changeStanding(ctx context.Context, tx *db.Tx, workerID string, change func
 	if after == before {
 		return after, nil
 	}
-	_, err = tx.WorkerSuspend(ctx, query.WorkerSuspendParams{Faults: after.faults, Suspensions: after.suspensions, SuspendedUntil: after.until, WorkerID: workerID})
-	if err != nil {
+	row, err = tx.WorkerSuspend(ctx, query.WorkerSuspendParams{Faults: after.faults, Suspensions: after.suspensions, SuspendedUntil: after.until, WorkerID: workerID})
+	if _, err := workerRows.Changed(ctx, tx, row, err); err != nil {
 		return after, fmt.Errorf("change a worker's standing: %w", err)
 	}
 	return after, nil

@@ -48,8 +48,8 @@ func ListUndecided(ctx context.Context, tx *db.Tx) ([]Undecided, error) {
 // SetUndecided records whether an attempt is undecided. One that no longer is lets its
 // key have frames of the job again.
 func SetUndecided(ctx context.Context, tx *db.Tx, ref lease.Ref, undecided bool) error {
-	err := tx.FailedAttemptUndecided(ctx, query.FailedAttemptUndecidedParams{LeaseID: ref.ID, Attempt: ref.Attempt, Undecided: number(undecided)})
-	if err != nil {
+	row, err := tx.FailedAttemptUndecided(ctx, query.FailedAttemptUndecidedParams{LeaseID: ref.ID, Attempt: ref.Attempt, Undecided: number(undecided)})
+	if _, err := failureRows.Changed(ctx, tx, row, err); err != nil {
 		return fmt.Errorf("decide a failed attempt: %w", err)
 	}
 	if !undecided {

@@ -38,16 +38,8 @@ type Worker struct {
 func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
 	workerID = id.New(id.Node)
 	err = w.DB.Write(ctx, func(tx *db.Tx) error {
-		key, err := tx.KeyStanding(ctx, worker.KeyID)
-		if err != nil {
-			return err
-		}
-		err = tx.WorkerCreate(ctx, query.WorkerCreateParams{
-			WorkerID: workerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
-			Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, RegisteredAt: tx.Now, SeenAt: tx.Now,
-			SuspendedUntil: key.PausedUntil,
-		})
-		if err != nil {
+		worker.WorkerID = workerID
+		if err := AddWorker(ctx, tx, worker); err != nil {
 			return err
 		}
 		return restoreStanding(ctx, tx, workerID, worker.KeyID, worker.Name)
@@ -56,6 +48,24 @@ func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string,
 		return "", fmt.Errorf("register worker: %w", err)
 	}
 	return workerID, nil
+}
+
+// AddWorker stores a worker that has its id, seen now, with no standing but a pause of its
+// key.
+func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
+	key, err := tx.KeyStanding(ctx, worker.KeyID)
+	if err != nil {
+		return fmt.Errorf("read the standing of a key: %w", err)
+	}
+	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
+		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
+		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, RegisteredAt: tx.Now, SeenAt: tx.Now,
+		SuspendedUntil: key.PausedUntil,
+	})
+	if err != nil {
+		return fmt.Errorf("store worker: %w", err)
+	}
+	return workerRows.Renew(ctx, tx, row)
 }
 
 // seenInterval is how often a report updates the row: workers report every two seconds,

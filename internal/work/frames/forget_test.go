@@ -97,9 +97,7 @@ func TestForgettingGoesByPages(t *testing.T) {
 		key := w.NodeKey(t)
 		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 			for range 1001 {
-				err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
-					WorkerID: id.New(id.Node), KeyID: key, Name: "test", Renderer: "blender", Device: "GPU", RegisteredAt: tx.Now, SeenAt: tx.Now,
-				})
+				err := dispatch.AddWorker(ctx, tx, dispatch.Worker{WorkerID: id.New(id.Node), KeyID: key, Name: "test", Renderer: "blender", Device: "GPU"})
 				if err != nil {
 					return err
 				}

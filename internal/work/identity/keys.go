@@ -70,10 +70,11 @@ func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) 
 	if err := limitKeys(ctx, tx, workspaceID, tx.AccountKeyActive); err != nil {
 		return NewKey{}, err
 	}
-	err = tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams{
+	row := query.AccountKey{
 		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = accountKeys.Of(row)
+	if err := tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams(row)); err != nil {
 		return NewKey{}, fmt.Errorf("create account key: %w", err)
 	}
 	return k, nil
@@ -94,11 +95,12 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, li
 	if limit != nil {
 		spend = *limit
 	}
-	err = tx.AgentKeyCreate(ctx, query.AgentKeyCreateParams{
+	row := query.AgentKey{
 		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
 		SpendLimitCents: spend, CreatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = agentKeys.Of(row)
+	if err := tx.AgentKeyCreate(ctx, query.AgentKeyCreateParams(row)); err != nil {
 		return NewKey{}, fmt.Errorf("create agent key: %w", err)
 	}
 	return k, nil
@@ -114,10 +116,11 @@ func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) 
 	if err != nil {
 		return NewKey{}, err
 	}
-	err = tx.NodeKeyCreate(ctx, query.NodeKeyCreateParams{
+	row := query.NodeKey{
 		KeyID: k.KeyID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = nodeKeys.Of(row)
+	if err := tx.NodeKeyCreate(ctx, query.NodeKeyCreateParams(row)); err != nil {
 		return NewKey{}, fmt.Errorf("create node key: %w", err)
 	}
 	return k, nil
@@ -127,8 +130,14 @@ func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) 
 // workers that receive a new key at every start, of which no other process may use the
 // name: it would be cut off. Errors: invalid_key_name.
 func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) {
-	if _, err := tx.NodeKeyRevokeNamed(ctx, query.NodeKeyRevokeNamedParams{Now: tx.Now, Name: name}); err != nil {
+	revoked, err := tx.NodeKeyRevokeNamed(ctx, query.NodeKeyRevokeNamedParams{Now: tx.Now, Name: name})
+	if err != nil {
 		return NewKey{}, fmt.Errorf("revoke node keys named %s: %w", name, err)
+	}
+	for _, row := range revoked {
+		if err := nodeKeys.Renew(ctx, tx, row); err != nil {
+			return NewKey{}, err
+		}
 	}
 	return CreateNodeKey(ctx, tx, name)
 }
@@ -138,13 +147,16 @@ func ReplaceNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error)
 func Revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 	for _, revoke := range []func() (int64, error){
 		func() (int64, error) {
-			return tx.AccountKeyRevoke(ctx, query.AccountKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			row, err := tx.AccountKeyRevoke(ctx, query.AccountKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			return accountKeys.Changed(ctx, tx, row, err)
 		},
 		func() (int64, error) {
-			return tx.AgentKeyRevoke(ctx, query.AgentKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			row, err := tx.AgentKeyRevoke(ctx, query.AgentKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			return agentKeys.Changed(ctx, tx, row, err)
 		},
 		func() (int64, error) {
-			return tx.NodeKeyRevoke(ctx, query.NodeKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			row, err := tx.NodeKeyRevoke(ctx, query.NodeKeyRevokeParams{Now: tx.Now, KeyID: keyID})
+			return nodeKeys.Changed(ctx, tx, row, err)
 		},
 	} {
 		n, err := revoke()
@@ -225,14 +237,16 @@ func limitOf(cents int64) *int64 {
 // RevokeAccountKey ends an account key of a workspace. Error: key_not_found when the
 // workspace has no such active key.
 func RevokeAccountKey(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error {
-	n, err := tx.AccountKeyRevokeOf(ctx, query.AccountKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
+	row, err := tx.AccountKeyRevokeOf(ctx, query.AccountKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
+	n, err := accountKeys.Changed(ctx, tx, row, err)
 	return revoked(n, err, keyID)
 }
 
 // RevokeAgentKey ends an agent key of a workspace. Error: key_not_found when the
 // workspace has no such active key.
 func RevokeAgentKey(ctx context.Context, tx *db.Tx, workspaceID, keyID string) error {
-	n, err := tx.AgentKeyRevokeOf(ctx, query.AgentKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
+	row, err := tx.AgentKeyRevokeOf(ctx, query.AgentKeyRevokeOfParams{Now: tx.Now, KeyID: keyID, WorkspaceID: workspaceID})
+	n, err := agentKeys.Changed(ctx, tx, row, err)
 	return revoked(n, err, keyID)
 }
 

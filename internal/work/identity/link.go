@@ -53,11 +53,12 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 	if token, err = newSecret(""); err != nil {
 		return "", err
 	}
-	err = tx.SignInLinkCreate(ctx, query.SignInLinkCreateParams{
+	row := query.SignInLink{
 		TokenSha256: hash(token), Email: email,
 		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.SignInLinkLife.Microseconds(),
-	})
-	if err != nil {
+	}
+	row.RowSum = signInLinks.Of(row)
+	if err := tx.SignInLinkCreate(ctx, query.SignInLinkCreateParams(row)); err != nil {
 		return "", fmt.Errorf("create sign-in link: %w", err)
 	}
 	return token, nil

@@ -39,8 +39,9 @@ func SignInByIssuer(ctx context.Context, tx *db.Tx, l Login, before string) (Ope
 	if err != nil {
 		return Opened{}, err
 	}
-	err = tx.LoginCreate(ctx, query.LoginCreateParams{Issuer: l.Issuer, Subject: l.Subject, PersonID: p.PersonID, CreatedAt: tx.Now})
-	if err != nil {
+	row := query.PersonLogin{Issuer: l.Issuer, Subject: l.Subject, PersonID: p.PersonID, CreatedAt: tx.Now}
+	row.RowSum = logins.Of(row)
+	if err := tx.LoginCreate(ctx, query.LoginCreateParams(row)); err != nil {
 		return Opened{}, fmt.Errorf("create login: %w", err)
 	}
 	return open(ctx, tx, p, before)

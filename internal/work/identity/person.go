@@ -57,11 +57,14 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 		return Person{}, fmt.Errorf("look up person: %w", err)
 	}
 	p := Person{PersonID: id.New(id.Person), Email: email, WorkspaceID: id.New(id.Workspace)}
-	err = tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams{WorkspaceID: p.WorkspaceID, Name: email, CreatedAt: tx.Now})
-	if err != nil {
+	workspace := query.Workspace{WorkspaceID: p.WorkspaceID, Name: email, CreatedAt: tx.Now, ProofPage: 1}
+	workspace.RowSum = workspaces.Of(workspace)
+	if err := tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams(workspace)); err != nil {
 		return Person{}, fmt.Errorf("create workspace: %w", err)
 	}
-	made, err := tx.PersonCreate(ctx, query.PersonCreateParams{PersonID: p.PersonID, Email: email, WorkspaceID: p.WorkspaceID, CreatedAt: tx.Now})
+	person := query.Person{PersonID: p.PersonID, Email: email, WorkspaceID: p.WorkspaceID, CreatedAt: tx.Now}
+	person.RowSum = people.Of(person)
+	made, err := tx.PersonCreate(ctx, query.PersonCreateParams(person))
 	if err != nil {
 		return Person{}, fmt.Errorf("create person: %w", err)
 	}

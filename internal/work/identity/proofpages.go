@@ -17,7 +17,8 @@ func SetProofPages(ctx context.Context, tx *db.Tx, workspaceID string, show bool
 	if show {
 		value = 1
 	}
-	n, err := tx.WorkspaceProofPage(ctx, query.WorkspaceProofPageParams{WorkspaceID: workspaceID, ProofPage: value})
+	row, err := tx.WorkspaceProofPage(ctx, query.WorkspaceProofPageParams{WorkspaceID: workspaceID, ProofPage: value})
+	n, err := workspaces.Changed(ctx, tx, row, err)
 	if err != nil {
 		return fmt.Errorf("change the proof pages of %s: %w", workspaceID, err)
 	}

@@ -32,6 +32,9 @@ func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, e
 	if err != nil {
 		return Opened{}, fmt.Errorf("use sign-in link: %w", err)
 	}
+	if err := signInLinks.Renew(ctx, tx, link); err != nil {
+		return Opened{}, err
+	}
 	p, err := CreateWorkspace(ctx, tx, link.Email)
 	if err != nil {
 		return Opened{}, err
@@ -57,10 +60,9 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 		return Opened{}, err
 	}
 	o := Opened{p, token, tx.Time().Add(contract.SessionLife)}
-	err = tx.SessionCreate(ctx, query.SessionCreateParams{
-		TokenSha256: hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires),
-	})
-	if err != nil {
+	row := query.Session{TokenSha256: hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires)}
+	row.RowSum = sessions.Of(row)
+	if err := tx.SessionCreate(ctx, query.SessionCreateParams(row)); err != nil {
 		return Opened{}, fmt.Errorf("create session: %w", err)
 	}
 	return o, nil

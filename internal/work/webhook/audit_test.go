@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"svc.example/internal/ground/contract"
@@ -9,6 +10,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/webhook"
 )
 
@@ -35,7 +37,7 @@ func TestAuditFindsEachBreach(t *testing.T) {
 			return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
 		},
 		"a delivery that waits will be made": func(ctx context.Context, _ *service, tx *db.Tx) error {
-			all, err := tx.AuditWebhookSecrets(ctx, "")
+			all, err := tx.WebhookSecretAfter(ctx, "")
 			if err != nil {
 				return err
 			}
@@ -57,7 +59,7 @@ func TestAuditFindsEachBreach(t *testing.T) {
 			return tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{EndpointID: id.New(id.Endpoint), WorkspaceID: s.workspace, Lane: "x"})
 		},
 		"a sealed secret can be opened": func(ctx context.Context, _ *service, tx *db.Tx) error {
-			all, err := tx.AuditWebhookSecrets(ctx, "")
+			all, err := tx.WebhookSecretAfter(ctx, "")
 			if err != nil {
 				return err
 			}
@@ -107,4 +109,58 @@ func (s *service) job(ctx context.Context, tx *db.Tx, jobID, status string) erro
 		JobID: jobID, WorkspaceID: s.workspace, Flow: "job_api", Status: status, UploadID: uploadID, QuoteID: quoteID,
 		FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1, PriceCents: 1,
 	})
+}
+
+// TestAuditSeesAnyChangedRow damages a delivery in each of its states, with its attempts,
+// its endpoint and the secret.
+func TestAuditSeesAnyChangedRow(t *testing.T) {
+	t.Parallel()
+	// Nothing in the store tells when a delivery was asked for; the times are held within bounds.
+	times := []string{"webhook_delivery.created_at", "webhook_delivery.next_at", "webhook_delivery.ended_at"}
+	for name, reach := range map[string]func(s *service){
+		"delivered": func(s *service) { s.await(s.endJobWithTarget(s.receiver(nil).URL, ""), isNow(webhook.Delivered)) },
+		"retrying":  func(s *service) { s.await(s.endJobWithTarget(s.receiver(answering(500)).URL, ""), tried(1)) },
+		"gone": func(s *service) {
+			s.await(s.endJobWithTarget(s.receiver(answering(410)).URL, ""), isNow(webhook.Failed))
+		},
+		"sent again": func(s *service) {
+			jobID := s.endJobWithTarget(s.receiver(answering(500)).URL, "")
+			d := s.await(jobID, tried(1))
+			if _, err := s.Redeliver(s.t.Context(), s.workspace, jobID, d.DeliveryID); err != nil {
+				s.t.Fatal(err)
+			}
+			s.await(jobID, tried(2))
+		},
+		"of a disabled endpoint": func(s *service) {
+			e, _ := s.endpoint(s.receiver(answering(500)).URL, "")
+			s.await(s.endJob(), tried(1))
+			off := false
+			if _, err := s.Change(s.t.Context(), s.workspace, e.EndpointID, webhook.Change{Enabled: &off}); err != nil {
+				s.t.Fatal(err)
+			}
+			if _, _, err := s.Rotate(s.t.Context(), s.workspace, e.EndpointID, ""); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.EachURL(t, func(t *testing.T, url string) {
+				s := newService(t, url)
+				stop := s.run()
+				reach(s)
+				stop()
+				s.audit()
+				unseen := dbtest.Unseen(t, url, func(tx *db.Tx) (breaches int, err error) {
+					err = webhook.Audit(t.Context(), tx, s.keys, func(string, string, string, ...any) { breaches++ })
+					return breaches, err
+				}, "webhook_endpoint", "webhook_secret", "webhook_delivery", "webhook_attempt")
+				for _, column := range unseen {
+					if !slices.Contains(times, column) {
+						t.Errorf("the audit does not see damage of %s", column)
+					}
+				}
+			})
+		})
+	}
 }

@@ -277,7 +277,7 @@ func TestSecretsAreSealedAndShownOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *service) {
 		e, secret := s.endpoint("https://127.0.0.1:1024/", "")
 		s.write(func(ctx context.Context, tx *db.Tx) error {
-			rows, err := tx.AuditWebhookSecrets(ctx, "")
+			rows, err := tx.WebhookSecretAfter(ctx, "")
 			if err != nil || len(rows) != 1 || strings.Contains(rows[0].Sealed, strings.TrimPrefix(secret, "whsec_")) {
 				t.Errorf("%+v, %v", rows, err)
 			}

@@ -76,11 +76,11 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 			return fault.New(fault.EndpointLimitReached, "A workspace has %d webhook endpoints at most.", contract.MaxWebhookEndpoints)
 		}
 		endpointID := id.New(id.Endpoint)
-		err = tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{
-			EndpointID: endpointID, WorkspaceID: workspaceID, Url: n.URL, Description: n.Description, Lane: laneOf(workspaceID, endpointID), CreatedAt: tx.Now,
+		err = createEndpoint(ctx, tx, query.WebhookEndpoint{
+			EndpointID: endpointID, WorkspaceID: workspaceID, Url: n.URL, Description: n.Description, Lane: laneOf(workspaceID, endpointID),
 		})
 		if err != nil {
-			return fmt.Errorf("create webhook endpoint: %w", err)
+			return err
 		}
 		if err := h.keepSecret(ctx, tx, endpointID, chosen); err != nil {
 			return err
@@ -92,6 +92,16 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 		chosen = ""
 	}
 	return e, chosen, err
+}
+
+// createEndpoint stores a new endpoint: a workspace's, or a job's own target.
+func createEndpoint(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint) error {
+	row.CreatedAt = tx.Now
+	row.RowSum = endpointRows.Of(row)
+	if err := tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams(row)); err != nil {
+		return fmt.Errorf("create webhook endpoint: %w", err)
+	}
+	return nil
 }
 
 // List returns the endpoints of a workspace, newest first: at most
@@ -143,11 +153,13 @@ func (h *Hooks) Change(ctx context.Context, workspaceID, endpointID string, c Ch
 		if c.Description != nil {
 			p.Description = *c.Description
 		}
-		if err := tx.WebhookEndpointChange(ctx, p); err != nil {
+		changed, err := tx.WebhookEndpointChange(ctx, p)
+		if _, err := endpointRows.Changed(ctx, tx, changed, err); err != nil {
 			return fmt.Errorf("change webhook endpoint: %w", err)
 		}
 		if c.Enabled != nil && *c.Enabled && row.DisabledAt != 0 {
-			if err := tx.WebhookEndpointEnable(ctx, endpointID); err != nil {
+			changed, err := tx.WebhookEndpointEnable(ctx, endpointID)
+			if _, err := endpointRows.Changed(ctx, tx, changed, err); err != nil {
 				return fmt.Errorf("enable webhook endpoint: %w", err)
 			}
 		}
@@ -171,7 +183,8 @@ func (h *Hooks) Delete(ctx context.Context, workspaceID, endpointID string) erro
 		if err := end(ctx, tx, row, WasDeleted); err != nil {
 			return err
 		}
-		if err := tx.WebhookEndpointDelete(ctx, query.WebhookEndpointDeleteParams{Now: tx.Now, EndpointID: endpointID}); err != nil {
+		deleted, err := tx.WebhookEndpointDelete(ctx, query.WebhookEndpointDeleteParams{Now: tx.Now, EndpointID: endpointID})
+		if _, err := endpointRows.Changed(ctx, tx, deleted, err); err != nil {
 			return fmt.Errorf("delete webhook endpoint: %w", err)
 		}
 		return tx.WebhookSecretsDelete(ctx, endpointID)
@@ -195,8 +208,14 @@ func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given strin
 		if err := tx.WebhookSecretsForget(ctx, query.WebhookSecretsForgetParams{EndpointID: endpointID, Now: tx.Now}); err != nil {
 			return fmt.Errorf("forget webhook secrets: %w", err)
 		}
-		if err := tx.WebhookSecretEnd(ctx, query.WebhookSecretEndParams{ExpiresAt: db.Micros(ends), EndpointID: endpointID}); err != nil {
+		ended, err := tx.WebhookSecretEnd(ctx, query.WebhookSecretEndParams{ExpiresAt: db.Micros(ends), EndpointID: endpointID})
+		if err != nil {
 			return fmt.Errorf("end webhook secret: %w", err)
+		}
+		for _, row := range ended {
+			if err := secretRows.Renew(ctx, tx, row); err != nil {
+				return err
+			}
 		}
 		return h.keepSecret(ctx, tx, endpointID, chosen)
 	})

@@ -77,10 +77,11 @@ func forgetEvent(ctx context.Context, tx *db.Tx, e query.WebhookEventsOverRow) e
 		return tx.WebhookEventDelete(ctx, e.EventID) // a test event belongs to no job, so the audit does not look for it
 	}
 	target, err := tx.WebhookTargetForget(ctx, query.WebhookTargetForgetParams{Now: tx.Now, JobID: e.JobID})
-	if err == nil {
-		err = tx.WebhookSecretsDelete(ctx, target)
+	n, err := endpointRows.Changed(ctx, tx, target, err)
+	if err == nil && n == 1 {
+		err = tx.WebhookSecretsDelete(ctx, target.EndpointID)
 	}
-	if err != nil && !db.IsNotFound(err) {
+	if err != nil {
 		return err
 	}
 	return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: e.EventID})

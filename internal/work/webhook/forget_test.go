@@ -39,7 +39,7 @@ func (s *service) forget(want int64) {
 func (s *service) sealed() (n int) {
 	s.t.Helper()
 	s.write(func(ctx context.Context, tx *db.Tx) error {
-		rows, err := tx.AuditWebhookSecrets(ctx, "")
+		rows, err := tx.WebhookSecretAfter(ctx, "")
 		n = len(rows)
 		return err
 	})
@@ -111,7 +111,7 @@ func TestAuditDistinguishesLostFromForgottenEvents(t *testing.T) {
 		s.forget(1)
 		s.audit()
 		s.raw("DELETE FROM webhook_event")
-		if found := s.breaches(); len(found) != 1 || found[0].Thing != jobID || found[0].Rule != "a job that has ended has one event" {
+		if found := s.breaches(); len(found) != 1 || found[0].Subject != jobID || found[0].Rule != "a job that has ended has one event" {
 			t.Errorf("the breaches are %+v", found)
 		}
 	})

@@ -53,20 +53,21 @@ func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) er
 	if status == Pending {
 		ended = 0
 	}
-	n, err := tx.WebhookDeliveryTried(ctx, query.WebhookDeliveryTriedParams{
+	round, err := tx.WebhookDeliveryTried(ctx, query.WebhookDeliveryTriedParams{
 		Status: string(status), Reason: string(reason), NextAt: db.Micros(next), EndedAt: ended, DeliveryID: o.delivery.DeliveryID,
 	})
+	if db.IsNotFound(err) {
+		return nil // the endpoint was disabled during the call; its delivery has ended already
+	}
 	if err != nil {
 		return fmt.Errorf("write webhook delivery: %w", err)
 	}
-	if n == 0 {
-		return nil // the endpoint was disabled during the call; its delivery has ended already
-	}
-	err = tx.WebhookAttemptAdd(ctx, query.WebhookAttemptAddParams{
-		DeliveryID: o.delivery.DeliveryID, Number: o.delivery.Tries + 1, StartedAt: db.Micros(o.at), DurationUs: o.took.Microseconds(),
+	row := query.WebhookAttempt{
+		DeliveryID: o.delivery.DeliveryID, Number: o.delivery.Tries + 1, Round: round, StartedAt: db.Micros(o.at), DurationUs: o.took.Microseconds(),
 		Status: int64(o.status), Error: o.err, Answer: o.answer, NextAt: db.Micros(next),
-	})
-	if err != nil {
+	}
+	row.RowSum = attemptRows.Of(row)
+	if err := tx.WebhookAttemptAdd(ctx, query.WebhookAttemptAddParams(row)); err != nil {
 		return fmt.Errorf("write webhook attempt: %w", err)
 	}
 	if o.endpoint.JobID != "" {
@@ -120,7 +121,8 @@ func (d *laneDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) err
 			p.FailingSince = tx.Now
 		}
 	}
-	if err := tx.WebhookEndpointHealth(ctx, p); err != nil {
+	changed, err := tx.WebhookEndpointHealth(ctx, p)
+	if _, err := endpointRows.Changed(ctx, tx, changed, err); err != nil {
 		return fmt.Errorf("write webhook endpoint: %w", err)
 	}
 	switch {
@@ -150,7 +152,8 @@ func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID s
 // disable ends an endpoint and fails its waiting deliveries. The caller ends the lane's
 // lease. It returns false when the endpoint was disabled before.
 func disable(ctx context.Context, tx *db.Tx, endpointID string, why, deliveryReason Reason) (disabled bool, err error) {
-	n, err := tx.WebhookEndpointDisable(ctx, query.WebhookEndpointDisableParams{Now: tx.Now, Reason: string(why), EndpointID: endpointID})
+	row, err := tx.WebhookEndpointDisable(ctx, query.WebhookEndpointDisableParams{Now: tx.Now, Reason: string(why), EndpointID: endpointID})
+	n, err := endpointRows.Changed(ctx, tx, row, err)
 	if err != nil {
 		return false, fmt.Errorf("disable webhook endpoint: %w", err)
 	}

@@ -78,10 +78,9 @@ func sign(secrets []string, eventID string, at time.Time, body string) (string, 
 // database alone then cannot sign a request.
 func (h *Hooks) keepSecret(ctx context.Context, tx *db.Tx, endpointID, secret string) error {
 	secretID := id.New(id.Secret)
-	err := tx.WebhookSecretCreate(ctx, query.WebhookSecretCreateParams{
-		SecretID: secretID, EndpointID: endpointID, Sealed: h.Keys.Seal([]byte(secret), sealContext(secretID)), CreatedAt: tx.Now,
-	})
-	if err != nil {
+	row := query.WebhookSecret{SecretID: secretID, EndpointID: endpointID, Sealed: h.Keys.Seal([]byte(secret), sealContext(secretID)), CreatedAt: tx.Now}
+	row.RowSum = secretRows.Of(row)
+	if err := tx.WebhookSecretCreate(ctx, query.WebhookSecretCreateParams(row)); err != nil {
 		return fmt.Errorf("keep webhook secret: %w", err)
 	}
 	return nil

@@ -249,15 +249,20 @@ func isNow(s webhook.Status) func(webhook.Delivery) bool {
 func (s *service) audit() {
 	s.t.Helper()
 	for _, b := range s.breaches() {
-		s.t.Errorf("breach of %q at %s: %s", b.Rule, b.Thing, b.Detail)
+		s.t.Errorf("breach of %q at %s: %s", b.Rule, b.Subject, b.Detail)
 	}
 }
 
-func (s *service) breaches() (found []webhook.Breach) {
+// breach is one finding of an audit.
+type breach struct{ Rule, Subject, Detail string }
+
+func (s *service) breaches() (found []breach) {
 	s.t.Helper()
-	err := s.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
-		found, err = webhook.Audit(context.Background(), tx, s.keys)
-		return err
+	err := s.DB.Read(context.Background(), func(tx *db.Tx) error {
+		found = nil
+		return webhook.Audit(context.Background(), tx, s.keys, func(rule, subject, format string, args ...any) {
+			found = append(found, breach{rule, subject, fmt.Sprintf(format, args...)})
+		})
 	})
 	if err != nil {
 		s.t.Fatal(err)

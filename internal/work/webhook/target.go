@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -71,11 +70,11 @@ func (t Target) Attach(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 	// open calls: a thousand jobs with one receiver open perLane calls, not a thousand.
 	// The hash keeps the address, which may hold a secret, out of the lane's name.
 	sum := sha256.Sum256([]byte(t.url))
-	err = tx.WebhookEndpointCreate(ctx, query.WebhookEndpointCreateParams{
-		EndpointID: endpointID, WorkspaceID: workspaceID, JobID: jobID, Url: t.url, Lane: laneOf(workspaceID, hex.EncodeToString(sum[:16])), CreatedAt: tx.Now,
+	err = createEndpoint(ctx, tx, query.WebhookEndpoint{
+		EndpointID: endpointID, WorkspaceID: workspaceID, JobID: jobID, Url: t.url, Lane: laneOf(workspaceID, hex.EncodeToString(sum[:16])),
 	})
 	if err != nil {
-		return "", fmt.Errorf("arm webhook: %w", err)
+		return "", err
 	}
 	if err := t.hooks.keepSecret(ctx, tx, endpointID, t.secret); err != nil {
 		return "", err

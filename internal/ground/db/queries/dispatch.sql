@@ -1,6 +1,7 @@
--- name: WorkerCreate :exec
+-- name: WorkerCreate :one
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at, @suspended_until);
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at, @suspended_until)
+RETURNING *;
 
 -- name: WorkerGet :one
 SELECT * FROM worker WHERE worker_id = @worker_id;
@@ -151,11 +152,12 @@ SELECT count(*) FROM (
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = @subject AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others;
 
--- name: FailedAttemptCreate :exec
+-- name: FailedAttemptCreate :one
 INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, key_id, code, message, log, incapable, final, pixel_sha256, failed_at)
 VALUES (@lease_id, @attempt, @subject, @item, @holder, coalesce((SELECT w.key_id FROM worker w WHERE w.worker_id = @holder), ''),
   @code, @message, @log, @incapable, @final, @pixel_sha256, @failed_at)
-ON CONFLICT (lease_id, attempt) DO NOTHING;
+ON CONFLICT (lease_id, attempt) DO NOTHING
+RETURNING *;
 
 -- name: FailedAttemptsOfFrame :many
 -- An attempt is void, and counts for nobody, when its key is revoked by now, or was
@@ -172,8 +174,8 @@ WHERE f.subject = @job_id AND f.code = @code
   AND NOT EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0)
   AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at);
 
--- name: FailedAttemptUndecided :exec
-UPDATE failed_attempt SET undecided = @undecided WHERE lease_id = @lease_id AND attempt = @attempt;
+-- name: FailedAttemptUndecided :one
+UPDATE failed_attempt SET undecided = @undecided WHERE lease_id = @lease_id AND attempt = @attempt RETURNING *;
 
 -- name: FailedAttemptsUndecided :many
 SELECT * FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST(@max AS bigint);
@@ -204,11 +206,11 @@ ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excl
 SELECT k.key_id, k.name, s.pauses, s.paused_until, s.failed, s.attempts FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
 WHERE s.paused_until > @now AND k.revoked_at = 0 ORDER BY s.paused_until DESC, k.key_id;
 
--- name: WorkersOfKeySuspend :exec
-UPDATE worker SET suspended_until = CAST(@until AS bigint) WHERE key_id = @key_id AND seen_at >= @since AND suspended_until < CAST(@until AS bigint);
+-- name: WorkersOfKeySuspend :many
+UPDATE worker SET suspended_until = CAST(@until AS bigint) WHERE key_id = @key_id AND seen_at >= @since AND suspended_until < CAST(@until AS bigint) RETURNING *;
 
--- name: WorkerSuspend :execrows
-UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id;
+-- name: WorkerSuspend :one
+UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id RETURNING *;
 
 -- name: WorkerLock :one
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
@@ -252,3 +254,23 @@ HAVING coalesce(sum(j.waiting), 0) <> w.waiting
 UNION ALL
 SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
 WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);
+
+-- name: WorkerAfter :many
+SELECT * FROM worker WHERE worker_id > @after ORDER BY worker_id LIMIT 500;
+
+-- name: WorkerSum :exec
+UPDATE worker SET row_sum = @row_sum WHERE worker_id = @worker_id;
+
+-- name: FailedAttemptAfter :many
+SELECT * FROM failed_attempt WHERE (lease_id, attempt) > (CAST(@lease_id AS text), CAST(@attempt AS bigint)) ORDER BY lease_id, attempt LIMIT 500;
+
+-- name: FailedAttemptSum :exec
+UPDATE failed_attempt SET row_sum = @row_sum WHERE lease_id = @lease_id AND attempt = @attempt;
+
+-- name: AuditTurnOwners :many
+-- Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
+-- a job's time counts for it and for its workspace, and begins at that of a rival.
+SELECT t.* FROM turn t
+WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
+   OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
+     OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));

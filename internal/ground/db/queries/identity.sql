@@ -1,5 +1,5 @@
 -- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at) VALUES (@workspace_id, @name, @created_at);
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum) VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum);
 
 -- name: WorkspaceGet :one
 SELECT * FROM workspace WHERE workspace_id = @workspace_id;
@@ -8,16 +8,16 @@ SELECT * FROM workspace WHERE workspace_id = @workspace_id;
 SELECT count(*) FROM workspace;
 
 -- name: PersonCreate :execrows
-INSERT INTO person (person_id, email, workspace_id, created_at)
-VALUES (@person_id, @email, @workspace_id, @created_at)
+INSERT INTO person (person_id, email, workspace_id, created_at, row_sum)
+VALUES (@person_id, @email, @workspace_id, @created_at, @row_sum)
 ON CONFLICT (email) DO NOTHING;
 
 -- name: PersonByEmail :one
 SELECT * FROM person WHERE email = @email;
 
 -- name: AccountKeyCreate :exec
-INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at)
-VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at);
+INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at, @last_used_at, @revoked_at, @row_sum);
 
 -- name: AccountKeyBySecret :one
 SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = @secret_sha256;
@@ -25,12 +25,12 @@ SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE sec
 -- name: AccountKeyActive :one
 SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
 
--- name: AccountKeyRevoke :execrows
-UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+-- name: AccountKeyRevoke :one
+UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
 
 -- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at)
-VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at);
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum);
 
 -- name: AgentKeyBySecret :one
 SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = @secret_sha256;
@@ -38,16 +38,16 @@ SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM ag
 -- name: AgentKeyActive :one
 SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
 
--- name: AgentKeyRevoke :execrows
-UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+-- name: AgentKeyRevoke :one
+UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
 
 -- name: AgentKeyLimit :one
 -- Locked, so that two starts by one key are counted one after the other.
 SELECT spend_limit_cents FROM agent_key WHERE key_id = @key_id FOR UPDATE;
 
 -- name: NodeKeyCreate :exec
-INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at)
-VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @created_at);
+INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
+VALUES (@key_id, @name, @secret_sha256, @masked_prefix, @created_at, @last_used_at, @revoked_at, @row_sum);
 
 -- name: NodeKeyBySecret :one
 SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = @secret_sha256;
@@ -55,11 +55,11 @@ SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 
 -- name: NodeKeys :many
 SELECT * FROM node_key ORDER BY key_id DESC;
 
--- name: NodeKeyRevoke :execrows
-UPDATE node_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0;
+-- name: NodeKeyRevoke :one
+UPDATE node_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
 
--- name: NodeKeyRevokeNamed :execrows
-UPDATE node_key SET revoked_at = @now WHERE name = @name AND revoked_at = 0;
+-- name: NodeKeyRevokeNamed :many
+UPDATE node_key SET revoked_at = @now WHERE name = @name AND revoked_at = 0 RETURNING *;
 
 -- name: AccountKeyTouch :exec
 UPDATE account_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at < CAST(@before AS bigint);
@@ -81,17 +81,18 @@ SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DES
 -- name: AgentKeysOf :many
 SELECT * FROM agent_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
 
--- name: AccountKeyRevokeOf :execrows
-UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0;
+-- name: AccountKeyRevokeOf :one
+UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0 RETURNING *;
 
--- name: AgentKeyRevokeOf :execrows
-UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0;
+-- name: AgentKeyRevokeOf :one
+UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0 RETURNING *;
 
--- name: WorkspaceProofPage :execrows
-UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id;
+-- name: WorkspaceProofPage :one
+UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: SignInLinkCreate :exec
-INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at) VALUES (@token_sha256, @email, @created_at, @expires_at);
+INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at, used_at, row_sum)
+VALUES (@token_sha256, @email, @created_at, @expires_at, @used_at, @row_sum);
 
 -- name: SignInLinkUse :one
 UPDATE sign_in_link SET used_at = @now
@@ -108,7 +109,8 @@ DELETE FROM sign_in_link WHERE token_sha256 = @token_sha256;
 DELETE FROM sign_in_link WHERE expires_at <= CAST(@now AS bigint);
 
 -- name: SessionCreate :exec
-INSERT INTO session (token_sha256, person_id, created_at, expires_at) VALUES (@token_sha256, @person_id, @created_at, @expires_at);
+INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum)
+VALUES (@token_sha256, @person_id, @created_at, @expires_at, @row_sum);
 
 -- name: SessionGet :one
 SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
@@ -125,7 +127,7 @@ SELECT p.person_id, p.email, p.workspace_id FROM person_login l JOIN person p ON
 WHERE l.issuer = @issuer AND l.subject = @subject;
 
 -- name: LoginCreate :exec
-INSERT INTO person_login (issuer, subject, person_id, created_at) VALUES (@issuer, @subject, @person_id, @created_at)
+INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum) VALUES (@issuer, @subject, @person_id, @created_at, @row_sum)
 ON CONFLICT (issuer, subject) DO NOTHING;
 
 -- name: CredentialsAlive :many
@@ -138,3 +140,51 @@ SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND 
 UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(@now AS bigint);
+
+-- name: WorkspaceAfter :many
+SELECT * FROM workspace WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
+
+-- name: WorkspaceSum :exec
+UPDATE workspace SET row_sum = @row_sum WHERE workspace_id = @workspace_id;
+
+-- name: PersonAfter :many
+SELECT * FROM person WHERE person_id > @after ORDER BY person_id LIMIT 500;
+
+-- name: PersonSum :exec
+UPDATE person SET row_sum = @row_sum WHERE person_id = @person_id;
+
+-- name: LoginAfter :many
+SELECT * FROM person_login WHERE (issuer, subject) > (CAST(@issuer AS text), CAST(@subject AS text)) ORDER BY issuer, subject LIMIT 500;
+
+-- name: LoginSum :exec
+UPDATE person_login SET row_sum = @row_sum WHERE issuer = @issuer AND subject = @subject;
+
+-- name: AccountKeyAfter :many
+SELECT * FROM account_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
+
+-- name: AccountKeySum :exec
+UPDATE account_key SET row_sum = @row_sum WHERE key_id = @key_id;
+
+-- name: AgentKeyAfter :many
+SELECT * FROM agent_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
+
+-- name: AgentKeySum :exec
+UPDATE agent_key SET row_sum = @row_sum WHERE key_id = @key_id;
+
+-- name: NodeKeyAfter :many
+SELECT * FROM node_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
+
+-- name: NodeKeySum :exec
+UPDATE node_key SET row_sum = @row_sum WHERE key_id = @key_id;
+
+-- name: SessionAfter :many
+SELECT * FROM session WHERE token_sha256 > @after ORDER BY token_sha256 LIMIT 500;
+
+-- name: SessionSum :exec
+UPDATE session SET row_sum = @row_sum WHERE token_sha256 = @token_sha256;
+
+-- name: SignInLinkAfter :many
+SELECT * FROM sign_in_link WHERE token_sha256 > @after ORDER BY token_sha256 LIMIT 500;
+
+-- name: SignInLinkSum :exec
+UPDATE sign_in_link SET row_sum = @row_sum WHERE token_sha256 = @token_sha256;

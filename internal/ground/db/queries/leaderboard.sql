@@ -1,5 +1,5 @@
 -- name: NodeSigningKeyBind :exec
-INSERT INTO node_signing_key (key_id, public_pem, bound_at) VALUES (@key_id, @public_pem, @bound_at)
+INSERT INTO node_signing_key (key_id, public_pem, bound_at, row_sum) VALUES (@key_id, @public_pem, @bound_at, @row_sum)
 ON CONFLICT (key_id) DO NOTHING;
 
 -- name: NodeSigningKeyGet :one
@@ -12,8 +12,8 @@ SELECT * FROM benchmark_receipt WHERE payload_sha256 = @payload_sha256;
 SELECT * FROM benchmark_receipt WHERE result_id = @result_id;
 
 -- name: BenchmarkReceiptAdd :exec
-INSERT INTO benchmark_receipt (result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at)
-VALUES (@result_id, @payload_sha256, @node_key_id, @worker_id, @worker_envelope, @status, @reason, @detail, @receipt_id, @envelope, @created_at);
+INSERT INTO benchmark_receipt (result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at, row_sum)
+VALUES (@result_id, @payload_sha256, @node_key_id, @worker_id, @worker_envelope, @status, @reason, @detail, @receipt_id, @envelope, @created_at, @row_sum);
 
 -- name: BenchmarkRejectedForget :execrows
 DELETE FROM benchmark_receipt WHERE result_id IN (
@@ -131,20 +131,47 @@ ORDER BY facet_id DESC LIMIT @most;
 SELECT r.* FROM benchmark_posting p JOIN benchmark_result r ON r.number = p.number
 WHERE p.facet_id = @facet_id ORDER BY p.number DESC LIMIT @most;
 
--- name: BenchmarkReceiptsAfter :many
-SELECT * FROM benchmark_receipt WHERE result_id > @after ORDER BY result_id LIMIT 500;
+-- name: AuditBenchmarkUnshown :many
+SELECT r.result_id FROM benchmark_receipt r
+WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHERE s.result_id = r.result_id);
+
+-- name: AuditBenchmarkResults :many
+-- A page of results, each with its receipt; '' and 0 where there is none.
+SELECT sqlc.embed(s), CAST(coalesce(r.envelope, '') AS text) AS envelope, CAST(coalesce(r.worker_envelope, '') AS text) AS worker_envelope,
+  CAST(coalesce(r.created_at, 0) AS bigint) AS received_at
+FROM benchmark_result s LEFT JOIN benchmark_receipt r ON r.result_id = s.result_id AND r.receipt_id = s.receipt_id
+WHERE s.number > @after ORDER BY s.number LIMIT 500;
 
 -- name: AuditBenchmarkGroups :many
--- Groups whose sums are not those of their results.
-SELECT g.group_id, g.gpu_slug, g.results, count(r.number) AS counted
-FROM benchmark_group g
-LEFT JOIN (
-  SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic FROM benchmark_result b WHERE b.group_id > 0
-  UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic FROM benchmark_result s WHERE s.group_id > 0
+-- A page of groups, each with the sums of its results and the numbers of the first, of the
+-- last and of the last one whose memory is known; 0 for none.
+SELECT sqlc.embed(g), CAST(coalesce(r.counted, 0) AS bigint) AS counted, CAST(coalesce(r.synthetic, 0) AS bigint) AS synthetic_sum,
+  CAST(coalesce(r.score_sum, 0) AS bigint) AS scores, CAST(coalesce(r.score_top, 0) AS bigint) AS best_score,
+  CAST(coalesce(r.time_sum, 0) AS bigint) AS times, CAST(coalesce(r.time_best, 0) AS bigint) AS best_time,
+  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.last_number, 0) AS bigint) AS last_number,
+  CAST(coalesce(r.vram_number, 0) AS bigint) AS vram_number
+FROM benchmark_group g LEFT JOIN (
+  SELECT v.group_id, count(*) AS counted, sum(v.synthetic) AS synthetic, sum(v.score) AS score_sum, max(v.score) AS score_top,
+    sum(v.time_ms) AS time_sum, min(v.time_ms) AS time_best, min(v.number) AS first_number, max(v.number) AS last_number,
+    max(CASE WHEN v.vram_gb > 0 THEN v.number ELSE 0 END) AS vram_number
+  FROM (
+    SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic, b.vram_gb FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > @after
+    UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic, s.vram_gb FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > @after
+  ) AS v
+  GROUP BY v.group_id
 ) AS r ON r.group_id = g.group_id
-GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic, g.score_top, g.time_best
-HAVING coalesce(max(r.score), 0) <> g.score_top OR coalesce(min(r.time_ms), 0) <> g.time_best OR count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
-  OR coalesce(sum(r.synthetic), 0) <> g.synthetic;
+WHERE g.group_id > @after ORDER BY g.group_id LIMIT 500;
+
+-- name: AuditBenchmarkFacets :many
+-- A page of facets, each with the number of the first result that has it; 0 for none.
+SELECT sqlc.embed(f), CAST(coalesce((SELECT min(p.number) FROM benchmark_posting p WHERE p.facet_id = f.facet_id), 0) AS bigint) AS first_number
+FROM benchmark_facet f WHERE f.facet_id > @after ORDER BY f.facet_id LIMIT 500;
+
+-- name: AuditBenchmarkPostings :many
+SELECT number FROM benchmark_posting WHERE facet_id = @facet_id AND number > @behind AND number <= @last ORDER BY number;
+
+-- name: BenchmarkResultNumbered :one
+SELECT * FROM benchmark_result WHERE number = @number;
 
 -- name: AuditBenchmarkTallies :many
 -- Buckets whose count is not that of the results: those that results give and
@@ -166,5 +193,21 @@ WHERE kept.results IS NULL OR kept.results <> counted.results;
 
 -- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
+  (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected;
+
+-- name: AuditBenchmarkCounter :many
+SELECT * FROM benchmark_counter;
+
+-- name: NodeSigningKeyAfter :many
+SELECT * FROM node_signing_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
+
+-- name: NodeSigningKeySum :exec
+UPDATE node_signing_key SET row_sum = @row_sum WHERE key_id = @key_id;
+
+-- name: BenchmarkReceiptAfter :many
+SELECT * FROM benchmark_receipt WHERE result_id > @after ORDER BY result_id LIMIT 500;
+
+-- name: BenchmarkReceiptSum :exec
+UPDATE benchmark_receipt SET row_sum = @row_sum WHERE result_id = @result_id;

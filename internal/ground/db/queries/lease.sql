@@ -29,7 +29,8 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST(@holder AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
@@ -46,7 +47,8 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST(@holder AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
@@ -60,14 +62,15 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST(@holder AS text)
 WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= @now
 RETURNING *;
 
 -- name: LeaseReopen :exec
 -- Finished work is to be done again; its attempts go on being counted.
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt)
-VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt);
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, guard)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, CAST(CAST(@attempt AS bigint) AS text) || ' 0 ');
 
 -- name: LeaseBeat :execrows
 UPDATE lease SET lapses_at = @lapses_at, progress = @progress
@@ -80,18 +83,20 @@ WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt =
 -- name: LeaseFail :one
 UPDATE lease
 SET state = 'waiting', failures = failures + 1, holder = '', lapses_at = 0, progress = 0,
-    due_at = @due_at, last_code = @code, last_error = @error
+    due_at = @due_at, last_code = @code, last_error = @error, guard = CAST(attempt AS text) || ' ' || CAST(failures + 1 AS text) || ' ' || ''
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt
 RETURNING *;
 
 -- name: LeaseRelease :execrows
 UPDATE lease
-SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0,
+  guard = CAST(attempt AS text) || ' ' || CAST(failures AS text) || ' ' || ''
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
 -- name: LeaseReschedule :execrows
 UPDATE lease
-SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = @due_at
+SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = @due_at,
+  guard = CAST(attempt AS text) || ' 0 '
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
 -- name: LeaseAdvance :execrows
@@ -138,10 +143,11 @@ DELETE FROM lease WHERE lease_id = @lease_id;
 
 -- name: DeadLetterAdd :exec
 -- A piece that was added anew and has died again is one dead letter.
-INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at)
-VALUES (@lease_id, @queue, @subject, @item, @attempt, @failures, @last_code, @last_error, @died_at)
+INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum)
+VALUES (@lease_id, @queue, @subject, @item, @attempt, @failures, @last_code, @last_error, @died_at, @row_sum)
 ON CONFLICT (lease_id) DO UPDATE SET
-  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at;
+  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at,
+  row_sum = excluded.row_sum;
 
 -- name: DeadLetters :many
 SELECT * FROM dead_letter WHERE queue = @queue OR CAST(@queue AS text) = '' ORDER BY died_at DESC, lease_id LIMIT CAST(@max AS bigint);
@@ -154,9 +160,18 @@ DELETE FROM dead_letter WHERE lease_id = @lease_id RETURNING *;
 
 -- name: LeaseRequeue :exec
 -- Nothing when the same work was added anew meanwhile.
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error)
-VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @last_code, @last_error)
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error, guard)
+VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @last_code, @last_error, CAST(CAST(@attempt AS bigint) AS text) || ' 0 ')
 ON CONFLICT DO NOTHING;
 
 -- name: DeadLetterDelete :execrows
 DELETE FROM dead_letter WHERE queue = @queue AND died_at <= @before;
+
+-- name: DeadLetterAfter :many
+SELECT * FROM dead_letter WHERE lease_id > @after ORDER BY lease_id LIMIT 500;
+
+-- name: DeadLetterSum :exec
+UPDATE dead_letter SET row_sum = @row_sum WHERE lease_id = @lease_id;
+
+-- name: LeaseAfter :many
+SELECT * FROM lease WHERE lease_id > @after ORDER BY lease_id LIMIT 500;

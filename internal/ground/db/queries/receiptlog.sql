@@ -5,7 +5,7 @@ SELECT size, peaks FROM receipt_log WHERE log_id = 1 FOR UPDATE;
 SELECT origin, size, peaks FROM receipt_log WHERE log_id = 1;
 
 -- name: LogName :exec
-UPDATE receipt_log SET origin = @origin WHERE log_id = 1 AND size = 0;
+UPDATE receipt_log SET origin = @origin, row_sum = @row_sum WHERE log_id = 1 AND size = 0;
 
 -- name: LogAdvance :exec
 UPDATE receipt_log SET size = @size, peaks = @peaks WHERE log_id = 1;
@@ -25,3 +25,12 @@ WHERE tile_level = @tile_level AND number >= @first AND number < @behind ORDER B
 
 -- name: LogCounts :one
 SELECT (SELECT count(*) FROM receipt_log_leaf) AS leaves, (SELECT count(*) FROM receipt_log_node) AS nodes;
+
+-- name: LogAfter :many
+SELECT * FROM receipt_log WHERE log_id > @after ORDER BY log_id LIMIT 500;
+
+-- name: LogSum :exec
+UPDATE receipt_log SET row_sum = @row_sum WHERE log_id = @log_id;
+
+-- name: LogLeavesFrom :many
+SELECT * FROM receipt_log_leaf WHERE log_index >= @first ORDER BY log_index LIMIT 500;

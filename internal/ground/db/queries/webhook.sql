@@ -1,6 +1,6 @@
 -- name: WebhookEndpointCreate :exec
-INSERT INTO webhook_endpoint (endpoint_id, workspace_id, job_id, url, description, lane, created_at)
-VALUES (@endpoint_id, @workspace_id, @job_id, @url, @description, @lane, @created_at);
+INSERT INTO webhook_endpoint (endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum)
+VALUES (@endpoint_id, @workspace_id, @job_id, @url, @description, @lane, @failing_since, @last_failed_at, @disabled_at, @disabled_reason, @created_at, @deleted_at, @row_sum);
 
 -- name: WebhookEndpointLock :one
 SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id FOR UPDATE;
@@ -20,30 +20,31 @@ UNION ALL
 SELECT * FROM webhook_endpoint j WHERE j.job_id = @job_id AND j.job_id <> ''
 ORDER BY lane, endpoint_id;
 
--- name: WebhookEndpointChange :exec
-UPDATE webhook_endpoint SET url = @url, description = @description WHERE endpoint_id = @endpoint_id;
+-- name: WebhookEndpointChange :one
+UPDATE webhook_endpoint SET url = @url, description = @description WHERE endpoint_id = @endpoint_id RETURNING *;
 
--- name: WebhookEndpointDisable :execrows
-UPDATE webhook_endpoint SET disabled_at = @now, disabled_reason = @reason WHERE endpoint_id = @endpoint_id AND disabled_at = 0;
+-- name: WebhookEndpointDisable :one
+UPDATE webhook_endpoint SET disabled_at = @now, disabled_reason = @reason WHERE endpoint_id = @endpoint_id AND disabled_at = 0 RETURNING *;
 
--- name: WebhookEndpointEnable :exec
-UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since = 0, last_failed_at = 0 WHERE endpoint_id = @endpoint_id;
+-- name: WebhookEndpointEnable :one
+UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since = 0, last_failed_at = 0 WHERE endpoint_id = @endpoint_id RETURNING *;
 
--- name: WebhookEndpointDelete :exec
-UPDATE webhook_endpoint SET deleted_at = @now WHERE endpoint_id = @endpoint_id AND deleted_at = 0;
+-- name: WebhookEndpointDelete :one
+UPDATE webhook_endpoint SET deleted_at = @now WHERE endpoint_id = @endpoint_id AND deleted_at = 0 RETURNING *;
 
--- name: WebhookEndpointHealth :exec
-UPDATE webhook_endpoint SET failing_since = @failing_since, last_failed_at = @last_failed_at WHERE endpoint_id = @endpoint_id;
+-- name: WebhookEndpointHealth :one
+UPDATE webhook_endpoint SET failing_since = @failing_since, last_failed_at = @last_failed_at WHERE endpoint_id = @endpoint_id RETURNING *;
 
 -- name: WebhookSecretCreate :exec
-INSERT INTO webhook_secret (secret_id, endpoint_id, sealed, created_at) VALUES (@secret_id, @endpoint_id, @sealed, @created_at);
+INSERT INTO webhook_secret (secret_id, endpoint_id, sealed, created_at, expires_at, row_sum)
+VALUES (@secret_id, @endpoint_id, @sealed, @created_at, @expires_at, @row_sum);
 
 -- name: WebhookSecretsOf :many
 -- Those that sign now, the newest first.
 SELECT * FROM webhook_secret WHERE endpoint_id = @endpoint_id AND (expires_at = 0 OR expires_at > @now) ORDER BY secret_id DESC;
 
--- name: WebhookSecretEnd :exec
-UPDATE webhook_secret SET expires_at = @expires_at WHERE endpoint_id = @endpoint_id AND expires_at = 0;
+-- name: WebhookSecretEnd :many
+UPDATE webhook_secret SET expires_at = @expires_at WHERE endpoint_id = @endpoint_id AND expires_at = 0 RETURNING *;
 
 -- name: WebhookSecretsForget :exec
 -- Those that sign nothing any more.
@@ -110,13 +111,13 @@ ORDER BY d.next_at, d.delivery_id LIMIT CAST(@max AS bigint);
 SELECT d.next_at FROM webhook_delivery d WHERE d.lane = @lane AND d.status = 'pending' ORDER BY d.next_at, d.delivery_id LIMIT 1;
 
 -- name: WebhookAttemptAdd :exec
-INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at)
-VALUES (@delivery_id, @number, @started_at, @duration_us, @status, @error, @answer, @next_at);
+INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at, row_sum, round)
+VALUES (@delivery_id, @number, @started_at, @duration_us, @status, @error, @answer, @next_at, @row_sum, @round);
 
--- name: WebhookDeliveryTried :execrows
+-- name: WebhookDeliveryTried :one
 -- A try is behind it; status says whether more follow.
 UPDATE webhook_delivery SET status = @status, reason = @reason, round = round + 1, tries = tries + 1, next_at = @next_at, ended_at = @ended_at
-WHERE delivery_id = @delivery_id AND status = 'pending';
+WHERE delivery_id = @delivery_id AND status = 'pending' RETURNING round;
 
 -- name: WebhookDeliveryFail :exec
 -- It ends without a try.
@@ -186,7 +187,7 @@ DELETE FROM webhook_event WHERE event_id = @event_id;
 
 -- name: WebhookTargetForget :one
 -- That a job had a target stays, for the job's own page.
-UPDATE webhook_endpoint SET url = '', deleted_at = @now WHERE job_id = @job_id AND job_id <> '' RETURNING endpoint_id;
+UPDATE webhook_endpoint SET url = '', deleted_at = @now WHERE job_id = @job_id AND job_id <> '' RETURNING *;
 
 -- name: WebhookEndpointsForget :execrows
 -- Endpoints that were deleted long ago, once their log is gone.
@@ -227,19 +228,57 @@ SELECT d.delivery_id, d.lane FROM webhook_delivery d
 WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane)
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'webhook:' || d.lane || ':0');
 
--- name: AuditWebhookTries :many
--- Deliveries whose log does not say what became of them.
-SELECT d.delivery_id, d.status, d.tries, count(a.number) AS attempts,
-  CAST(coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) AS bigint) AS taken
-FROM webhook_delivery d LEFT JOIN webhook_attempt a ON a.delivery_id = d.delivery_id
-GROUP BY d.delivery_id, d.status, d.tries
-HAVING count(a.number) <> d.tries
-    OR (d.status = 'delivered' AND coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) = 0);
+-- name: AuditWebhookDeliveries :many
+-- A page of deliveries, each with its event, its endpoint and its last attempt.
+SELECT sqlc.embed(d), e.workspace_id AS event_workspace_id, e.job_id AS event_job_id, e.created_at AS event_created_at,
+  n.workspace_id AS endpoint_workspace_id, n.job_id AS endpoint_job_id, n.lane AS endpoint_lane,
+  (SELECT count(*) FROM webhook_attempt a WHERE a.delivery_id = d.delivery_id) AS attempts,
+  CAST(coalesce(l.started_at, 0) AS bigint) AS last_started_at, CAST(coalesce(l.status, 0) AS bigint) AS last_status,
+  CAST(coalesce(l.next_at, 0) AS bigint) AS last_next_at, CAST(coalesce(l.round, 0) AS bigint) AS last_round
+FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id
+JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+LEFT JOIN webhook_attempt l ON l.delivery_id = d.delivery_id AND l.number = d.tries
+WHERE d.delivery_id > @after ORDER BY d.delivery_id LIMIT 500;
+
+-- name: AuditWebhookOrphans :many
+-- Rows that name what is not there: a foreign key keeps it from happening, unless a hand
+-- in the database turned it off.
+SELECT CAST('delivery' AS text) AS kind, d.delivery_id AS id FROM webhook_delivery d
+WHERE NOT EXISTS (SELECT 1 FROM webhook_event e WHERE e.event_id = d.event_id)
+   OR NOT EXISTS (SELECT 1 FROM webhook_endpoint n WHERE n.endpoint_id = d.endpoint_id)
+UNION ALL
+SELECT CAST('attempt' AS text), a.delivery_id FROM webhook_attempt a
+WHERE NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.delivery_id = a.delivery_id)
+UNION ALL
+SELECT CAST('secret' AS text), s.secret_id FROM webhook_secret s
+WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoint n WHERE n.endpoint_id = s.endpoint_id);
+
+-- name: AuditWebhookOwners :many
+-- Targets of jobs that are not their job's workspace's.
+SELECT n.endpoint_id, n.workspace_id, j.workspace_id AS job_workspace_id
+FROM webhook_endpoint n JOIN job j ON j.job_id = n.job_id
+WHERE j.workspace_id <> n.workspace_id;
 
 -- name: AuditWebhookBare :many
 -- Endpoints that have nothing to sign with.
 SELECT n.endpoint_id FROM webhook_endpoint n
 WHERE n.deleted_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_secret s WHERE s.endpoint_id = n.endpoint_id AND s.expires_at = 0);
 
--- name: AuditWebhookSecrets :many
+-- name: WebhookEndpointAfter :many
+SELECT * FROM webhook_endpoint WHERE endpoint_id > @after ORDER BY endpoint_id LIMIT 500;
+
+-- name: WebhookEndpointSum :exec
+UPDATE webhook_endpoint SET row_sum = @row_sum WHERE endpoint_id = @endpoint_id;
+
+-- name: WebhookSecretAfter :many
 SELECT * FROM webhook_secret WHERE secret_id > @after ORDER BY secret_id LIMIT 500;
+
+-- name: WebhookSecretSum :exec
+UPDATE webhook_secret SET row_sum = @row_sum WHERE secret_id = @secret_id;
+
+-- name: WebhookAttemptAfter :many
+SELECT * FROM webhook_attempt WHERE (delivery_id, number) > (CAST(@delivery_id AS text), CAST(@number AS bigint)) ORDER BY delivery_id, number LIMIT 500;
+
+-- name: WebhookAttemptSum :exec
+UPDATE webhook_attempt SET row_sum = @row_sum WHERE delivery_id = @delivery_id AND number = @number;

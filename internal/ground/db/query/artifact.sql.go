@@ -10,7 +10,7 @@ import (
 )
 
 const failedAttemptsOfJob = `-- name: FailedAttemptsOfJob :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, key_id, final, undecided FROM failed_attempt WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt WHERE subject = $1 ORDER BY failed_at, item, attempt LIMIT CAST($2 AS bigint)
 `
 
 type FailedAttemptsOfJobParams struct {
@@ -39,6 +39,7 @@ func (q *Queries) FailedAttemptsOfJob(ctx context.Context, arg FailedAttemptsOfJ
 			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
+			&i.RowSum,
 			&i.KeyID,
 			&i.Final,
 			&i.Undecided,

@@ -27,6 +27,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accountKeyActiveStmt, err = db.PrepareContext(ctx, accountKeyActive); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyActive: %w", err)
 	}
+	if q.accountKeyAfterStmt, err = db.PrepareContext(ctx, accountKeyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query AccountKeyAfter: %w", err)
+	}
 	if q.accountKeyBySecretStmt, err = db.PrepareContext(ctx, accountKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyBySecret: %w", err)
 	}
@@ -39,6 +42,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accountKeyRevokeOfStmt, err = db.PrepareContext(ctx, accountKeyRevokeOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyRevokeOf: %w", err)
 	}
+	if q.accountKeySumStmt, err = db.PrepareContext(ctx, accountKeySum); err != nil {
+		return nil, fmt.Errorf("error preparing query AccountKeySum: %w", err)
+	}
 	if q.accountKeyTouchStmt, err = db.PrepareContext(ctx, accountKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyTouch: %w", err)
 	}
@@ -47,6 +53,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.agentKeyActiveStmt, err = db.PrepareContext(ctx, agentKeyActive); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyActive: %w", err)
+	}
+	if q.agentKeyAfterStmt, err = db.PrepareContext(ctx, agentKeyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeyAfter: %w", err)
 	}
 	if q.agentKeyBySecretStmt, err = db.PrepareContext(ctx, agentKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyBySecret: %w", err)
@@ -63,6 +72,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.agentKeyRevokeOfStmt, err = db.PrepareContext(ctx, agentKeyRevokeOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyRevokeOf: %w", err)
 	}
+	if q.agentKeySumStmt, err = db.PrepareContext(ctx, agentKeySum); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeySum: %w", err)
+	}
 	if q.agentKeyTouchStmt, err = db.PrepareContext(ctx, agentKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyTouch: %w", err)
 	}
@@ -75,14 +87,29 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
 	}
+	if q.auditBenchmarkCounterStmt, err = db.PrepareContext(ctx, auditBenchmarkCounter); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkCounter: %w", err)
+	}
 	if q.auditBenchmarkCountsStmt, err = db.PrepareContext(ctx, auditBenchmarkCounts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkCounts: %w", err)
+	}
+	if q.auditBenchmarkFacetsStmt, err = db.PrepareContext(ctx, auditBenchmarkFacets); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkFacets: %w", err)
 	}
 	if q.auditBenchmarkGroupsStmt, err = db.PrepareContext(ctx, auditBenchmarkGroups); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkGroups: %w", err)
 	}
+	if q.auditBenchmarkPostingsStmt, err = db.PrepareContext(ctx, auditBenchmarkPostings); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkPostings: %w", err)
+	}
+	if q.auditBenchmarkResultsStmt, err = db.PrepareContext(ctx, auditBenchmarkResults); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkResults: %w", err)
+	}
 	if q.auditBenchmarkTalliesStmt, err = db.PrepareContext(ctx, auditBenchmarkTallies); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkTallies: %w", err)
+	}
+	if q.auditBenchmarkUnshownStmt, err = db.PrepareContext(ctx, auditBenchmarkUnshown); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkUnshown: %w", err)
 	}
 	if q.auditFramesStmt, err = db.PrepareContext(ctx, auditFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditFrames: %w", err)
@@ -96,6 +123,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditLiveFilesStmt, err = db.PrepareContext(ctx, auditLiveFiles); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditLiveFiles: %w", err)
 	}
+	if q.auditNamelessStmt, err = db.PrepareContext(ctx, auditNameless); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditNameless: %w", err)
+	}
 	if q.auditPackagingStmt, err = db.PrepareContext(ctx, auditPackaging); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditPackaging: %w", err)
 	}
@@ -104,6 +134,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditReceiptsStmt, err = db.PrepareContext(ctx, auditReceipts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditReceipts: %w", err)
+	}
+	if q.auditTurnOwnersStmt, err = db.PrepareContext(ctx, auditTurnOwners); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditTurnOwners: %w", err)
 	}
 	if q.auditTurnsStmt, err = db.PrepareContext(ctx, auditTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditTurns: %w", err)
@@ -117,6 +150,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookBareStmt, err = db.PrepareContext(ctx, auditWebhookBare); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookBare: %w", err)
 	}
+	if q.auditWebhookDeliveriesStmt, err = db.PrepareContext(ctx, auditWebhookDeliveries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookDeliveries: %w", err)
+	}
 	if q.auditWebhookEventsStmt, err = db.PrepareContext(ctx, auditWebhookEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookEvents: %w", err)
 	}
@@ -126,14 +162,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookMissingStmt, err = db.PrepareContext(ctx, auditWebhookMissing); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookMissing: %w", err)
 	}
-	if q.auditWebhookSecretsStmt, err = db.PrepareContext(ctx, auditWebhookSecrets); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditWebhookSecrets: %w", err)
+	if q.auditWebhookOrphansStmt, err = db.PrepareContext(ctx, auditWebhookOrphans); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookOrphans: %w", err)
+	}
+	if q.auditWebhookOwnersStmt, err = db.PrepareContext(ctx, auditWebhookOwners); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookOwners: %w", err)
 	}
 	if q.auditWebhookStuckStmt, err = db.PrepareContext(ctx, auditWebhookStuck); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookStuck: %w", err)
-	}
-	if q.auditWebhookTriesStmt, err = db.PrepareContext(ctx, auditWebhookTries); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditWebhookTries: %w", err)
 	}
 	if q.awaitedCreateStmt, err = db.PrepareContext(ctx, awaitedCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedCreate: %w", err)
@@ -210,14 +246,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkReceiptAddStmt, err = db.PrepareContext(ctx, benchmarkReceiptAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkReceiptAdd: %w", err)
 	}
+	if q.benchmarkReceiptAfterStmt, err = db.PrepareContext(ctx, benchmarkReceiptAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptAfter: %w", err)
+	}
 	if q.benchmarkReceiptGetStmt, err = db.PrepareContext(ctx, benchmarkReceiptGet); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkReceiptGet: %w", err)
 	}
 	if q.benchmarkReceiptOfStmt, err = db.PrepareContext(ctx, benchmarkReceiptOf); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkReceiptOf: %w", err)
 	}
-	if q.benchmarkReceiptsAfterStmt, err = db.PrepareContext(ctx, benchmarkReceiptsAfter); err != nil {
-		return nil, fmt.Errorf("error preparing query BenchmarkReceiptsAfter: %w", err)
+	if q.benchmarkReceiptSumStmt, err = db.PrepareContext(ctx, benchmarkReceiptSum); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkReceiptSum: %w", err)
 	}
 	if q.benchmarkRejectedForgetStmt, err = db.PrepareContext(ctx, benchmarkRejectedForget); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkRejectedForget: %w", err)
@@ -227,6 +266,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.benchmarkResultGetStmt, err = db.PrepareContext(ctx, benchmarkResultGet); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkResultGet: %w", err)
+	}
+	if q.benchmarkResultNumberedStmt, err = db.PrepareContext(ctx, benchmarkResultNumbered); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkResultNumbered: %w", err)
 	}
 	if q.benchmarkResultOfReceiptStmt, err = db.PrepareContext(ctx, benchmarkResultOfReceipt); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkResultOfReceipt: %w", err)
@@ -264,6 +306,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLetterAddStmt, err = db.PrepareContext(ctx, deadLetterAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterAdd: %w", err)
 	}
+	if q.deadLetterAfterStmt, err = db.PrepareContext(ctx, deadLetterAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterAfter: %w", err)
+	}
 	if q.deadLetterCountStmt, err = db.PrepareContext(ctx, deadLetterCount); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterCount: %w", err)
 	}
@@ -273,11 +318,20 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLetterRemoveStmt, err = db.PrepareContext(ctx, deadLetterRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterRemove: %w", err)
 	}
+	if q.deadLetterSumStmt, err = db.PrepareContext(ctx, deadLetterSum); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterSum: %w", err)
+	}
 	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
 	}
+	if q.failedAttemptAfterStmt, err = db.PrepareContext(ctx, failedAttemptAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptAfter: %w", err)
+	}
 	if q.failedAttemptCreateStmt, err = db.PrepareContext(ctx, failedAttemptCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptCreate: %w", err)
+	}
+	if q.failedAttemptSumStmt, err = db.PrepareContext(ctx, failedAttemptSum); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptSum: %w", err)
 	}
 	if q.failedAttemptUndecidedStmt, err = db.PrepareContext(ctx, failedAttemptUndecided); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptUndecided: %w", err)
@@ -345,6 +399,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
 	}
+	if q.idempotencyAfterStmt, err = db.PrepareContext(ctx, idempotencyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyAfter: %w", err)
+	}
 	if q.idempotencyFinishStmt, err = db.PrepareContext(ctx, idempotencyFinish); err != nil {
 		return nil, fmt.Errorf("error preparing query IdempotencyFinish: %w", err)
 	}
@@ -362,6 +419,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.idempotencyKeepStmt, err = db.PrepareContext(ctx, idempotencyKeep); err != nil {
 		return nil, fmt.Errorf("error preparing query IdempotencyKeep: %w", err)
+	}
+	if q.idempotencySumStmt, err = db.PrepareContext(ctx, idempotencySum); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencySum: %w", err)
 	}
 	if q.jobArtifactKeysStmt, err = db.PrepareContext(ctx, jobArtifactKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query JobArtifactKeys: %w", err)
@@ -450,6 +510,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.leaseAdvanceStmt, err = db.PrepareContext(ctx, leaseAdvance); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdvance: %w", err)
 	}
+	if q.leaseAfterStmt, err = db.PrepareContext(ctx, leaseAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseAfter: %w", err)
+	}
 	if q.leaseAheadStmt, err = db.PrepareContext(ctx, leaseAhead); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAhead: %w", err)
 	}
@@ -531,6 +594,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.logAdvanceStmt, err = db.PrepareContext(ctx, logAdvance); err != nil {
 		return nil, fmt.Errorf("error preparing query LogAdvance: %w", err)
 	}
+	if q.logAfterStmt, err = db.PrepareContext(ctx, logAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query LogAfter: %w", err)
+	}
 	if q.logCountsStmt, err = db.PrepareContext(ctx, logCounts); err != nil {
 		return nil, fmt.Errorf("error preparing query LogCounts: %w", err)
 	}
@@ -542,6 +608,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.logLeavesStmt, err = db.PrepareContext(ctx, logLeaves); err != nil {
 		return nil, fmt.Errorf("error preparing query LogLeaves: %w", err)
+	}
+	if q.logLeavesFromStmt, err = db.PrepareContext(ctx, logLeavesFrom); err != nil {
+		return nil, fmt.Errorf("error preparing query LogLeavesFrom: %w", err)
 	}
 	if q.logLockStmt, err = db.PrepareContext(ctx, logLock); err != nil {
 		return nil, fmt.Errorf("error preparing query LogLock: %w", err)
@@ -555,11 +624,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.logNodesStmt, err = db.PrepareContext(ctx, logNodes); err != nil {
 		return nil, fmt.Errorf("error preparing query LogNodes: %w", err)
 	}
+	if q.logSumStmt, err = db.PrepareContext(ctx, logSum); err != nil {
+		return nil, fmt.Errorf("error preparing query LogSum: %w", err)
+	}
+	if q.loginAfterStmt, err = db.PrepareContext(ctx, loginAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query LoginAfter: %w", err)
+	}
 	if q.loginCreateStmt, err = db.PrepareContext(ctx, loginCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query LoginCreate: %w", err)
 	}
 	if q.loginPersonStmt, err = db.PrepareContext(ctx, loginPerson); err != nil {
 		return nil, fmt.Errorf("error preparing query LoginPerson: %w", err)
+	}
+	if q.loginSumStmt, err = db.PrepareContext(ctx, loginSum); err != nil {
+		return nil, fmt.Errorf("error preparing query LoginSum: %w", err)
+	}
+	if q.nodeKeyAfterStmt, err = db.PrepareContext(ctx, nodeKeyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeKeyAfter: %w", err)
 	}
 	if q.nodeKeyBySecretStmt, err = db.PrepareContext(ctx, nodeKeyBySecret); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyBySecret: %w", err)
@@ -573,11 +654,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nodeKeyRevokeNamedStmt, err = db.PrepareContext(ctx, nodeKeyRevokeNamed); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyRevokeNamed: %w", err)
 	}
+	if q.nodeKeySumStmt, err = db.PrepareContext(ctx, nodeKeySum); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeKeySum: %w", err)
+	}
 	if q.nodeKeyTouchStmt, err = db.PrepareContext(ctx, nodeKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyTouch: %w", err)
 	}
 	if q.nodeKeysStmt, err = db.PrepareContext(ctx, nodeKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeys: %w", err)
+	}
+	if q.nodeSigningKeyAfterStmt, err = db.PrepareContext(ctx, nodeSigningKeyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeyAfter: %w", err)
 	}
 	if q.nodeSigningKeyBindStmt, err = db.PrepareContext(ctx, nodeSigningKeyBind); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeyBind: %w", err)
@@ -585,17 +672,26 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nodeSigningKeyGetStmt, err = db.PrepareContext(ctx, nodeSigningKeyGet); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeyGet: %w", err)
 	}
+	if q.nodeSigningKeySumStmt, err = db.PrepareContext(ctx, nodeSigningKeySum); err != nil {
+		return nil, fmt.Errorf("error preparing query NodeSigningKeySum: %w", err)
+	}
 	if q.otherKeySeenStmt, err = db.PrepareContext(ctx, otherKeySeen); err != nil {
 		return nil, fmt.Errorf("error preparing query OtherKeySeen: %w", err)
 	}
 	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
 	}
+	if q.personAfterStmt, err = db.PrepareContext(ctx, personAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query PersonAfter: %w", err)
+	}
 	if q.personByEmailStmt, err = db.PrepareContext(ctx, personByEmail); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByEmail: %w", err)
 	}
 	if q.personCreateStmt, err = db.PrepareContext(ctx, personCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonCreate: %w", err)
+	}
+	if q.personSumStmt, err = db.PrepareContext(ctx, personSum); err != nil {
+		return nil, fmt.Errorf("error preparing query PersonSum: %w", err)
 	}
 	if q.projectCreateStmt, err = db.PrepareContext(ctx, projectCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query ProjectCreate: %w", err)
@@ -648,6 +744,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.receiptGetStmt, err = db.PrepareContext(ctx, receiptGet); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptGet: %w", err)
 	}
+	if q.sessionAfterStmt, err = db.PrepareContext(ctx, sessionAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionAfter: %w", err)
+	}
 	if q.sessionCreateStmt, err = db.PrepareContext(ctx, sessionCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionCreate: %w", err)
 	}
@@ -657,14 +756,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sessionGetStmt, err = db.PrepareContext(ctx, sessionGet); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionGet: %w", err)
 	}
+	if q.sessionSumStmt, err = db.PrepareContext(ctx, sessionSum); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionSum: %w", err)
+	}
 	if q.sessionsEndStmt, err = db.PrepareContext(ctx, sessionsEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionsEnd: %w", err)
+	}
+	if q.signInLinkAfterStmt, err = db.PrepareContext(ctx, signInLinkAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinkAfter: %w", err)
 	}
 	if q.signInLinkCreateStmt, err = db.PrepareContext(ctx, signInLinkCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkCreate: %w", err)
 	}
 	if q.signInLinkDeleteStmt, err = db.PrepareContext(ctx, signInLinkDelete); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkDelete: %w", err)
+	}
+	if q.signInLinkSumStmt, err = db.PrepareContext(ctx, signInLinkSum); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinkSum: %w", err)
 	}
 	if q.signInLinkUseStmt, err = db.PrepareContext(ctx, signInLinkUse); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkUse: %w", err)
@@ -678,8 +786,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.signingKeyAddStmt, err = db.PrepareContext(ctx, signingKeyAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeyAdd: %w", err)
 	}
+	if q.signingKeyAfterStmt, err = db.PrepareContext(ctx, signingKeyAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeyAfter: %w", err)
+	}
 	if q.signingKeyEndStmt, err = db.PrepareContext(ctx, signingKeyEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeyEnd: %w", err)
+	}
+	if q.signingKeySumStmt, err = db.PrepareContext(ctx, signingKeySum); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeySum: %w", err)
 	}
 	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
@@ -711,6 +825,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsOfStmt, err = db.PrepareContext(ctx, turnsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsOf: %w", err)
 	}
+	if q.unsummedStmt, err = db.PrepareContext(ctx, unsummed); err != nil {
+		return nil, fmt.Errorf("error preparing query Unsummed: %w", err)
+	}
+	if q.unsummedDoneStmt, err = db.PrepareContext(ctx, unsummedDone); err != nil {
+		return nil, fmt.Errorf("error preparing query UnsummedDone: %w", err)
+	}
 	if q.uploadByIDStmt, err = db.PrepareContext(ctx, uploadByID); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadByID: %w", err)
 	}
@@ -737,6 +857,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookAttemptAddStmt, err = db.PrepareContext(ctx, webhookAttemptAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptAdd: %w", err)
+	}
+	if q.webhookAttemptAfterStmt, err = db.PrepareContext(ctx, webhookAttemptAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptAfter: %w", err)
+	}
+	if q.webhookAttemptSumStmt, err = db.PrepareContext(ctx, webhookAttemptSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptSum: %w", err)
 	}
 	if q.webhookAttemptsForgetStmt, err = db.PrepareContext(ctx, webhookAttemptsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptsForget: %w", err)
@@ -774,6 +900,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookDueStmt, err = db.PrepareContext(ctx, webhookDue); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDue: %w", err)
 	}
+	if q.webhookEndpointAfterStmt, err = db.PrepareContext(ctx, webhookEndpointAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointAfter: %w", err)
+	}
 	if q.webhookEndpointChangeStmt, err = db.PrepareContext(ctx, webhookEndpointChange); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointChange: %w", err)
 	}
@@ -797,6 +926,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookEndpointLockStmt, err = db.PrepareContext(ctx, webhookEndpointLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointLock: %w", err)
+	}
+	if q.webhookEndpointSumStmt, err = db.PrepareContext(ctx, webhookEndpointSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointSum: %w", err)
 	}
 	if q.webhookEndpointsForgetStmt, err = db.PrepareContext(ctx, webhookEndpointsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointsForget: %w", err)
@@ -834,11 +966,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookRedeliverFailedStmt, err = db.PrepareContext(ctx, webhookRedeliverFailed); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookRedeliverFailed: %w", err)
 	}
+	if q.webhookSecretAfterStmt, err = db.PrepareContext(ctx, webhookSecretAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretAfter: %w", err)
+	}
 	if q.webhookSecretCreateStmt, err = db.PrepareContext(ctx, webhookSecretCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretCreate: %w", err)
 	}
 	if q.webhookSecretEndStmt, err = db.PrepareContext(ctx, webhookSecretEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretEnd: %w", err)
+	}
+	if q.webhookSecretSumStmt, err = db.PrepareContext(ctx, webhookSecretSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretSum: %w", err)
 	}
 	if q.webhookSecretsDeleteStmt, err = db.PrepareContext(ctx, webhookSecretsDelete); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretsDelete: %w", err)
@@ -857,6 +995,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
+	}
+	if q.workerAfterStmt, err = db.PrepareContext(ctx, workerAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerAfter: %w", err)
 	}
 	if q.workerCreateStmt, err = db.PrepareContext(ctx, workerCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerCreate: %w", err)
@@ -879,6 +1020,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerSeenStmt, err = db.PrepareContext(ctx, workerSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSeen: %w", err)
 	}
+	if q.workerSumStmt, err = db.PrepareContext(ctx, workerSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerSum: %w", err)
+	}
 	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
 	}
@@ -896,6 +1040,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workersSeenStmt, err = db.PrepareContext(ctx, workersSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersSeen: %w", err)
+	}
+	if q.workspaceAfterStmt, err = db.PrepareContext(ctx, workspaceAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceAfter: %w", err)
 	}
 	if q.workspaceCountStmt, err = db.PrepareContext(ctx, workspaceCount); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceCount: %w", err)
@@ -915,6 +1062,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workspaceProofPageStmt, err = db.PrepareContext(ctx, workspaceProofPage); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceProofPage: %w", err)
 	}
+	if q.workspaceSumStmt, err = db.PrepareContext(ctx, workspaceSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceSum: %w", err)
+	}
 	return &q, nil
 }
 
@@ -923,6 +1073,11 @@ func (q *Queries) Close() error {
 	if q.accountKeyActiveStmt != nil {
 		if cerr := q.accountKeyActiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing accountKeyActiveStmt: %w", cerr)
+		}
+	}
+	if q.accountKeyAfterStmt != nil {
+		if cerr := q.accountKeyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accountKeyAfterStmt: %w", cerr)
 		}
 	}
 	if q.accountKeyBySecretStmt != nil {
@@ -945,6 +1100,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing accountKeyRevokeOfStmt: %w", cerr)
 		}
 	}
+	if q.accountKeySumStmt != nil {
+		if cerr := q.accountKeySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accountKeySumStmt: %w", cerr)
+		}
+	}
 	if q.accountKeyTouchStmt != nil {
 		if cerr := q.accountKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing accountKeyTouchStmt: %w", cerr)
@@ -958,6 +1118,11 @@ func (q *Queries) Close() error {
 	if q.agentKeyActiveStmt != nil {
 		if cerr := q.agentKeyActiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeyActiveStmt: %w", cerr)
+		}
+	}
+	if q.agentKeyAfterStmt != nil {
+		if cerr := q.agentKeyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeyAfterStmt: %w", cerr)
 		}
 	}
 	if q.agentKeyBySecretStmt != nil {
@@ -985,6 +1150,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing agentKeyRevokeOfStmt: %w", cerr)
 		}
 	}
+	if q.agentKeySumStmt != nil {
+		if cerr := q.agentKeySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeySumStmt: %w", cerr)
+		}
+	}
 	if q.agentKeyTouchStmt != nil {
 		if cerr := q.agentKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeyTouchStmt: %w", cerr)
@@ -1005,9 +1175,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBalancesStmt: %w", cerr)
 		}
 	}
+	if q.auditBenchmarkCounterStmt != nil {
+		if cerr := q.auditBenchmarkCounterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkCounterStmt: %w", cerr)
+		}
+	}
 	if q.auditBenchmarkCountsStmt != nil {
 		if cerr := q.auditBenchmarkCountsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditBenchmarkCountsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkFacetsStmt != nil {
+		if cerr := q.auditBenchmarkFacetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkFacetsStmt: %w", cerr)
 		}
 	}
 	if q.auditBenchmarkGroupsStmt != nil {
@@ -1015,9 +1195,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBenchmarkGroupsStmt: %w", cerr)
 		}
 	}
+	if q.auditBenchmarkPostingsStmt != nil {
+		if cerr := q.auditBenchmarkPostingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkPostingsStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkResultsStmt != nil {
+		if cerr := q.auditBenchmarkResultsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkResultsStmt: %w", cerr)
+		}
+	}
 	if q.auditBenchmarkTalliesStmt != nil {
 		if cerr := q.auditBenchmarkTalliesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditBenchmarkTalliesStmt: %w", cerr)
+		}
+	}
+	if q.auditBenchmarkUnshownStmt != nil {
+		if cerr := q.auditBenchmarkUnshownStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkUnshownStmt: %w", cerr)
 		}
 	}
 	if q.auditFramesStmt != nil {
@@ -1040,6 +1235,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditLiveFilesStmt: %w", cerr)
 		}
 	}
+	if q.auditNamelessStmt != nil {
+		if cerr := q.auditNamelessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditNamelessStmt: %w", cerr)
+		}
+	}
 	if q.auditPackagingStmt != nil {
 		if cerr := q.auditPackagingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditPackagingStmt: %w", cerr)
@@ -1053,6 +1253,11 @@ func (q *Queries) Close() error {
 	if q.auditReceiptsStmt != nil {
 		if cerr := q.auditReceiptsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditReceiptsStmt: %w", cerr)
+		}
+	}
+	if q.auditTurnOwnersStmt != nil {
+		if cerr := q.auditTurnOwnersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditTurnOwnersStmt: %w", cerr)
 		}
 	}
 	if q.auditTurnsStmt != nil {
@@ -1075,6 +1280,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditWebhookBareStmt: %w", cerr)
 		}
 	}
+	if q.auditWebhookDeliveriesStmt != nil {
+		if cerr := q.auditWebhookDeliveriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookDeliveriesStmt: %w", cerr)
+		}
+	}
 	if q.auditWebhookEventsStmt != nil {
 		if cerr := q.auditWebhookEventsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookEventsStmt: %w", cerr)
@@ -1090,19 +1300,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditWebhookMissingStmt: %w", cerr)
 		}
 	}
-	if q.auditWebhookSecretsStmt != nil {
-		if cerr := q.auditWebhookSecretsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditWebhookSecretsStmt: %w", cerr)
+	if q.auditWebhookOrphansStmt != nil {
+		if cerr := q.auditWebhookOrphansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookOrphansStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookOwnersStmt != nil {
+		if cerr := q.auditWebhookOwnersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookOwnersStmt: %w", cerr)
 		}
 	}
 	if q.auditWebhookStuckStmt != nil {
 		if cerr := q.auditWebhookStuckStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookStuckStmt: %w", cerr)
-		}
-	}
-	if q.auditWebhookTriesStmt != nil {
-		if cerr := q.auditWebhookTriesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditWebhookTriesStmt: %w", cerr)
 		}
 	}
 	if q.awaitedCreateStmt != nil {
@@ -1230,6 +1440,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkReceiptAddStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkReceiptAfterStmt != nil {
+		if cerr := q.benchmarkReceiptAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptAfterStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkReceiptGetStmt != nil {
 		if cerr := q.benchmarkReceiptGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkReceiptGetStmt: %w", cerr)
@@ -1240,9 +1455,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkReceiptOfStmt: %w", cerr)
 		}
 	}
-	if q.benchmarkReceiptsAfterStmt != nil {
-		if cerr := q.benchmarkReceiptsAfterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing benchmarkReceiptsAfterStmt: %w", cerr)
+	if q.benchmarkReceiptSumStmt != nil {
+		if cerr := q.benchmarkReceiptSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkReceiptSumStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkRejectedForgetStmt != nil {
@@ -1258,6 +1473,11 @@ func (q *Queries) Close() error {
 	if q.benchmarkResultGetStmt != nil {
 		if cerr := q.benchmarkResultGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkResultGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkResultNumberedStmt != nil {
+		if cerr := q.benchmarkResultNumberedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkResultNumberedStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkResultOfReceiptStmt != nil {
@@ -1320,6 +1540,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLetterAddStmt: %w", cerr)
 		}
 	}
+	if q.deadLetterAfterStmt != nil {
+		if cerr := q.deadLetterAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterAfterStmt: %w", cerr)
+		}
+	}
 	if q.deadLetterCountStmt != nil {
 		if cerr := q.deadLetterCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deadLetterCountStmt: %w", cerr)
@@ -1335,14 +1560,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLetterRemoveStmt: %w", cerr)
 		}
 	}
+	if q.deadLetterSumStmt != nil {
+		if cerr := q.deadLetterSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterSumStmt: %w", cerr)
+		}
+	}
 	if q.deadLettersStmt != nil {
 		if cerr := q.deadLettersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
 		}
 	}
+	if q.failedAttemptAfterStmt != nil {
+		if cerr := q.failedAttemptAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptAfterStmt: %w", cerr)
+		}
+	}
 	if q.failedAttemptCreateStmt != nil {
 		if cerr := q.failedAttemptCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptCreateStmt: %w", cerr)
+		}
+	}
+	if q.failedAttemptSumStmt != nil {
+		if cerr := q.failedAttemptSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptSumStmt: %w", cerr)
 		}
 	}
 	if q.failedAttemptUndecidedStmt != nil {
@@ -1455,6 +1695,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
 		}
 	}
+	if q.idempotencyAfterStmt != nil {
+		if cerr := q.idempotencyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyAfterStmt: %w", cerr)
+		}
+	}
 	if q.idempotencyFinishStmt != nil {
 		if cerr := q.idempotencyFinishStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing idempotencyFinishStmt: %w", cerr)
@@ -1483,6 +1728,11 @@ func (q *Queries) Close() error {
 	if q.idempotencyKeepStmt != nil {
 		if cerr := q.idempotencyKeepStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing idempotencyKeepStmt: %w", cerr)
+		}
+	}
+	if q.idempotencySumStmt != nil {
+		if cerr := q.idempotencySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencySumStmt: %w", cerr)
 		}
 	}
 	if q.jobArtifactKeysStmt != nil {
@@ -1630,6 +1880,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing leaseAdvanceStmt: %w", cerr)
 		}
 	}
+	if q.leaseAfterStmt != nil {
+		if cerr := q.leaseAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseAfterStmt: %w", cerr)
+		}
+	}
 	if q.leaseAheadStmt != nil {
 		if cerr := q.leaseAheadStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseAheadStmt: %w", cerr)
@@ -1765,6 +2020,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing logAdvanceStmt: %w", cerr)
 		}
 	}
+	if q.logAfterStmt != nil {
+		if cerr := q.logAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logAfterStmt: %w", cerr)
+		}
+	}
 	if q.logCountsStmt != nil {
 		if cerr := q.logCountsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing logCountsStmt: %w", cerr)
@@ -1783,6 +2043,11 @@ func (q *Queries) Close() error {
 	if q.logLeavesStmt != nil {
 		if cerr := q.logLeavesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing logLeavesStmt: %w", cerr)
+		}
+	}
+	if q.logLeavesFromStmt != nil {
+		if cerr := q.logLeavesFromStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logLeavesFromStmt: %w", cerr)
 		}
 	}
 	if q.logLockStmt != nil {
@@ -1805,6 +2070,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing logNodesStmt: %w", cerr)
 		}
 	}
+	if q.logSumStmt != nil {
+		if cerr := q.logSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing logSumStmt: %w", cerr)
+		}
+	}
+	if q.loginAfterStmt != nil {
+		if cerr := q.loginAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing loginAfterStmt: %w", cerr)
+		}
+	}
 	if q.loginCreateStmt != nil {
 		if cerr := q.loginCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing loginCreateStmt: %w", cerr)
@@ -1813,6 +2088,16 @@ func (q *Queries) Close() error {
 	if q.loginPersonStmt != nil {
 		if cerr := q.loginPersonStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing loginPersonStmt: %w", cerr)
+		}
+	}
+	if q.loginSumStmt != nil {
+		if cerr := q.loginSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing loginSumStmt: %w", cerr)
+		}
+	}
+	if q.nodeKeyAfterStmt != nil {
+		if cerr := q.nodeKeyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeKeyAfterStmt: %w", cerr)
 		}
 	}
 	if q.nodeKeyBySecretStmt != nil {
@@ -1835,6 +2120,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nodeKeyRevokeNamedStmt: %w", cerr)
 		}
 	}
+	if q.nodeKeySumStmt != nil {
+		if cerr := q.nodeKeySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeKeySumStmt: %w", cerr)
+		}
+	}
 	if q.nodeKeyTouchStmt != nil {
 		if cerr := q.nodeKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeyTouchStmt: %w", cerr)
@@ -1843,6 +2133,11 @@ func (q *Queries) Close() error {
 	if q.nodeKeysStmt != nil {
 		if cerr := q.nodeKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeysStmt: %w", cerr)
+		}
+	}
+	if q.nodeSigningKeyAfterStmt != nil {
+		if cerr := q.nodeSigningKeyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeyAfterStmt: %w", cerr)
 		}
 	}
 	if q.nodeSigningKeyBindStmt != nil {
@@ -1855,6 +2150,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nodeSigningKeyGetStmt: %w", cerr)
 		}
 	}
+	if q.nodeSigningKeySumStmt != nil {
+		if cerr := q.nodeSigningKeySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nodeSigningKeySumStmt: %w", cerr)
+		}
+	}
 	if q.otherKeySeenStmt != nil {
 		if cerr := q.otherKeySeenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing otherKeySeenStmt: %w", cerr)
@@ -1865,6 +2165,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
 		}
 	}
+	if q.personAfterStmt != nil {
+		if cerr := q.personAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing personAfterStmt: %w", cerr)
+		}
+	}
 	if q.personByEmailStmt != nil {
 		if cerr := q.personByEmailStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personByEmailStmt: %w", cerr)
@@ -1873,6 +2178,11 @@ func (q *Queries) Close() error {
 	if q.personCreateStmt != nil {
 		if cerr := q.personCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personCreateStmt: %w", cerr)
+		}
+	}
+	if q.personSumStmt != nil {
+		if cerr := q.personSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing personSumStmt: %w", cerr)
 		}
 	}
 	if q.projectCreateStmt != nil {
@@ -1960,6 +2270,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing receiptGetStmt: %w", cerr)
 		}
 	}
+	if q.sessionAfterStmt != nil {
+		if cerr := q.sessionAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionAfterStmt: %w", cerr)
+		}
+	}
 	if q.sessionCreateStmt != nil {
 		if cerr := q.sessionCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionCreateStmt: %w", cerr)
@@ -1975,9 +2290,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sessionGetStmt: %w", cerr)
 		}
 	}
+	if q.sessionSumStmt != nil {
+		if cerr := q.sessionSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionSumStmt: %w", cerr)
+		}
+	}
 	if q.sessionsEndStmt != nil {
 		if cerr := q.sessionsEndStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionsEndStmt: %w", cerr)
+		}
+	}
+	if q.signInLinkAfterStmt != nil {
+		if cerr := q.signInLinkAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinkAfterStmt: %w", cerr)
 		}
 	}
 	if q.signInLinkCreateStmt != nil {
@@ -1988,6 +2313,11 @@ func (q *Queries) Close() error {
 	if q.signInLinkDeleteStmt != nil {
 		if cerr := q.signInLinkDeleteStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinkDeleteStmt: %w", cerr)
+		}
+	}
+	if q.signInLinkSumStmt != nil {
+		if cerr := q.signInLinkSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinkSumStmt: %w", cerr)
 		}
 	}
 	if q.signInLinkUseStmt != nil {
@@ -2010,9 +2340,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signingKeyAddStmt: %w", cerr)
 		}
 	}
+	if q.signingKeyAfterStmt != nil {
+		if cerr := q.signingKeyAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeyAfterStmt: %w", cerr)
+		}
+	}
 	if q.signingKeyEndStmt != nil {
 		if cerr := q.signingKeyEndStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signingKeyEndStmt: %w", cerr)
+		}
+	}
+	if q.signingKeySumStmt != nil {
+		if cerr := q.signingKeySumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeySumStmt: %w", cerr)
 		}
 	}
 	if q.signingKeysStmt != nil {
@@ -2065,6 +2405,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsOfStmt: %w", cerr)
 		}
 	}
+	if q.unsummedStmt != nil {
+		if cerr := q.unsummedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unsummedStmt: %w", cerr)
+		}
+	}
+	if q.unsummedDoneStmt != nil {
+		if cerr := q.unsummedDoneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unsummedDoneStmt: %w", cerr)
+		}
+	}
 	if q.uploadByIDStmt != nil {
 		if cerr := q.uploadByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadByIDStmt: %w", cerr)
@@ -2108,6 +2458,16 @@ func (q *Queries) Close() error {
 	if q.webhookAttemptAddStmt != nil {
 		if cerr := q.webhookAttemptAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookAttemptAddStmt: %w", cerr)
+		}
+	}
+	if q.webhookAttemptAfterStmt != nil {
+		if cerr := q.webhookAttemptAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptAfterStmt: %w", cerr)
+		}
+	}
+	if q.webhookAttemptSumStmt != nil {
+		if cerr := q.webhookAttemptSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptSumStmt: %w", cerr)
 		}
 	}
 	if q.webhookAttemptsForgetStmt != nil {
@@ -2170,6 +2530,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookDueStmt: %w", cerr)
 		}
 	}
+	if q.webhookEndpointAfterStmt != nil {
+		if cerr := q.webhookEndpointAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointAfterStmt: %w", cerr)
+		}
+	}
 	if q.webhookEndpointChangeStmt != nil {
 		if cerr := q.webhookEndpointChangeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEndpointChangeStmt: %w", cerr)
@@ -2208,6 +2573,11 @@ func (q *Queries) Close() error {
 	if q.webhookEndpointLockStmt != nil {
 		if cerr := q.webhookEndpointLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEndpointLockStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointSumStmt != nil {
+		if cerr := q.webhookEndpointSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointSumStmt: %w", cerr)
 		}
 	}
 	if q.webhookEndpointsForgetStmt != nil {
@@ -2270,6 +2640,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookRedeliverFailedStmt: %w", cerr)
 		}
 	}
+	if q.webhookSecretAfterStmt != nil {
+		if cerr := q.webhookSecretAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretAfterStmt: %w", cerr)
+		}
+	}
 	if q.webhookSecretCreateStmt != nil {
 		if cerr := q.webhookSecretCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookSecretCreateStmt: %w", cerr)
@@ -2278,6 +2653,11 @@ func (q *Queries) Close() error {
 	if q.webhookSecretEndStmt != nil {
 		if cerr := q.webhookSecretEndStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookSecretEndStmt: %w", cerr)
+		}
+	}
+	if q.webhookSecretSumStmt != nil {
+		if cerr := q.webhookSecretSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretSumStmt: %w", cerr)
 		}
 	}
 	if q.webhookSecretsDeleteStmt != nil {
@@ -2308,6 +2688,11 @@ func (q *Queries) Close() error {
 	if q.webhookTargetsStmt != nil {
 		if cerr := q.webhookTargetsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookTargetsStmt: %w", cerr)
+		}
+	}
+	if q.workerAfterStmt != nil {
+		if cerr := q.workerAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerAfterStmt: %w", cerr)
 		}
 	}
 	if q.workerCreateStmt != nil {
@@ -2345,6 +2730,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSeenStmt: %w", cerr)
 		}
 	}
+	if q.workerSumStmt != nil {
+		if cerr := q.workerSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerSumStmt: %w", cerr)
+		}
+	}
 	if q.workerSuspendStmt != nil {
 		if cerr := q.workerSuspendStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
@@ -2375,6 +2765,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workersSeenStmt: %w", cerr)
 		}
 	}
+	if q.workspaceAfterStmt != nil {
+		if cerr := q.workspaceAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceAfterStmt: %w", cerr)
+		}
+	}
 	if q.workspaceCountStmt != nil {
 		if cerr := q.workspaceCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceCountStmt: %w", cerr)
@@ -2403,6 +2798,11 @@ func (q *Queries) Close() error {
 	if q.workspaceProofPageStmt != nil {
 		if cerr := q.workspaceProofPageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceProofPageStmt: %w", cerr)
+		}
+	}
+	if q.workspaceSumStmt != nil {
+		if cerr := q.workspaceSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceSumStmt: %w", cerr)
 		}
 	}
 	return err
@@ -2445,42 +2845,54 @@ type Queries struct {
 	db                              DBTX
 	tx                              *sql.Tx
 	accountKeyActiveStmt            *sql.Stmt
+	accountKeyAfterStmt             *sql.Stmt
 	accountKeyBySecretStmt          *sql.Stmt
 	accountKeyCreateStmt            *sql.Stmt
 	accountKeyRevokeStmt            *sql.Stmt
 	accountKeyRevokeOfStmt          *sql.Stmt
+	accountKeySumStmt               *sql.Stmt
 	accountKeyTouchStmt             *sql.Stmt
 	accountKeysOfStmt               *sql.Stmt
 	agentKeyActiveStmt              *sql.Stmt
+	agentKeyAfterStmt               *sql.Stmt
 	agentKeyBySecretStmt            *sql.Stmt
 	agentKeyCreateStmt              *sql.Stmt
 	agentKeyLimitStmt               *sql.Stmt
 	agentKeyRevokeStmt              *sql.Stmt
 	agentKeyRevokeOfStmt            *sql.Stmt
+	agentKeySumStmt                 *sql.Stmt
 	agentKeyTouchStmt               *sql.Stmt
 	agentKeysOfStmt                 *sql.Stmt
 	auditAwaitingStmt               *sql.Stmt
 	auditBalancesStmt               *sql.Stmt
+	auditBenchmarkCounterStmt       *sql.Stmt
 	auditBenchmarkCountsStmt        *sql.Stmt
+	auditBenchmarkFacetsStmt        *sql.Stmt
 	auditBenchmarkGroupsStmt        *sql.Stmt
+	auditBenchmarkPostingsStmt      *sql.Stmt
+	auditBenchmarkResultsStmt       *sql.Stmt
 	auditBenchmarkTalliesStmt       *sql.Stmt
+	auditBenchmarkUnshownStmt       *sql.Stmt
 	auditFramesStmt                 *sql.Stmt
 	auditJobMoneyStmt               *sql.Stmt
 	auditLeasesStmt                 *sql.Stmt
 	auditLiveFilesStmt              *sql.Stmt
+	auditNamelessStmt               *sql.Stmt
 	auditPackagingStmt              *sql.Stmt
 	auditProjectlessStmt            *sql.Stmt
 	auditReceiptsStmt               *sql.Stmt
+	auditTurnOwnersStmt             *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
 	auditUnbalancedStmt             *sql.Stmt
 	auditUnusedContentStmt          *sql.Stmt
 	auditWebhookBareStmt            *sql.Stmt
+	auditWebhookDeliveriesStmt      *sql.Stmt
 	auditWebhookEventsStmt          *sql.Stmt
 	auditWebhookForgottenStmt       *sql.Stmt
 	auditWebhookMissingStmt         *sql.Stmt
-	auditWebhookSecretsStmt         *sql.Stmt
+	auditWebhookOrphansStmt         *sql.Stmt
+	auditWebhookOwnersStmt          *sql.Stmt
 	auditWebhookStuckStmt           *sql.Stmt
-	auditWebhookTriesStmt           *sql.Stmt
 	awaitedCreateStmt               *sql.Stmt
 	awaitedFetchingStmt             *sql.Stmt
 	awaitedForgetStmt               *sql.Stmt
@@ -2506,12 +2918,14 @@ type Queries struct {
 	benchmarkPostingAddStmt         *sql.Stmt
 	benchmarkPostingsStmt           *sql.Stmt
 	benchmarkReceiptAddStmt         *sql.Stmt
+	benchmarkReceiptAfterStmt       *sql.Stmt
 	benchmarkReceiptGetStmt         *sql.Stmt
 	benchmarkReceiptOfStmt          *sql.Stmt
-	benchmarkReceiptsAfterStmt      *sql.Stmt
+	benchmarkReceiptSumStmt         *sql.Stmt
 	benchmarkRejectedForgetStmt     *sql.Stmt
 	benchmarkResultAddStmt          *sql.Stmt
 	benchmarkResultGetStmt          *sql.Stmt
+	benchmarkResultNumberedStmt     *sql.Stmt
 	benchmarkResultOfReceiptStmt    *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
@@ -2524,11 +2938,15 @@ type Queries struct {
 	contentUnstartedStmt            *sql.Stmt
 	credentialsAliveStmt            *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
+	deadLetterAfterStmt             *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
 	deadLetterDeleteStmt            *sql.Stmt
 	deadLetterRemoveStmt            *sql.Stmt
+	deadLetterSumStmt               *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
+	failedAttemptAfterStmt          *sql.Stmt
 	failedAttemptCreateStmt         *sql.Stmt
+	failedAttemptSumStmt            *sql.Stmt
 	failedAttemptUndecidedStmt      *sql.Stmt
 	failedAttemptsAlikeStmt         *sql.Stmt
 	failedAttemptsForgetStmt        *sql.Stmt
@@ -2551,12 +2969,14 @@ type Queries struct {
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
+	idempotencyAfterStmt            *sql.Stmt
 	idempotencyFinishStmt           *sql.Stmt
 	idempotencyForgetStmt           *sql.Stmt
 	idempotencyFreeStmt             *sql.Stmt
 	idempotencyGetStmt              *sql.Stmt
 	idempotencyHoldStmt             *sql.Stmt
 	idempotencyKeepStmt             *sql.Stmt
+	idempotencySumStmt              *sql.Stmt
 	jobArtifactKeysStmt             *sql.Stmt
 	jobArtifactRemovedStmt          *sql.Stmt
 	jobCancelledStmt                *sql.Stmt
@@ -2586,6 +3006,7 @@ type Queries struct {
 	leaseAddStmt                    *sql.Stmt
 	leaseAddSpanStmt                *sql.Stmt
 	leaseAdvanceStmt                *sql.Stmt
+	leaseAfterStmt                  *sql.Stmt
 	leaseAheadStmt                  *sql.Stmt
 	leaseBeatStmt                   *sql.Stmt
 	leaseClaimStmt                  *sql.Stmt
@@ -2613,28 +3034,39 @@ type Queries struct {
 	ledgerPostStmt                  *sql.Stmt
 	ledgerRefundedStmt              *sql.Stmt
 	logAdvanceStmt                  *sql.Stmt
+	logAfterStmt                    *sql.Stmt
 	logCountsStmt                   *sql.Stmt
 	logHeadStmt                     *sql.Stmt
 	logLeafAddStmt                  *sql.Stmt
 	logLeavesStmt                   *sql.Stmt
+	logLeavesFromStmt               *sql.Stmt
 	logLockStmt                     *sql.Stmt
 	logNameStmt                     *sql.Stmt
 	logNodeAddStmt                  *sql.Stmt
 	logNodesStmt                    *sql.Stmt
+	logSumStmt                      *sql.Stmt
+	loginAfterStmt                  *sql.Stmt
 	loginCreateStmt                 *sql.Stmt
 	loginPersonStmt                 *sql.Stmt
+	loginSumStmt                    *sql.Stmt
+	nodeKeyAfterStmt                *sql.Stmt
 	nodeKeyBySecretStmt             *sql.Stmt
 	nodeKeyCreateStmt               *sql.Stmt
 	nodeKeyRevokeStmt               *sql.Stmt
 	nodeKeyRevokeNamedStmt          *sql.Stmt
+	nodeKeySumStmt                  *sql.Stmt
 	nodeKeyTouchStmt                *sql.Stmt
 	nodeKeysStmt                    *sql.Stmt
+	nodeSigningKeyAfterStmt         *sql.Stmt
 	nodeSigningKeyBindStmt          *sql.Stmt
 	nodeSigningKeyGetStmt           *sql.Stmt
+	nodeSigningKeySumStmt           *sql.Stmt
 	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
+	personAfterStmt                 *sql.Stmt
 	personByEmailStmt               *sql.Stmt
 	personCreateStmt                *sql.Stmt
+	personSumStmt                   *sql.Stmt
 	projectCreateStmt               *sql.Stmt
 	projectGetStmt                  *sql.Stmt
 	projectRemoveStmt               *sql.Stmt
@@ -2652,17 +3084,23 @@ type Queries struct {
 	receiptByJobStmt                *sql.Stmt
 	receiptCreateStmt               *sql.Stmt
 	receiptGetStmt                  *sql.Stmt
+	sessionAfterStmt                *sql.Stmt
 	sessionCreateStmt               *sql.Stmt
 	sessionDeleteStmt               *sql.Stmt
 	sessionGetStmt                  *sql.Stmt
+	sessionSumStmt                  *sql.Stmt
 	sessionsEndStmt                 *sql.Stmt
+	signInLinkAfterStmt             *sql.Stmt
 	signInLinkCreateStmt            *sql.Stmt
 	signInLinkDeleteStmt            *sql.Stmt
+	signInLinkSumStmt               *sql.Stmt
 	signInLinkUseStmt               *sql.Stmt
 	signInLinksEndStmt              *sql.Stmt
 	signInLinksOfStmt               *sql.Stmt
 	signingKeyAddStmt               *sql.Stmt
+	signingKeyAfterStmt             *sql.Stmt
 	signingKeyEndStmt               *sql.Stmt
+	signingKeySumStmt               *sql.Stmt
 	signingKeysStmt                 *sql.Stmt
 	turnAnyWaitingStmt              *sql.Stmt
 	turnDeleteStmt                  *sql.Stmt
@@ -2673,6 +3111,8 @@ type Queries struct {
 	turnOfJobStmt                   *sql.Stmt
 	turnOpenStmt                    *sql.Stmt
 	turnsOfStmt                     *sql.Stmt
+	unsummedStmt                    *sql.Stmt
+	unsummedDoneStmt                *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
@@ -2682,6 +3122,8 @@ type Queries struct {
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
 	webhookAttemptAddStmt           *sql.Stmt
+	webhookAttemptAfterStmt         *sql.Stmt
+	webhookAttemptSumStmt           *sql.Stmt
 	webhookAttemptsForgetStmt       *sql.Stmt
 	webhookAttemptsOfStmt           *sql.Stmt
 	webhookDeliverMissedStmt        *sql.Stmt
@@ -2694,6 +3136,7 @@ type Queries struct {
 	webhookDeliveryGetStmt          *sql.Stmt
 	webhookDeliveryTriedStmt        *sql.Stmt
 	webhookDueStmt                  *sql.Stmt
+	webhookEndpointAfterStmt        *sql.Stmt
 	webhookEndpointChangeStmt       *sql.Stmt
 	webhookEndpointCreateStmt       *sql.Stmt
 	webhookEndpointDeleteStmt       *sql.Stmt
@@ -2702,6 +3145,7 @@ type Queries struct {
 	webhookEndpointGetStmt          *sql.Stmt
 	webhookEndpointHealthStmt       *sql.Stmt
 	webhookEndpointLockStmt         *sql.Stmt
+	webhookEndpointSumStmt          *sql.Stmt
 	webhookEndpointsForgetStmt      *sql.Stmt
 	webhookEndpointsOfStmt          *sql.Stmt
 	webhookEventCreateStmt          *sql.Stmt
@@ -2714,14 +3158,17 @@ type Queries struct {
 	webhookNextStmt                 *sql.Stmt
 	webhookRedeliverStmt            *sql.Stmt
 	webhookRedeliverFailedStmt      *sql.Stmt
+	webhookSecretAfterStmt          *sql.Stmt
 	webhookSecretCreateStmt         *sql.Stmt
 	webhookSecretEndStmt            *sql.Stmt
+	webhookSecretSumStmt            *sql.Stmt
 	webhookSecretsDeleteStmt        *sql.Stmt
 	webhookSecretsForgetStmt        *sql.Stmt
 	webhookSecretsOfStmt            *sql.Stmt
 	webhookSecretsOverStmt          *sql.Stmt
 	webhookTargetForgetStmt         *sql.Stmt
 	webhookTargetsStmt              *sql.Stmt
+	workerAfterStmt                 *sql.Stmt
 	workerCreateStmt                *sql.Stmt
 	workerGetStmt                   *sql.Stmt
 	workerHoldsStmt                 *sql.Stmt
@@ -2729,18 +3176,21 @@ type Queries struct {
 	workerMarkOfflineStmt           *sql.Stmt
 	workerPredecessorStmt           *sql.Stmt
 	workerSeenStmt                  *sql.Stmt
+	workerSumStmt                   *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
 	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
 	workersOfKeySuspendStmt         *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
 	workersSeenStmt                 *sql.Stmt
+	workspaceAfterStmt              *sql.Stmt
 	workspaceCountStmt              *sql.Stmt
 	workspaceCreateStmt             *sql.Stmt
 	workspaceGetStmt                *sql.Stmt
 	workspaceLockStmt               *sql.Stmt
 	workspacePeopleStmt             *sql.Stmt
 	workspaceProofPageStmt          *sql.Stmt
+	workspaceSumStmt                *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -2748,42 +3198,54 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		db:                              tx,
 		tx:                              tx,
 		accountKeyActiveStmt:            q.accountKeyActiveStmt,
+		accountKeyAfterStmt:             q.accountKeyAfterStmt,
 		accountKeyBySecretStmt:          q.accountKeyBySecretStmt,
 		accountKeyCreateStmt:            q.accountKeyCreateStmt,
 		accountKeyRevokeStmt:            q.accountKeyRevokeStmt,
 		accountKeyRevokeOfStmt:          q.accountKeyRevokeOfStmt,
+		accountKeySumStmt:               q.accountKeySumStmt,
 		accountKeyTouchStmt:             q.accountKeyTouchStmt,
 		accountKeysOfStmt:               q.accountKeysOfStmt,
 		agentKeyActiveStmt:              q.agentKeyActiveStmt,
+		agentKeyAfterStmt:               q.agentKeyAfterStmt,
 		agentKeyBySecretStmt:            q.agentKeyBySecretStmt,
 		agentKeyCreateStmt:              q.agentKeyCreateStmt,
 		agentKeyLimitStmt:               q.agentKeyLimitStmt,
 		agentKeyRevokeStmt:              q.agentKeyRevokeStmt,
 		agentKeyRevokeOfStmt:            q.agentKeyRevokeOfStmt,
+		agentKeySumStmt:                 q.agentKeySumStmt,
 		agentKeyTouchStmt:               q.agentKeyTouchStmt,
 		agentKeysOfStmt:                 q.agentKeysOfStmt,
 		auditAwaitingStmt:               q.auditAwaitingStmt,
 		auditBalancesStmt:               q.auditBalancesStmt,
+		auditBenchmarkCounterStmt:       q.auditBenchmarkCounterStmt,
 		auditBenchmarkCountsStmt:        q.auditBenchmarkCountsStmt,
+		auditBenchmarkFacetsStmt:        q.auditBenchmarkFacetsStmt,
 		auditBenchmarkGroupsStmt:        q.auditBenchmarkGroupsStmt,
+		auditBenchmarkPostingsStmt:      q.auditBenchmarkPostingsStmt,
+		auditBenchmarkResultsStmt:       q.auditBenchmarkResultsStmt,
 		auditBenchmarkTalliesStmt:       q.auditBenchmarkTalliesStmt,
+		auditBenchmarkUnshownStmt:       q.auditBenchmarkUnshownStmt,
 		auditFramesStmt:                 q.auditFramesStmt,
 		auditJobMoneyStmt:               q.auditJobMoneyStmt,
 		auditLeasesStmt:                 q.auditLeasesStmt,
 		auditLiveFilesStmt:              q.auditLiveFilesStmt,
+		auditNamelessStmt:               q.auditNamelessStmt,
 		auditPackagingStmt:              q.auditPackagingStmt,
 		auditProjectlessStmt:            q.auditProjectlessStmt,
 		auditReceiptsStmt:               q.auditReceiptsStmt,
+		auditTurnOwnersStmt:             q.auditTurnOwnersStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,
 		auditUnbalancedStmt:             q.auditUnbalancedStmt,
 		auditUnusedContentStmt:          q.auditUnusedContentStmt,
 		auditWebhookBareStmt:            q.auditWebhookBareStmt,
+		auditWebhookDeliveriesStmt:      q.auditWebhookDeliveriesStmt,
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
 		auditWebhookForgottenStmt:       q.auditWebhookForgottenStmt,
 		auditWebhookMissingStmt:         q.auditWebhookMissingStmt,
-		auditWebhookSecretsStmt:         q.auditWebhookSecretsStmt,
+		auditWebhookOrphansStmt:         q.auditWebhookOrphansStmt,
+		auditWebhookOwnersStmt:          q.auditWebhookOwnersStmt,
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
-		auditWebhookTriesStmt:           q.auditWebhookTriesStmt,
 		awaitedCreateStmt:               q.awaitedCreateStmt,
 		awaitedFetchingStmt:             q.awaitedFetchingStmt,
 		awaitedForgetStmt:               q.awaitedForgetStmt,
@@ -2809,12 +3271,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkPostingAddStmt:         q.benchmarkPostingAddStmt,
 		benchmarkPostingsStmt:           q.benchmarkPostingsStmt,
 		benchmarkReceiptAddStmt:         q.benchmarkReceiptAddStmt,
+		benchmarkReceiptAfterStmt:       q.benchmarkReceiptAfterStmt,
 		benchmarkReceiptGetStmt:         q.benchmarkReceiptGetStmt,
 		benchmarkReceiptOfStmt:          q.benchmarkReceiptOfStmt,
-		benchmarkReceiptsAfterStmt:      q.benchmarkReceiptsAfterStmt,
+		benchmarkReceiptSumStmt:         q.benchmarkReceiptSumStmt,
 		benchmarkRejectedForgetStmt:     q.benchmarkRejectedForgetStmt,
 		benchmarkResultAddStmt:          q.benchmarkResultAddStmt,
 		benchmarkResultGetStmt:          q.benchmarkResultGetStmt,
+		benchmarkResultNumberedStmt:     q.benchmarkResultNumberedStmt,
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
@@ -2827,11 +3291,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentUnstartedStmt:            q.contentUnstartedStmt,
 		credentialsAliveStmt:            q.credentialsAliveStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
+		deadLetterAfterStmt:             q.deadLetterAfterStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
 		deadLetterDeleteStmt:            q.deadLetterDeleteStmt,
 		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
+		deadLetterSumStmt:               q.deadLetterSumStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
+		failedAttemptAfterStmt:          q.failedAttemptAfterStmt,
 		failedAttemptCreateStmt:         q.failedAttemptCreateStmt,
+		failedAttemptSumStmt:            q.failedAttemptSumStmt,
 		failedAttemptUndecidedStmt:      q.failedAttemptUndecidedStmt,
 		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
 		failedAttemptsForgetStmt:        q.failedAttemptsForgetStmt,
@@ -2854,12 +3322,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
+		idempotencyAfterStmt:            q.idempotencyAfterStmt,
 		idempotencyFinishStmt:           q.idempotencyFinishStmt,
 		idempotencyForgetStmt:           q.idempotencyForgetStmt,
 		idempotencyFreeStmt:             q.idempotencyFreeStmt,
 		idempotencyGetStmt:              q.idempotencyGetStmt,
 		idempotencyHoldStmt:             q.idempotencyHoldStmt,
 		idempotencyKeepStmt:             q.idempotencyKeepStmt,
+		idempotencySumStmt:              q.idempotencySumStmt,
 		jobArtifactKeysStmt:             q.jobArtifactKeysStmt,
 		jobArtifactRemovedStmt:          q.jobArtifactRemovedStmt,
 		jobCancelledStmt:                q.jobCancelledStmt,
@@ -2889,6 +3359,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseAddStmt:                    q.leaseAddStmt,
 		leaseAddSpanStmt:                q.leaseAddSpanStmt,
 		leaseAdvanceStmt:                q.leaseAdvanceStmt,
+		leaseAfterStmt:                  q.leaseAfterStmt,
 		leaseAheadStmt:                  q.leaseAheadStmt,
 		leaseBeatStmt:                   q.leaseBeatStmt,
 		leaseClaimStmt:                  q.leaseClaimStmt,
@@ -2916,28 +3387,39 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		ledgerPostStmt:                  q.ledgerPostStmt,
 		ledgerRefundedStmt:              q.ledgerRefundedStmt,
 		logAdvanceStmt:                  q.logAdvanceStmt,
+		logAfterStmt:                    q.logAfterStmt,
 		logCountsStmt:                   q.logCountsStmt,
 		logHeadStmt:                     q.logHeadStmt,
 		logLeafAddStmt:                  q.logLeafAddStmt,
 		logLeavesStmt:                   q.logLeavesStmt,
+		logLeavesFromStmt:               q.logLeavesFromStmt,
 		logLockStmt:                     q.logLockStmt,
 		logNameStmt:                     q.logNameStmt,
 		logNodeAddStmt:                  q.logNodeAddStmt,
 		logNodesStmt:                    q.logNodesStmt,
+		logSumStmt:                      q.logSumStmt,
+		loginAfterStmt:                  q.loginAfterStmt,
 		loginCreateStmt:                 q.loginCreateStmt,
 		loginPersonStmt:                 q.loginPersonStmt,
+		loginSumStmt:                    q.loginSumStmt,
+		nodeKeyAfterStmt:                q.nodeKeyAfterStmt,
 		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
 		nodeKeyCreateStmt:               q.nodeKeyCreateStmt,
 		nodeKeyRevokeStmt:               q.nodeKeyRevokeStmt,
 		nodeKeyRevokeNamedStmt:          q.nodeKeyRevokeNamedStmt,
+		nodeKeySumStmt:                  q.nodeKeySumStmt,
 		nodeKeyTouchStmt:                q.nodeKeyTouchStmt,
 		nodeKeysStmt:                    q.nodeKeysStmt,
+		nodeSigningKeyAfterStmt:         q.nodeSigningKeyAfterStmt,
 		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
+		nodeSigningKeySumStmt:           q.nodeSigningKeySumStmt,
 		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
+		personAfterStmt:                 q.personAfterStmt,
 		personByEmailStmt:               q.personByEmailStmt,
 		personCreateStmt:                q.personCreateStmt,
+		personSumStmt:                   q.personSumStmt,
 		projectCreateStmt:               q.projectCreateStmt,
 		projectGetStmt:                  q.projectGetStmt,
 		projectRemoveStmt:               q.projectRemoveStmt,
@@ -2955,17 +3437,23 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		receiptByJobStmt:                q.receiptByJobStmt,
 		receiptCreateStmt:               q.receiptCreateStmt,
 		receiptGetStmt:                  q.receiptGetStmt,
+		sessionAfterStmt:                q.sessionAfterStmt,
 		sessionCreateStmt:               q.sessionCreateStmt,
 		sessionDeleteStmt:               q.sessionDeleteStmt,
 		sessionGetStmt:                  q.sessionGetStmt,
+		sessionSumStmt:                  q.sessionSumStmt,
 		sessionsEndStmt:                 q.sessionsEndStmt,
+		signInLinkAfterStmt:             q.signInLinkAfterStmt,
 		signInLinkCreateStmt:            q.signInLinkCreateStmt,
 		signInLinkDeleteStmt:            q.signInLinkDeleteStmt,
+		signInLinkSumStmt:               q.signInLinkSumStmt,
 		signInLinkUseStmt:               q.signInLinkUseStmt,
 		signInLinksEndStmt:              q.signInLinksEndStmt,
 		signInLinksOfStmt:               q.signInLinksOfStmt,
 		signingKeyAddStmt:               q.signingKeyAddStmt,
+		signingKeyAfterStmt:             q.signingKeyAfterStmt,
 		signingKeyEndStmt:               q.signingKeyEndStmt,
+		signingKeySumStmt:               q.signingKeySumStmt,
 		signingKeysStmt:                 q.signingKeysStmt,
 		turnAnyWaitingStmt:              q.turnAnyWaitingStmt,
 		turnDeleteStmt:                  q.turnDeleteStmt,
@@ -2976,6 +3464,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnOfJobStmt:                   q.turnOfJobStmt,
 		turnOpenStmt:                    q.turnOpenStmt,
 		turnsOfStmt:                     q.turnsOfStmt,
+		unsummedStmt:                    q.unsummedStmt,
+		unsummedDoneStmt:                q.unsummedDoneStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
@@ -2985,6 +3475,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,
 		webhookAttemptAddStmt:           q.webhookAttemptAddStmt,
+		webhookAttemptAfterStmt:         q.webhookAttemptAfterStmt,
+		webhookAttemptSumStmt:           q.webhookAttemptSumStmt,
 		webhookAttemptsForgetStmt:       q.webhookAttemptsForgetStmt,
 		webhookAttemptsOfStmt:           q.webhookAttemptsOfStmt,
 		webhookDeliverMissedStmt:        q.webhookDeliverMissedStmt,
@@ -2997,6 +3489,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookDeliveryGetStmt:          q.webhookDeliveryGetStmt,
 		webhookDeliveryTriedStmt:        q.webhookDeliveryTriedStmt,
 		webhookDueStmt:                  q.webhookDueStmt,
+		webhookEndpointAfterStmt:        q.webhookEndpointAfterStmt,
 		webhookEndpointChangeStmt:       q.webhookEndpointChangeStmt,
 		webhookEndpointCreateStmt:       q.webhookEndpointCreateStmt,
 		webhookEndpointDeleteStmt:       q.webhookEndpointDeleteStmt,
@@ -3005,6 +3498,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEndpointGetStmt:          q.webhookEndpointGetStmt,
 		webhookEndpointHealthStmt:       q.webhookEndpointHealthStmt,
 		webhookEndpointLockStmt:         q.webhookEndpointLockStmt,
+		webhookEndpointSumStmt:          q.webhookEndpointSumStmt,
 		webhookEndpointsForgetStmt:      q.webhookEndpointsForgetStmt,
 		webhookEndpointsOfStmt:          q.webhookEndpointsOfStmt,
 		webhookEventCreateStmt:          q.webhookEventCreateStmt,
@@ -3017,14 +3511,17 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookNextStmt:                 q.webhookNextStmt,
 		webhookRedeliverStmt:            q.webhookRedeliverStmt,
 		webhookRedeliverFailedStmt:      q.webhookRedeliverFailedStmt,
+		webhookSecretAfterStmt:          q.webhookSecretAfterStmt,
 		webhookSecretCreateStmt:         q.webhookSecretCreateStmt,
 		webhookSecretEndStmt:            q.webhookSecretEndStmt,
+		webhookSecretSumStmt:            q.webhookSecretSumStmt,
 		webhookSecretsDeleteStmt:        q.webhookSecretsDeleteStmt,
 		webhookSecretsForgetStmt:        q.webhookSecretsForgetStmt,
 		webhookSecretsOfStmt:            q.webhookSecretsOfStmt,
 		webhookSecretsOverStmt:          q.webhookSecretsOverStmt,
 		webhookTargetForgetStmt:         q.webhookTargetForgetStmt,
 		webhookTargetsStmt:              q.webhookTargetsStmt,
+		workerAfterStmt:                 q.workerAfterStmt,
 		workerCreateStmt:                q.workerCreateStmt,
 		workerGetStmt:                   q.workerGetStmt,
 		workerHoldsStmt:                 q.workerHoldsStmt,
@@ -3032,17 +3529,20 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerMarkOfflineStmt:           q.workerMarkOfflineStmt,
 		workerPredecessorStmt:           q.workerPredecessorStmt,
 		workerSeenStmt:                  q.workerSeenStmt,
+		workerSumStmt:                   q.workerSumStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
 		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
 		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,
 		workersSeenStmt:                 q.workersSeenStmt,
+		workspaceAfterStmt:              q.workspaceAfterStmt,
 		workspaceCountStmt:              q.workspaceCountStmt,
 		workspaceCreateStmt:             q.workspaceCreateStmt,
 		workspaceGetStmt:                q.workspaceGetStmt,
 		workspaceLockStmt:               q.workspaceLockStmt,
 		workspacePeopleStmt:             q.workspacePeopleStmt,
 		workspaceProofPageStmt:          q.workspaceProofPageStmt,
+		workspaceSumStmt:                q.workspaceSumStmt,
 	}
 }

@@ -9,6 +9,44 @@ import (
 	"context"
 )
 
+const auditTurnOwners = `-- name: AuditTurnOwners :many
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us FROM turn t
+WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
+   OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
+     OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
+`
+
+// Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
+// a job's time counts for it and for its workspace, and begins at that of a rival.
+func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
+	rows, err := q.query(ctx, q.auditTurnOwnersStmt, auditTurnOwners)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Party,
+			&i.Within,
+			&i.Waiting,
+			&i.ServedUs,
+			&i.CountedUs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditTurns = `-- name: AuditTurns :many
 SELECT t.party, t.waiting, count(l.lease_id) AS leases
 FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
@@ -56,11 +94,60 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 	return items, nil
 }
 
-const failedAttemptCreate = `-- name: FailedAttemptCreate :exec
+const failedAttemptAfter = `-- name: FailedAttemptAfter :many
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt WHERE (lease_id, attempt) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY lease_id, attempt LIMIT 500
+`
+
+type FailedAttemptAfterParams struct {
+	LeaseID string
+	Attempt int64
+}
+
+func (q *Queries) FailedAttemptAfter(ctx context.Context, arg FailedAttemptAfterParams) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptAfterStmt, failedAttemptAfter, arg.LeaseID, arg.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FailedAttempt
+	for rows.Next() {
+		var i FailedAttempt
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Attempt,
+			&i.Subject,
+			&i.Item,
+			&i.Holder,
+			&i.Code,
+			&i.Message,
+			&i.Log,
+			&i.Incapable,
+			&i.PixelSha256,
+			&i.FailedAt,
+			&i.RowSum,
+			&i.KeyID,
+			&i.Final,
+			&i.Undecided,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const failedAttemptCreate = `-- name: FailedAttemptCreate :one
 INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, key_id, code, message, log, incapable, final, pixel_sha256, failed_at)
 VALUES ($1, $2, $3, $4, $5, coalesce((SELECT w.key_id FROM worker w WHERE w.worker_id = $5), ''),
   $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (lease_id, attempt) DO NOTHING
+RETURNING lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided
 `
 
 type FailedAttemptCreateParams struct {
@@ -78,8 +165,8 @@ type FailedAttemptCreateParams struct {
 	FailedAt    int64
 }
 
-func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCreateParams) error {
-	_, err := q.exec(ctx, q.failedAttemptCreateStmt, failedAttemptCreate,
+func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCreateParams) (FailedAttempt, error) {
+	row := q.queryRow(ctx, q.failedAttemptCreateStmt, failedAttemptCreate,
 		arg.LeaseID,
 		arg.Attempt,
 		arg.Subject,
@@ -93,11 +180,44 @@ func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCrea
 		arg.PixelSha256,
 		arg.FailedAt,
 	)
+	var i FailedAttempt
+	err := row.Scan(
+		&i.LeaseID,
+		&i.Attempt,
+		&i.Subject,
+		&i.Item,
+		&i.Holder,
+		&i.Code,
+		&i.Message,
+		&i.Log,
+		&i.Incapable,
+		&i.PixelSha256,
+		&i.FailedAt,
+		&i.RowSum,
+		&i.KeyID,
+		&i.Final,
+		&i.Undecided,
+	)
+	return i, err
+}
+
+const failedAttemptSum = `-- name: FailedAttemptSum :exec
+UPDATE failed_attempt SET row_sum = $1 WHERE lease_id = $2 AND attempt = $3
+`
+
+type FailedAttemptSumParams struct {
+	RowSum  string
+	LeaseID string
+	Attempt int64
+}
+
+func (q *Queries) FailedAttemptSum(ctx context.Context, arg FailedAttemptSumParams) error {
+	_, err := q.exec(ctx, q.failedAttemptSumStmt, failedAttemptSum, arg.RowSum, arg.LeaseID, arg.Attempt)
 	return err
 }
 
-const failedAttemptUndecided = `-- name: FailedAttemptUndecided :exec
-UPDATE failed_attempt SET undecided = $1 WHERE lease_id = $2 AND attempt = $3
+const failedAttemptUndecided = `-- name: FailedAttemptUndecided :one
+UPDATE failed_attempt SET undecided = $1 WHERE lease_id = $2 AND attempt = $3 RETURNING lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided
 `
 
 type FailedAttemptUndecidedParams struct {
@@ -106,9 +226,27 @@ type FailedAttemptUndecidedParams struct {
 	Attempt   int64
 }
 
-func (q *Queries) FailedAttemptUndecided(ctx context.Context, arg FailedAttemptUndecidedParams) error {
-	_, err := q.exec(ctx, q.failedAttemptUndecidedStmt, failedAttemptUndecided, arg.Undecided, arg.LeaseID, arg.Attempt)
-	return err
+func (q *Queries) FailedAttemptUndecided(ctx context.Context, arg FailedAttemptUndecidedParams) (FailedAttempt, error) {
+	row := q.queryRow(ctx, q.failedAttemptUndecidedStmt, failedAttemptUndecided, arg.Undecided, arg.LeaseID, arg.Attempt)
+	var i FailedAttempt
+	err := row.Scan(
+		&i.LeaseID,
+		&i.Attempt,
+		&i.Subject,
+		&i.Item,
+		&i.Holder,
+		&i.Code,
+		&i.Message,
+		&i.Log,
+		&i.Incapable,
+		&i.PixelSha256,
+		&i.FailedAt,
+		&i.RowSum,
+		&i.KeyID,
+		&i.Final,
+		&i.Undecided,
+	)
+	return i, err
 }
 
 const failedAttemptsAlike = `-- name: FailedAttemptsAlike :one
@@ -158,7 +296,7 @@ func (q *Queries) FailedAttemptsForget(ctx context.Context, arg FailedAttemptsFo
 }
 
 const failedAttemptsOfFrame = `-- name: FailedAttemptsOfFrame :many
-SELECT f.lease_id, f.attempt, f.subject, f.item, f.holder, f.code, f.message, f.log, f.incapable, f.pixel_sha256, f.failed_at, f.key_id, f.final, f.undecided, CAST(CASE
+SELECT f.lease_id, f.attempt, f.subject, f.item, f.holder, f.code, f.message, f.log, f.incapable, f.pixel_sha256, f.failed_at, f.row_sum, f.key_id, f.final, f.undecided, CAST(CASE
   WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
   WHEN EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = f.key_id AND s.paused_until > f.failed_at) THEN 1
   ELSE 0 END AS bigint) AS void
@@ -193,6 +331,7 @@ func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]
 			&i.FailedAttempt.Incapable,
 			&i.FailedAttempt.PixelSha256,
 			&i.FailedAttempt.FailedAt,
+			&i.FailedAttempt.RowSum,
 			&i.FailedAttempt.KeyID,
 			&i.FailedAttempt.Final,
 			&i.FailedAttempt.Undecided,
@@ -212,7 +351,7 @@ func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]
 }
 
 const failedAttemptsUndecided = `-- name: FailedAttemptsUndecided :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, key_id, final, undecided FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST($1 AS bigint)
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST($1 AS bigint)
 `
 
 func (q *Queries) FailedAttemptsUndecided(ctx context.Context, max int64) ([]FailedAttempt, error) {
@@ -236,6 +375,7 @@ func (q *Queries) FailedAttemptsUndecided(ctx context.Context, max int64) ([]Fai
 			&i.Incapable,
 			&i.PixelSha256,
 			&i.FailedAt,
+			&i.RowSum,
 			&i.KeyID,
 			&i.Final,
 			&i.Undecided,
@@ -835,9 +975,54 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
-const workerCreate = `-- name: WorkerCreate :exec
+const workerAfter = `-- name: WorkerAfter :many
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
+`
+
+func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
+	rows, err := q.query(ctx, q.workerAfterStmt, workerAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Worker
+	for rows.Next() {
+		var i Worker
+		if err := rows.Scan(
+			&i.WorkerID,
+			&i.KeyID,
+			&i.Name,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Device,
+			&i.DeviceName,
+			&i.Denoise,
+			&i.RegisteredAt,
+			&i.SeenAt,
+			&i.Sandbox,
+			&i.Faults,
+			&i.Suspensions,
+			&i.SuspendedUntil,
+			&i.Renderer,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const workerCreate = `-- name: WorkerCreate :one
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
 `
 
 type WorkerCreateParams struct {
@@ -856,8 +1041,8 @@ type WorkerCreateParams struct {
 	SuspendedUntil int64
 }
 
-func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) error {
-	_, err := q.exec(ctx, q.workerCreateStmt, workerCreate,
+func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Worker, error) {
+	row := q.queryRow(ctx, q.workerCreateStmt, workerCreate,
 		arg.WorkerID,
 		arg.KeyID,
 		arg.Name,
@@ -872,11 +1057,30 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) erro
 		arg.SeenAt,
 		arg.SuspendedUntil,
 	)
-	return err
+	var i Worker
+	err := row.Scan(
+		&i.WorkerID,
+		&i.KeyID,
+		&i.Name,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Device,
+		&i.DeviceName,
+		&i.Denoise,
+		&i.RegisteredAt,
+		&i.SeenAt,
+		&i.Sandbox,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
+		&i.Renderer,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -898,12 +1102,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Suspensions,
 		&i.SuspendedUntil,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -925,6 +1130,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Suspensions,
 		&i.SuspendedUntil,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -991,8 +1197,22 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 	return err
 }
 
-const workerSuspend = `-- name: WorkerSuspend :execrows
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4
+const workerSum = `-- name: WorkerSum :exec
+UPDATE worker SET row_sum = $1 WHERE worker_id = $2
+`
+
+type WorkerSumParams struct {
+	RowSum   string
+	WorkerID string
+}
+
+func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
+	_, err := q.exec(ctx, q.workerSumStmt, workerSum, arg.RowSum, arg.WorkerID)
+	return err
+}
+
+const workerSuspend = `-- name: WorkerSuspend :one
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
 `
 
 type WorkerSuspendParams struct {
@@ -1002,17 +1222,33 @@ type WorkerSuspendParams struct {
 	WorkerID       string
 }
 
-func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (int64, error) {
-	result, err := q.exec(ctx, q.workerSuspendStmt, workerSuspend,
+func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (Worker, error) {
+	row := q.queryRow(ctx, q.workerSuspendStmt, workerSuspend,
 		arg.Faults,
 		arg.Suspensions,
 		arg.SuspendedUntil,
 		arg.WorkerID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	var i Worker
+	err := row.Scan(
+		&i.WorkerID,
+		&i.KeyID,
+		&i.Name,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Device,
+		&i.DeviceName,
+		&i.Denoise,
+		&i.RegisteredAt,
+		&i.SeenAt,
+		&i.Sandbox,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
+		&i.Renderer,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const workersForget = `-- name: WorkersForget :execrows
@@ -1071,8 +1307,8 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 	return items, nil
 }
 
-const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :exec
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint)
+const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -1081,9 +1317,44 @@ type WorkersOfKeySuspendParams struct {
 	Since int64
 }
 
-func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspendParams) error {
-	_, err := q.exec(ctx, q.workersOfKeySuspendStmt, workersOfKeySuspend, arg.Until, arg.KeyID, arg.Since)
-	return err
+func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspendParams) ([]Worker, error) {
+	rows, err := q.query(ctx, q.workersOfKeySuspendStmt, workersOfKeySuspend, arg.Until, arg.KeyID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Worker
+	for rows.Next() {
+		var i Worker
+		if err := rows.Scan(
+			&i.WorkerID,
+			&i.KeyID,
+			&i.Name,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Device,
+			&i.DeviceName,
+			&i.Denoise,
+			&i.RegisteredAt,
+			&i.SeenAt,
+			&i.Sandbox,
+			&i.Faults,
+			&i.Suspensions,
+			&i.SuspendedUntil,
+			&i.Renderer,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const workersOnline = `-- name: WorkersOnline :one
@@ -1104,7 +1375,7 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -1132,6 +1403,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Suspensions,
 			&i.SuspendedUntil,
 			&i.Renderer,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}

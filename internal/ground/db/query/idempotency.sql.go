@@ -9,15 +9,60 @@ import (
 	"context"
 )
 
+const idempotencyAfter = `-- name: IdempotencyAfter :many
+SELECT workspace_id, route, key, fingerprint, holder, lapses_at, status, body, expires_at, row_sum FROM idempotency WHERE (workspace_id, route, key) > (CAST($1 AS text), CAST($2 AS text), CAST($3 AS text)) ORDER BY workspace_id, route, key LIMIT 500
+`
+
+type IdempotencyAfterParams struct {
+	WorkspaceID string
+	Route       string
+	Key         string
+}
+
+func (q *Queries) IdempotencyAfter(ctx context.Context, arg IdempotencyAfterParams) ([]Idempotency, error) {
+	rows, err := q.query(ctx, q.idempotencyAfterStmt, idempotencyAfter, arg.WorkspaceID, arg.Route, arg.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Idempotency
+	for rows.Next() {
+		var i Idempotency
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Route,
+			&i.Key,
+			&i.Fingerprint,
+			&i.Holder,
+			&i.LapsesAt,
+			&i.Status,
+			&i.Body,
+			&i.ExpiresAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const idempotencyFinish = `-- name: IdempotencyFinish :execrows
-UPDATE idempotency SET status = $1, body = $2, expires_at = $3
-WHERE workspace_id = $4 AND route = $5 AND key = $6 AND holder = $7 AND status = 0
+UPDATE idempotency SET status = $1, body = $2, expires_at = $3, row_sum = $4
+WHERE workspace_id = $5 AND route = $6 AND key = $7 AND holder = $8 AND status = 0
 `
 
 type IdempotencyFinishParams struct {
 	Status      int64
 	Body        string
 	ExpiresAt   int64
+	RowSum      string
 	WorkspaceID string
 	Route       string
 	Key         string
@@ -29,6 +74,7 @@ func (q *Queries) IdempotencyFinish(ctx context.Context, arg IdempotencyFinishPa
 		arg.Status,
 		arg.Body,
 		arg.ExpiresAt,
+		arg.RowSum,
 		arg.WorkspaceID,
 		arg.Route,
 		arg.Key,
@@ -84,7 +130,7 @@ func (q *Queries) IdempotencyFree(ctx context.Context, arg IdempotencyFreeParams
 }
 
 const idempotencyGet = `-- name: IdempotencyGet :one
-SELECT workspace_id, route, key, fingerprint, holder, lapses_at, status, body, expires_at FROM idempotency WHERE workspace_id = $1 AND route = $2 AND key = $3
+SELECT workspace_id, route, key, fingerprint, holder, lapses_at, status, body, expires_at, row_sum FROM idempotency WHERE workspace_id = $1 AND route = $2 AND key = $3
 `
 
 type IdempotencyGetParams struct {
@@ -106,17 +152,18 @@ func (q *Queries) IdempotencyGet(ctx context.Context, arg IdempotencyGetParams) 
 		&i.Status,
 		&i.Body,
 		&i.ExpiresAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const idempotencyHold = `-- name: IdempotencyHold :execrows
-INSERT INTO idempotency (workspace_id, route, key, fingerprint, holder, lapses_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO idempotency (workspace_id, route, key, fingerprint, holder, lapses_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (workspace_id, route, key) DO UPDATE
-SET fingerprint = excluded.fingerprint, holder = excluded.holder, lapses_at = excluded.lapses_at, status = 0, body = '', expires_at = 0
-WHERE (idempotency.status = 0 AND idempotency.lapses_at <= CAST($7 AS bigint))
-   OR (idempotency.status <> 0 AND idempotency.expires_at <= CAST($7 AS bigint))
+SET fingerprint = excluded.fingerprint, holder = excluded.holder, lapses_at = excluded.lapses_at, status = 0, body = '', expires_at = 0, row_sum = excluded.row_sum
+WHERE (idempotency.status = 0 AND idempotency.lapses_at <= CAST($8 AS bigint))
+   OR (idempotency.status <> 0 AND idempotency.expires_at <= CAST($8 AS bigint))
 `
 
 type IdempotencyHoldParams struct {
@@ -126,6 +173,7 @@ type IdempotencyHoldParams struct {
 	Fingerprint string
 	Holder      string
 	LapsesAt    int64
+	RowSum      string
 	Now         int64
 }
 
@@ -139,6 +187,7 @@ func (q *Queries) IdempotencyHold(ctx context.Context, arg IdempotencyHoldParams
 		arg.Fingerprint,
 		arg.Holder,
 		arg.LapsesAt,
+		arg.RowSum,
 		arg.Now,
 	)
 	if err != nil {
@@ -172,4 +221,25 @@ func (q *Queries) IdempotencyKeep(ctx context.Context, arg IdempotencyKeepParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const idempotencySum = `-- name: IdempotencySum :exec
+UPDATE idempotency SET row_sum = $1 WHERE workspace_id = $2 AND route = $3 AND key = $4
+`
+
+type IdempotencySumParams struct {
+	RowSum      string
+	WorkspaceID string
+	Route       string
+	Key         string
+}
+
+func (q *Queries) IdempotencySum(ctx context.Context, arg IdempotencySumParams) error {
+	_, err := q.exec(ctx, q.idempotencySumStmt, idempotencySum,
+		arg.RowSum,
+		arg.WorkspaceID,
+		arg.Route,
+		arg.Key,
+	)
+	return err
 }

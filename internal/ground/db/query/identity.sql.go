@@ -20,6 +20,43 @@ func (q *Queries) AccountKeyActive(ctx context.Context, workspaceID string) (int
 	return count, err
 }
 
+const accountKeyAfter = `-- name: AccountKeyAfter :many
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM account_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) AccountKeyAfter(ctx context.Context, after string) ([]AccountKey, error) {
+	rows, err := q.query(ctx, q.accountKeyAfterStmt, accountKeyAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountKey
+	for rows.Next() {
+		var i AccountKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const accountKeyBySecret = `-- name: AccountKeyBySecret :one
 SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = $1
 `
@@ -44,8 +81,8 @@ func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (
 }
 
 const accountKeyCreate = `-- name: AccountKeyCreate :exec
-INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type AccountKeyCreateParams struct {
@@ -55,6 +92,9 @@ type AccountKeyCreateParams struct {
 	SecretSha256 string
 	MaskedPrefix string
 	CreatedAt    int64
+	LastUsedAt   int64
+	RevokedAt    int64
+	RowSum       string
 }
 
 func (q *Queries) AccountKeyCreate(ctx context.Context, arg AccountKeyCreateParams) error {
@@ -65,12 +105,15 @@ func (q *Queries) AccountKeyCreate(ctx context.Context, arg AccountKeyCreatePara
 		arg.SecretSha256,
 		arg.MaskedPrefix,
 		arg.CreatedAt,
+		arg.LastUsedAt,
+		arg.RevokedAt,
+		arg.RowSum,
 	)
 	return err
 }
 
-const accountKeyRevoke = `-- name: AccountKeyRevoke :execrows
-UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0
+const accountKeyRevoke = `-- name: AccountKeyRevoke :one
+UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
 `
 
 type AccountKeyRevokeParams struct {
@@ -78,16 +121,25 @@ type AccountKeyRevokeParams struct {
 	KeyID string
 }
 
-func (q *Queries) AccountKeyRevoke(ctx context.Context, arg AccountKeyRevokeParams) (int64, error) {
-	result, err := q.exec(ctx, q.accountKeyRevokeStmt, accountKeyRevoke, arg.Now, arg.KeyID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) AccountKeyRevoke(ctx context.Context, arg AccountKeyRevokeParams) (AccountKey, error) {
+	row := q.queryRow(ctx, q.accountKeyRevokeStmt, accountKeyRevoke, arg.Now, arg.KeyID)
+	var i AccountKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const accountKeyRevokeOf = `-- name: AccountKeyRevokeOf :execrows
-UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0
+const accountKeyRevokeOf = `-- name: AccountKeyRevokeOf :one
+UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
 `
 
 type AccountKeyRevokeOfParams struct {
@@ -96,12 +148,35 @@ type AccountKeyRevokeOfParams struct {
 	WorkspaceID string
 }
 
-func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOfParams) (int64, error) {
-	result, err := q.exec(ctx, q.accountKeyRevokeOfStmt, accountKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOfParams) (AccountKey, error) {
+	row := q.queryRow(ctx, q.accountKeyRevokeOfStmt, accountKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	var i AccountKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const accountKeySum = `-- name: AccountKeySum :exec
+UPDATE account_key SET row_sum = $1 WHERE key_id = $2
+`
+
+type AccountKeySumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) AccountKeySum(ctx context.Context, arg AccountKeySumParams) error {
+	_, err := q.exec(ctx, q.accountKeySumStmt, accountKeySum, arg.RowSum, arg.KeyID)
+	return err
 }
 
 const accountKeyTouch = `-- name: AccountKeyTouch :exec
@@ -120,7 +195,7 @@ func (q *Queries) AccountKeyTouch(ctx context.Context, arg AccountKeyTouchParams
 }
 
 const accountKeysOf = `-- name: AccountKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
 
 func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKey, error) {
@@ -141,6 +216,7 @@ func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]Acco
 			&i.CreatedAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -164,6 +240,44 @@ func (q *Queries) AgentKeyActive(ctx context.Context, workspaceID string) (int64
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const agentKeyAfter = `-- name: AgentKeyAfter :many
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum FROM agent_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, error) {
+	rows, err := q.query(ctx, q.agentKeyAfterStmt, agentKeyAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKey
+	for rows.Next() {
+		var i AgentKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.SpendLimitCents,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
@@ -192,8 +306,8 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 }
 
 const agentKeyCreate = `-- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type AgentKeyCreateParams struct {
@@ -204,6 +318,9 @@ type AgentKeyCreateParams struct {
 	MaskedPrefix    string
 	SpendLimitCents int64
 	CreatedAt       int64
+	LastUsedAt      int64
+	RevokedAt       int64
+	RowSum          string
 }
 
 func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) error {
@@ -215,6 +332,9 @@ func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) 
 		arg.MaskedPrefix,
 		arg.SpendLimitCents,
 		arg.CreatedAt,
+		arg.LastUsedAt,
+		arg.RevokedAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -231,8 +351,8 @@ func (q *Queries) AgentKeyLimit(ctx context.Context, keyID string) (int64, error
 	return spend_limit_cents, err
 }
 
-const agentKeyRevoke = `-- name: AgentKeyRevoke :execrows
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0
+const agentKeyRevoke = `-- name: AgentKeyRevoke :one
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
 `
 
 type AgentKeyRevokeParams struct {
@@ -240,16 +360,26 @@ type AgentKeyRevokeParams struct {
 	KeyID string
 }
 
-func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) (int64, error) {
-	result, err := q.exec(ctx, q.agentKeyRevokeStmt, agentKeyRevoke, arg.Now, arg.KeyID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) (AgentKey, error) {
+	row := q.queryRow(ctx, q.agentKeyRevokeStmt, agentKeyRevoke, arg.Now, arg.KeyID)
+	var i AgentKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.SpendLimitCents,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const agentKeyRevokeOf = `-- name: AgentKeyRevokeOf :execrows
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0
+const agentKeyRevokeOf = `-- name: AgentKeyRevokeOf :one
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
 `
 
 type AgentKeyRevokeOfParams struct {
@@ -258,12 +388,36 @@ type AgentKeyRevokeOfParams struct {
 	WorkspaceID string
 }
 
-func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfParams) (int64, error) {
-	result, err := q.exec(ctx, q.agentKeyRevokeOfStmt, agentKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfParams) (AgentKey, error) {
+	row := q.queryRow(ctx, q.agentKeyRevokeOfStmt, agentKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	var i AgentKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.SpendLimitCents,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const agentKeySum = `-- name: AgentKeySum :exec
+UPDATE agent_key SET row_sum = $1 WHERE key_id = $2
+`
+
+type AgentKeySumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) AgentKeySum(ctx context.Context, arg AgentKeySumParams) error {
+	_, err := q.exec(ctx, q.agentKeySumStmt, agentKeySum, arg.RowSum, arg.KeyID)
+	return err
 }
 
 const agentKeyTouch = `-- name: AgentKeyTouch :exec
@@ -282,7 +436,7 @@ func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) er
 }
 
 const agentKeysOf = `-- name: AgentKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
 
 func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
@@ -304,6 +458,7 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 			&i.CreatedAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -358,8 +513,46 @@ func (q *Queries) CredentialsAlive(ctx context.Context, arg CredentialsAlivePara
 	return items, nil
 }
 
+const loginAfter = `-- name: LoginAfter :many
+SELECT issuer, subject, person_id, created_at, row_sum FROM person_login WHERE (issuer, subject) > (CAST($1 AS text), CAST($2 AS text)) ORDER BY issuer, subject LIMIT 500
+`
+
+type LoginAfterParams struct {
+	Issuer  string
+	Subject string
+}
+
+func (q *Queries) LoginAfter(ctx context.Context, arg LoginAfterParams) ([]PersonLogin, error) {
+	rows, err := q.query(ctx, q.loginAfterStmt, loginAfter, arg.Issuer, arg.Subject)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PersonLogin
+	for rows.Next() {
+		var i PersonLogin
+		if err := rows.Scan(
+			&i.Issuer,
+			&i.Subject,
+			&i.PersonID,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const loginCreate = `-- name: LoginCreate :exec
-INSERT INTO person_login (issuer, subject, person_id, created_at) VALUES ($1, $2, $3, $4)
+INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (issuer, subject) DO NOTHING
 `
 
@@ -368,6 +561,7 @@ type LoginCreateParams struct {
 	Subject   string
 	PersonID  string
 	CreatedAt int64
+	RowSum    string
 }
 
 func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error {
@@ -376,6 +570,7 @@ func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error 
 		arg.Subject,
 		arg.PersonID,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -403,6 +598,57 @@ func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (Login
 	return i, err
 }
 
+const loginSum = `-- name: LoginSum :exec
+UPDATE person_login SET row_sum = $1 WHERE issuer = $2 AND subject = $3
+`
+
+type LoginSumParams struct {
+	RowSum  string
+	Issuer  string
+	Subject string
+}
+
+func (q *Queries) LoginSum(ctx context.Context, arg LoginSumParams) error {
+	_, err := q.exec(ctx, q.loginSumStmt, loginSum, arg.RowSum, arg.Issuer, arg.Subject)
+	return err
+}
+
+const nodeKeyAfter = `-- name: NodeKeyAfter :many
+SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM node_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) NodeKeyAfter(ctx context.Context, after string) ([]NodeKey, error) {
+	rows, err := q.query(ctx, q.nodeKeyAfterStmt, nodeKeyAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NodeKey
+	for rows.Next() {
+		var i NodeKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
 SELECT key_id, name, last_used_at, revoked_at FROM node_key WHERE secret_sha256 = $1
 `
@@ -427,8 +673,8 @@ func (q *Queries) NodeKeyBySecret(ctx context.Context, secretSha256 string) (Nod
 }
 
 const nodeKeyCreate = `-- name: NodeKeyCreate :exec
-INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO node_key (key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type NodeKeyCreateParams struct {
@@ -437,6 +683,9 @@ type NodeKeyCreateParams struct {
 	SecretSha256 string
 	MaskedPrefix string
 	CreatedAt    int64
+	LastUsedAt   int64
+	RevokedAt    int64
+	RowSum       string
 }
 
 func (q *Queries) NodeKeyCreate(ctx context.Context, arg NodeKeyCreateParams) error {
@@ -446,12 +695,15 @@ func (q *Queries) NodeKeyCreate(ctx context.Context, arg NodeKeyCreateParams) er
 		arg.SecretSha256,
 		arg.MaskedPrefix,
 		arg.CreatedAt,
+		arg.LastUsedAt,
+		arg.RevokedAt,
+		arg.RowSum,
 	)
 	return err
 }
 
-const nodeKeyRevoke = `-- name: NodeKeyRevoke :execrows
-UPDATE node_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0
+const nodeKeyRevoke = `-- name: NodeKeyRevoke :one
+UPDATE node_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
 `
 
 type NodeKeyRevokeParams struct {
@@ -459,16 +711,24 @@ type NodeKeyRevokeParams struct {
 	KeyID string
 }
 
-func (q *Queries) NodeKeyRevoke(ctx context.Context, arg NodeKeyRevokeParams) (int64, error) {
-	result, err := q.exec(ctx, q.nodeKeyRevokeStmt, nodeKeyRevoke, arg.Now, arg.KeyID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) NodeKeyRevoke(ctx context.Context, arg NodeKeyRevokeParams) (NodeKey, error) {
+	row := q.queryRow(ctx, q.nodeKeyRevokeStmt, nodeKeyRevoke, arg.Now, arg.KeyID)
+	var i NodeKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.Name,
+		&i.SecretSha256,
+		&i.MaskedPrefix,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const nodeKeyRevokeNamed = `-- name: NodeKeyRevokeNamed :execrows
-UPDATE node_key SET revoked_at = $1 WHERE name = $2 AND revoked_at = 0
+const nodeKeyRevokeNamed = `-- name: NodeKeyRevokeNamed :many
+UPDATE node_key SET revoked_at = $1 WHERE name = $2 AND revoked_at = 0 RETURNING key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
 `
 
 type NodeKeyRevokeNamedParams struct {
@@ -476,12 +736,50 @@ type NodeKeyRevokeNamedParams struct {
 	Name string
 }
 
-func (q *Queries) NodeKeyRevokeNamed(ctx context.Context, arg NodeKeyRevokeNamedParams) (int64, error) {
-	result, err := q.exec(ctx, q.nodeKeyRevokeNamedStmt, nodeKeyRevokeNamed, arg.Now, arg.Name)
+func (q *Queries) NodeKeyRevokeNamed(ctx context.Context, arg NodeKeyRevokeNamedParams) ([]NodeKey, error) {
+	rows, err := q.query(ctx, q.nodeKeyRevokeNamedStmt, nodeKeyRevokeNamed, arg.Now, arg.Name)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected()
+	defer rows.Close()
+	var items []NodeKey
+	for rows.Next() {
+		var i NodeKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const nodeKeySum = `-- name: NodeKeySum :exec
+UPDATE node_key SET row_sum = $1 WHERE key_id = $2
+`
+
+type NodeKeySumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) NodeKeySum(ctx context.Context, arg NodeKeySumParams) error {
+	_, err := q.exec(ctx, q.nodeKeySumStmt, nodeKeySum, arg.RowSum, arg.KeyID)
+	return err
 }
 
 const nodeKeyTouch = `-- name: NodeKeyTouch :exec
@@ -500,7 +798,7 @@ func (q *Queries) NodeKeyTouch(ctx context.Context, arg NodeKeyTouchParams) erro
 }
 
 const nodeKeys = `-- name: NodeKeys :many
-SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at FROM node_key ORDER BY key_id DESC
+SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM node_key ORDER BY key_id DESC
 `
 
 func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
@@ -520,6 +818,40 @@ func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
 			&i.CreatedAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const personAfter = `-- name: PersonAfter :many
+SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id > $1 ORDER BY person_id LIMIT 500
+`
+
+func (q *Queries) PersonAfter(ctx context.Context, after string) ([]Person, error) {
+	rows, err := q.query(ctx, q.personAfterStmt, personAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Person
+	for rows.Next() {
+		var i Person
+		if err := rows.Scan(
+			&i.PersonID,
+			&i.Email,
+			&i.WorkspaceID,
+			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -535,7 +867,7 @@ func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
 }
 
 const personByEmail = `-- name: PersonByEmail :one
-SELECT person_id, email, workspace_id, created_at FROM person WHERE email = $1
+SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE email = $1
 `
 
 func (q *Queries) PersonByEmail(ctx context.Context, email string) (Person, error) {
@@ -546,13 +878,14 @@ func (q *Queries) PersonByEmail(ctx context.Context, email string) (Person, erro
 		&i.Email,
 		&i.WorkspaceID,
 		&i.CreatedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const personCreate = `-- name: PersonCreate :execrows
-INSERT INTO person (person_id, email, workspace_id, created_at)
-VALUES ($1, $2, $3, $4)
+INSERT INTO person (person_id, email, workspace_id, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (email) DO NOTHING
 `
 
@@ -561,6 +894,7 @@ type PersonCreateParams struct {
 	Email       string
 	WorkspaceID string
 	CreatedAt   int64
+	RowSum      string
 }
 
 func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int64, error) {
@@ -569,6 +903,7 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 		arg.Email,
 		arg.WorkspaceID,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	if err != nil {
 		return 0, err
@@ -576,8 +911,56 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 	return result.RowsAffected()
 }
 
+const personSum = `-- name: PersonSum :exec
+UPDATE person SET row_sum = $1 WHERE person_id = $2
+`
+
+type PersonSumParams struct {
+	RowSum   string
+	PersonID string
+}
+
+func (q *Queries) PersonSum(ctx context.Context, arg PersonSumParams) error {
+	_, err := q.exec(ctx, q.personSumStmt, personSum, arg.RowSum, arg.PersonID)
+	return err
+}
+
+const sessionAfter = `-- name: SessionAfter :many
+SELECT token_sha256, person_id, created_at, expires_at, row_sum FROM session WHERE token_sha256 > $1 ORDER BY token_sha256 LIMIT 500
+`
+
+func (q *Queries) SessionAfter(ctx context.Context, after string) ([]Session, error) {
+	rows, err := q.query(ctx, q.sessionAfterStmt, sessionAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Session
+	for rows.Next() {
+		var i Session
+		if err := rows.Scan(
+			&i.TokenSha256,
+			&i.PersonID,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const sessionCreate = `-- name: SessionCreate :exec
-INSERT INTO session (token_sha256, person_id, created_at, expires_at) VALUES ($1, $2, $3, $4)
+INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum)
+VALUES ($1, $2, $3, $4, $5)
 `
 
 type SessionCreateParams struct {
@@ -585,6 +968,7 @@ type SessionCreateParams struct {
 	PersonID    string
 	CreatedAt   int64
 	ExpiresAt   int64
+	RowSum      string
 }
 
 func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) error {
@@ -593,6 +977,7 @@ func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) er
 		arg.PersonID,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -630,6 +1015,20 @@ func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGe
 	return i, err
 }
 
+const sessionSum = `-- name: SessionSum :exec
+UPDATE session SET row_sum = $1 WHERE token_sha256 = $2
+`
+
+type SessionSumParams struct {
+	RowSum      string
+	TokenSha256 string
+}
+
+func (q *Queries) SessionSum(ctx context.Context, arg SessionSumParams) error {
+	_, err := q.exec(ctx, q.sessionSumStmt, sessionSum, arg.RowSum, arg.TokenSha256)
+	return err
+}
+
 const sessionsEnd = `-- name: SessionsEnd :exec
 DELETE FROM session WHERE expires_at <= CAST($1 AS bigint)
 `
@@ -639,8 +1038,43 @@ func (q *Queries) SessionsEnd(ctx context.Context, now int64) error {
 	return err
 }
 
+const signInLinkAfter = `-- name: SignInLinkAfter :many
+SELECT token_sha256, email, created_at, expires_at, used_at, row_sum FROM sign_in_link WHERE token_sha256 > $1 ORDER BY token_sha256 LIMIT 500
+`
+
+func (q *Queries) SignInLinkAfter(ctx context.Context, after string) ([]SignInLink, error) {
+	rows, err := q.query(ctx, q.signInLinkAfterStmt, signInLinkAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SignInLink
+	for rows.Next() {
+		var i SignInLink
+		if err := rows.Scan(
+			&i.TokenSha256,
+			&i.Email,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.UsedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const signInLinkCreate = `-- name: SignInLinkCreate :exec
-INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at) VALUES ($1, $2, $3, $4)
+INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at, used_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type SignInLinkCreateParams struct {
@@ -648,6 +1082,8 @@ type SignInLinkCreateParams struct {
 	Email       string
 	CreatedAt   int64
 	ExpiresAt   int64
+	UsedAt      int64
+	RowSum      string
 }
 
 func (q *Queries) SignInLinkCreate(ctx context.Context, arg SignInLinkCreateParams) error {
@@ -656,6 +1092,8 @@ func (q *Queries) SignInLinkCreate(ctx context.Context, arg SignInLinkCreatePara
 		arg.Email,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.UsedAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -669,10 +1107,24 @@ func (q *Queries) SignInLinkDelete(ctx context.Context, tokenSha256 string) erro
 	return err
 }
 
+const signInLinkSum = `-- name: SignInLinkSum :exec
+UPDATE sign_in_link SET row_sum = $1 WHERE token_sha256 = $2
+`
+
+type SignInLinkSumParams struct {
+	RowSum      string
+	TokenSha256 string
+}
+
+func (q *Queries) SignInLinkSum(ctx context.Context, arg SignInLinkSumParams) error {
+	_, err := q.exec(ctx, q.signInLinkSumStmt, signInLinkSum, arg.RowSum, arg.TokenSha256)
+	return err
+}
+
 const signInLinkUse = `-- name: SignInLinkUse :one
 UPDATE sign_in_link SET used_at = $1
 WHERE token_sha256 = $2 AND used_at = 0 AND expires_at > $1
-RETURNING token_sha256, email, created_at, expires_at, used_at
+RETURNING token_sha256, email, created_at, expires_at, used_at, row_sum
 `
 
 type SignInLinkUseParams struct {
@@ -689,6 +1141,7 @@ func (q *Queries) SignInLinkUse(ctx context.Context, arg SignInLinkUseParams) (S
 		&i.CreatedAt,
 		&i.ExpiresAt,
 		&i.UsedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -718,6 +1171,39 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 	return count, err
 }
 
+const workspaceAfter = `-- name: WorkspaceAfter :many
+SELECT workspace_id, name, created_at, proof_page, row_sum FROM workspace WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+`
+
+func (q *Queries) WorkspaceAfter(ctx context.Context, after string) ([]Workspace, error) {
+	rows, err := q.query(ctx, q.workspaceAfterStmt, workspaceAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Workspace
+	for rows.Next() {
+		var i Workspace
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Name,
+			&i.CreatedAt,
+			&i.ProofPage,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workspaceCount = `-- name: WorkspaceCount :one
 SELECT count(*) FROM workspace
 `
@@ -730,22 +1216,30 @@ func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
 }
 
 const workspaceCreate = `-- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at) VALUES ($1, $2, $3)
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum) VALUES ($1, $2, $3, $4, $5)
 `
 
 type WorkspaceCreateParams struct {
 	WorkspaceID string
 	Name        string
 	CreatedAt   int64
+	ProofPage   int64
+	RowSum      string
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
-	_, err := q.exec(ctx, q.workspaceCreateStmt, workspaceCreate, arg.WorkspaceID, arg.Name, arg.CreatedAt)
+	_, err := q.exec(ctx, q.workspaceCreateStmt, workspaceCreate,
+		arg.WorkspaceID,
+		arg.Name,
+		arg.CreatedAt,
+		arg.ProofPage,
+		arg.RowSum,
+	)
 	return err
 }
 
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at, proof_page FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page, row_sum FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
@@ -756,6 +1250,7 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 		&i.Name,
 		&i.CreatedAt,
 		&i.ProofPage,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -773,8 +1268,8 @@ func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (string
 	return workspace_id, err
 }
 
-const workspaceProofPage = `-- name: WorkspaceProofPage :execrows
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2
+const workspaceProofPage = `-- name: WorkspaceProofPage :one
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum
 `
 
 type WorkspaceProofPageParams struct {
@@ -782,10 +1277,29 @@ type WorkspaceProofPageParams struct {
 	WorkspaceID string
 }
 
-func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPageParams) (int64, error) {
-	result, err := q.exec(ctx, q.workspaceProofPageStmt, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPageParams) (Workspace, error) {
+	row := q.queryRow(ctx, q.workspaceProofPageStmt, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const workspaceSum = `-- name: WorkspaceSum :exec
+UPDATE workspace SET row_sum = $1 WHERE workspace_id = $2
+`
+
+type WorkspaceSumParams struct {
+	RowSum      string
+	WorkspaceID string
+}
+
+func (q *Queries) WorkspaceSum(ctx context.Context, arg WorkspaceSumParams) error {
+	_, err := q.exec(ctx, q.workspaceSumStmt, workspaceSum, arg.RowSum, arg.WorkspaceID)
+	return err
 }

@@ -9,8 +9,41 @@ import (
 	"context"
 )
 
+const auditBenchmarkCounter = `-- name: AuditBenchmarkCounter :many
+SELECT counter_id, last_number, last_group, last_facet FROM benchmark_counter
+`
+
+func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkCounterStmt, auditBenchmarkCounter)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkCounter
+	for rows.Next() {
+		var i BenchmarkCounter
+		if err := rows.Scan(
+			&i.CounterID,
+			&i.LastNumber,
+			&i.LastGroup,
+			&i.LastFacet,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditBenchmarkCounts = `-- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
+  (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected
 `
@@ -18,6 +51,7 @@ SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM b
 type AuditBenchmarkCountsRow struct {
 	Shown    int64
 	Accepted int64
+	Postings int64
 	Tallied  int64
 	Expected int64
 }
@@ -28,34 +62,89 @@ func (q *Queries) AuditBenchmarkCounts(ctx context.Context) (AuditBenchmarkCount
 	err := row.Scan(
 		&i.Shown,
 		&i.Accepted,
+		&i.Postings,
 		&i.Tallied,
 		&i.Expected,
 	)
 	return i, err
 }
 
+const auditBenchmarkFacets = `-- name: AuditBenchmarkFacets :many
+SELECT f.facet_id, f.field, f.value, f.folded, CAST(coalesce((SELECT min(p.number) FROM benchmark_posting p WHERE p.facet_id = f.facet_id), 0) AS bigint) AS first_number
+FROM benchmark_facet f WHERE f.facet_id > $1 ORDER BY f.facet_id LIMIT 500
+`
+
+type AuditBenchmarkFacetsRow struct {
+	BenchmarkFacet BenchmarkFacet
+	FirstNumber    int64
+}
+
+// A page of facets, each with the number of the first result that has it; 0 for none.
+func (q *Queries) AuditBenchmarkFacets(ctx context.Context, after int64) ([]AuditBenchmarkFacetsRow, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkFacetsStmt, auditBenchmarkFacets, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditBenchmarkFacetsRow
+	for rows.Next() {
+		var i AuditBenchmarkFacetsRow
+		if err := rows.Scan(
+			&i.BenchmarkFacet.FacetID,
+			&i.BenchmarkFacet.Field,
+			&i.BenchmarkFacet.Value,
+			&i.BenchmarkFacet.Folded,
+			&i.FirstNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditBenchmarkGroups = `-- name: AuditBenchmarkGroups :many
-SELECT g.group_id, g.gpu_slug, g.results, count(r.number) AS counted
-FROM benchmark_group g
-LEFT JOIN (
-  SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic FROM benchmark_result b WHERE b.group_id > 0
-  UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic FROM benchmark_result s WHERE s.group_id > 0
+SELECT g.group_id, g.benchmark_version, g.scene_version, g.scoring_version, g.gpu_slug, g.gpu_name, g.gpu_vendor, g.folded, g.vram_gb, g.results, g.synthetic, g.score_sum, g.score_top, g.time_sum, g.time_best, g.updated_at, CAST(coalesce(r.counted, 0) AS bigint) AS counted, CAST(coalesce(r.synthetic, 0) AS bigint) AS synthetic_sum,
+  CAST(coalesce(r.score_sum, 0) AS bigint) AS scores, CAST(coalesce(r.score_top, 0) AS bigint) AS best_score,
+  CAST(coalesce(r.time_sum, 0) AS bigint) AS times, CAST(coalesce(r.time_best, 0) AS bigint) AS best_time,
+  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.last_number, 0) AS bigint) AS last_number,
+  CAST(coalesce(r.vram_number, 0) AS bigint) AS vram_number
+FROM benchmark_group g LEFT JOIN (
+  SELECT v.group_id, count(*) AS counted, sum(v.synthetic) AS synthetic, sum(v.score) AS score_sum, max(v.score) AS score_top,
+    sum(v.time_ms) AS time_sum, min(v.time_ms) AS time_best, min(v.number) AS first_number, max(v.number) AS last_number,
+    max(CASE WHEN v.vram_gb > 0 THEN v.number ELSE 0 END) AS vram_number
+  FROM (
+    SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic, b.vram_gb FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > $1
+    UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic, s.vram_gb FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > $1
+  ) AS v
+  GROUP BY v.group_id
 ) AS r ON r.group_id = g.group_id
-GROUP BY g.group_id, g.gpu_slug, g.results, g.score_sum, g.time_sum, g.synthetic, g.score_top, g.time_best
-HAVING coalesce(max(r.score), 0) <> g.score_top OR coalesce(min(r.time_ms), 0) <> g.time_best OR count(r.number) <> g.results OR coalesce(sum(r.score), 0) <> g.score_sum OR coalesce(sum(r.time_ms), 0) <> g.time_sum
-  OR coalesce(sum(r.synthetic), 0) <> g.synthetic
+WHERE g.group_id > $1 ORDER BY g.group_id LIMIT 500
 `
 
 type AuditBenchmarkGroupsRow struct {
-	GroupID int64
-	GpuSlug string
-	Results int64
-	Counted int64
+	BenchmarkGroup BenchmarkGroup
+	Counted        int64
+	SyntheticSum   int64
+	Scores         int64
+	BestScore      int64
+	Times          int64
+	BestTime       int64
+	FirstNumber    int64
+	LastNumber     int64
+	VramNumber     int64
 }
 
-// Groups whose sums are not those of their results.
-func (q *Queries) AuditBenchmarkGroups(ctx context.Context) ([]AuditBenchmarkGroupsRow, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkGroupsStmt, auditBenchmarkGroups)
+// A page of groups, each with the sums of its results and the numbers of the first, of the
+// last and of the last one whose memory is known; 0 for none.
+func (q *Queries) AuditBenchmarkGroups(ctx context.Context, after int64) ([]AuditBenchmarkGroupsRow, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkGroupsStmt, auditBenchmarkGroups, after)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +153,119 @@ func (q *Queries) AuditBenchmarkGroups(ctx context.Context) ([]AuditBenchmarkGro
 	for rows.Next() {
 		var i AuditBenchmarkGroupsRow
 		if err := rows.Scan(
-			&i.GroupID,
-			&i.GpuSlug,
-			&i.Results,
+			&i.BenchmarkGroup.GroupID,
+			&i.BenchmarkGroup.BenchmarkVersion,
+			&i.BenchmarkGroup.SceneVersion,
+			&i.BenchmarkGroup.ScoringVersion,
+			&i.BenchmarkGroup.GpuSlug,
+			&i.BenchmarkGroup.GpuName,
+			&i.BenchmarkGroup.GpuVendor,
+			&i.BenchmarkGroup.Folded,
+			&i.BenchmarkGroup.VramGb,
+			&i.BenchmarkGroup.Results,
+			&i.BenchmarkGroup.Synthetic,
+			&i.BenchmarkGroup.ScoreSum,
+			&i.BenchmarkGroup.ScoreTop,
+			&i.BenchmarkGroup.TimeSum,
+			&i.BenchmarkGroup.TimeBest,
+			&i.BenchmarkGroup.UpdatedAt,
 			&i.Counted,
+			&i.SyntheticSum,
+			&i.Scores,
+			&i.BestScore,
+			&i.Times,
+			&i.BestTime,
+			&i.FirstNumber,
+			&i.LastNumber,
+			&i.VramNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditBenchmarkPostings = `-- name: AuditBenchmarkPostings :many
+SELECT number FROM benchmark_posting WHERE facet_id = $1 AND number > $2 AND number <= $3 ORDER BY number
+`
+
+type AuditBenchmarkPostingsParams struct {
+	FacetID int64
+	Behind  int64
+	Last    int64
+}
+
+func (q *Queries) AuditBenchmarkPostings(ctx context.Context, arg AuditBenchmarkPostingsParams) ([]int64, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkPostingsStmt, auditBenchmarkPostings, arg.FacetID, arg.Behind, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditBenchmarkResults = `-- name: AuditBenchmarkResults :many
+SELECT s.number, s.result_id, s.receipt_id, s.board_id, s.group_id, s.device_name, s.gpu_name, s.gpu_slug, s.vram_gb, s.score, s.time_ms, s.synthetic, s.created_at, CAST(coalesce(r.envelope, '') AS text) AS envelope, CAST(coalesce(r.worker_envelope, '') AS text) AS worker_envelope,
+  CAST(coalesce(r.created_at, 0) AS bigint) AS received_at
+FROM benchmark_result s LEFT JOIN benchmark_receipt r ON r.result_id = s.result_id AND r.receipt_id = s.receipt_id
+WHERE s.number > $1 ORDER BY s.number LIMIT 500
+`
+
+type AuditBenchmarkResultsRow struct {
+	BenchmarkResult BenchmarkResult
+	Envelope        string
+	WorkerEnvelope  string
+	ReceivedAt      int64
+}
+
+// A page of results, each with its receipt; ” and 0 where there is none.
+func (q *Queries) AuditBenchmarkResults(ctx context.Context, after int64) ([]AuditBenchmarkResultsRow, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkResultsStmt, auditBenchmarkResults, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditBenchmarkResultsRow
+	for rows.Next() {
+		var i AuditBenchmarkResultsRow
+		if err := rows.Scan(
+			&i.BenchmarkResult.Number,
+			&i.BenchmarkResult.ResultID,
+			&i.BenchmarkResult.ReceiptID,
+			&i.BenchmarkResult.BoardID,
+			&i.BenchmarkResult.GroupID,
+			&i.BenchmarkResult.DeviceName,
+			&i.BenchmarkResult.GpuName,
+			&i.BenchmarkResult.GpuSlug,
+			&i.BenchmarkResult.VramGb,
+			&i.BenchmarkResult.Score,
+			&i.BenchmarkResult.TimeMs,
+			&i.BenchmarkResult.Synthetic,
+			&i.BenchmarkResult.CreatedAt,
+			&i.Envelope,
+			&i.WorkerEnvelope,
+			&i.ReceivedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -128,6 +326,34 @@ func (q *Queries) AuditBenchmarkTallies(ctx context.Context) ([]AuditBenchmarkTa
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditBenchmarkUnshown = `-- name: AuditBenchmarkUnshown :many
+SELECT r.result_id FROM benchmark_receipt r
+WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHERE s.result_id = r.result_id)
+`
+
+func (q *Queries) AuditBenchmarkUnshown(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkUnshownStmt, auditBenchmarkUnshown)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var result_id string
+		if err := rows.Scan(&result_id); err != nil {
+			return nil, err
+		}
+		items = append(items, result_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -800,8 +1026,8 @@ func (q *Queries) BenchmarkPostings(ctx context.Context, arg BenchmarkPostingsPa
 }
 
 const benchmarkReceiptAdd = `-- name: BenchmarkReceiptAdd :exec
-INSERT INTO benchmark_receipt (result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO benchmark_receipt (result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 `
 
 type BenchmarkReceiptAddParams struct {
@@ -816,6 +1042,7 @@ type BenchmarkReceiptAddParams struct {
 	ReceiptID      string
 	Envelope       string
 	CreatedAt      int64
+	RowSum         string
 }
 
 func (q *Queries) BenchmarkReceiptAdd(ctx context.Context, arg BenchmarkReceiptAddParams) error {
@@ -831,62 +1058,17 @@ func (q *Queries) BenchmarkReceiptAdd(ctx context.Context, arg BenchmarkReceiptA
 		arg.ReceiptID,
 		arg.Envelope,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	return err
 }
 
-const benchmarkReceiptGet = `-- name: BenchmarkReceiptGet :one
-SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at FROM benchmark_receipt WHERE result_id = $1
+const benchmarkReceiptAfter = `-- name: BenchmarkReceiptAfter :many
+SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at, row_sum FROM benchmark_receipt WHERE result_id > $1 ORDER BY result_id LIMIT 500
 `
 
-func (q *Queries) BenchmarkReceiptGet(ctx context.Context, resultID string) (BenchmarkReceipt, error) {
-	row := q.queryRow(ctx, q.benchmarkReceiptGetStmt, benchmarkReceiptGet, resultID)
-	var i BenchmarkReceipt
-	err := row.Scan(
-		&i.ResultID,
-		&i.PayloadSha256,
-		&i.NodeKeyID,
-		&i.WorkerID,
-		&i.WorkerEnvelope,
-		&i.Status,
-		&i.Reason,
-		&i.Detail,
-		&i.ReceiptID,
-		&i.Envelope,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
-const benchmarkReceiptOf = `-- name: BenchmarkReceiptOf :one
-SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at FROM benchmark_receipt WHERE payload_sha256 = $1
-`
-
-func (q *Queries) BenchmarkReceiptOf(ctx context.Context, payloadSha256 string) (BenchmarkReceipt, error) {
-	row := q.queryRow(ctx, q.benchmarkReceiptOfStmt, benchmarkReceiptOf, payloadSha256)
-	var i BenchmarkReceipt
-	err := row.Scan(
-		&i.ResultID,
-		&i.PayloadSha256,
-		&i.NodeKeyID,
-		&i.WorkerID,
-		&i.WorkerEnvelope,
-		&i.Status,
-		&i.Reason,
-		&i.Detail,
-		&i.ReceiptID,
-		&i.Envelope,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
-const benchmarkReceiptsAfter = `-- name: BenchmarkReceiptsAfter :many
-SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at FROM benchmark_receipt WHERE result_id > $1 ORDER BY result_id LIMIT 500
-`
-
-func (q *Queries) BenchmarkReceiptsAfter(ctx context.Context, after string) ([]BenchmarkReceipt, error) {
-	rows, err := q.query(ctx, q.benchmarkReceiptsAfterStmt, benchmarkReceiptsAfter, after)
+func (q *Queries) BenchmarkReceiptAfter(ctx context.Context, after string) ([]BenchmarkReceipt, error) {
+	rows, err := q.query(ctx, q.benchmarkReceiptAfterStmt, benchmarkReceiptAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -906,6 +1088,7 @@ func (q *Queries) BenchmarkReceiptsAfter(ctx context.Context, after string) ([]B
 			&i.ReceiptID,
 			&i.Envelope,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -918,6 +1101,68 @@ func (q *Queries) BenchmarkReceiptsAfter(ctx context.Context, after string) ([]B
 		return nil, err
 	}
 	return items, nil
+}
+
+const benchmarkReceiptGet = `-- name: BenchmarkReceiptGet :one
+SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at, row_sum FROM benchmark_receipt WHERE result_id = $1
+`
+
+func (q *Queries) BenchmarkReceiptGet(ctx context.Context, resultID string) (BenchmarkReceipt, error) {
+	row := q.queryRow(ctx, q.benchmarkReceiptGetStmt, benchmarkReceiptGet, resultID)
+	var i BenchmarkReceipt
+	err := row.Scan(
+		&i.ResultID,
+		&i.PayloadSha256,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.WorkerEnvelope,
+		&i.Status,
+		&i.Reason,
+		&i.Detail,
+		&i.ReceiptID,
+		&i.Envelope,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const benchmarkReceiptOf = `-- name: BenchmarkReceiptOf :one
+SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, status, reason, detail, receipt_id, envelope, created_at, row_sum FROM benchmark_receipt WHERE payload_sha256 = $1
+`
+
+func (q *Queries) BenchmarkReceiptOf(ctx context.Context, payloadSha256 string) (BenchmarkReceipt, error) {
+	row := q.queryRow(ctx, q.benchmarkReceiptOfStmt, benchmarkReceiptOf, payloadSha256)
+	var i BenchmarkReceipt
+	err := row.Scan(
+		&i.ResultID,
+		&i.PayloadSha256,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.WorkerEnvelope,
+		&i.Status,
+		&i.Reason,
+		&i.Detail,
+		&i.ReceiptID,
+		&i.Envelope,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const benchmarkReceiptSum = `-- name: BenchmarkReceiptSum :exec
+UPDATE benchmark_receipt SET row_sum = $1 WHERE result_id = $2
+`
+
+type BenchmarkReceiptSumParams struct {
+	RowSum   string
+	ResultID string
+}
+
+func (q *Queries) BenchmarkReceiptSum(ctx context.Context, arg BenchmarkReceiptSumParams) error {
+	_, err := q.exec(ctx, q.benchmarkReceiptSumStmt, benchmarkReceiptSum, arg.RowSum, arg.ResultID)
+	return err
 }
 
 const benchmarkRejectedForget = `-- name: BenchmarkRejectedForget :execrows
@@ -984,6 +1229,31 @@ SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name,
 
 func (q *Queries) BenchmarkResultGet(ctx context.Context, resultID string) (BenchmarkResult, error) {
 	row := q.queryRow(ctx, q.benchmarkResultGetStmt, benchmarkResultGet, resultID)
+	var i BenchmarkResult
+	err := row.Scan(
+		&i.Number,
+		&i.ResultID,
+		&i.ReceiptID,
+		&i.BoardID,
+		&i.GroupID,
+		&i.DeviceName,
+		&i.GpuName,
+		&i.GpuSlug,
+		&i.VramGb,
+		&i.Score,
+		&i.TimeMs,
+		&i.Synthetic,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const benchmarkResultNumbered = `-- name: BenchmarkResultNumbered :one
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result WHERE number = $1
+`
+
+func (q *Queries) BenchmarkResultNumbered(ctx context.Context, number int64) (BenchmarkResult, error) {
+	row := q.queryRow(ctx, q.benchmarkResultNumberedStmt, benchmarkResultNumbered, number)
 	var i BenchmarkResult
 	err := row.Scan(
 		&i.Number,
@@ -1082,8 +1352,40 @@ func (q *Queries) BenchmarkTop(ctx context.Context, arg BenchmarkTopParams) ([]B
 	return items, nil
 }
 
+const nodeSigningKeyAfter = `-- name: NodeSigningKeyAfter :many
+SELECT key_id, public_pem, bound_at, row_sum FROM node_signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) NodeSigningKeyAfter(ctx context.Context, after string) ([]NodeSigningKey, error) {
+	rows, err := q.query(ctx, q.nodeSigningKeyAfterStmt, nodeSigningKeyAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NodeSigningKey
+	for rows.Next() {
+		var i NodeSigningKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.PublicPem,
+			&i.BoundAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const nodeSigningKeyBind = `-- name: NodeSigningKeyBind :exec
-INSERT INTO node_signing_key (key_id, public_pem, bound_at) VALUES ($1, $2, $3)
+INSERT INTO node_signing_key (key_id, public_pem, bound_at, row_sum) VALUES ($1, $2, $3, $4)
 ON CONFLICT (key_id) DO NOTHING
 `
 
@@ -1091,10 +1393,16 @@ type NodeSigningKeyBindParams struct {
 	KeyID     string
 	PublicPem string
 	BoundAt   int64
+	RowSum    string
 }
 
 func (q *Queries) NodeSigningKeyBind(ctx context.Context, arg NodeSigningKeyBindParams) error {
-	_, err := q.exec(ctx, q.nodeSigningKeyBindStmt, nodeSigningKeyBind, arg.KeyID, arg.PublicPem, arg.BoundAt)
+	_, err := q.exec(ctx, q.nodeSigningKeyBindStmt, nodeSigningKeyBind,
+		arg.KeyID,
+		arg.PublicPem,
+		arg.BoundAt,
+		arg.RowSum,
+	)
 	return err
 }
 
@@ -1107,4 +1415,18 @@ func (q *Queries) NodeSigningKeyGet(ctx context.Context, keyID string) (string, 
 	var public_pem string
 	err := row.Scan(&public_pem)
 	return public_pem, err
+}
+
+const nodeSigningKeySum = `-- name: NodeSigningKeySum :exec
+UPDATE node_signing_key SET row_sum = $1 WHERE key_id = $2
+`
+
+type NodeSigningKeySumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) NodeSigningKeySum(ctx context.Context, arg NodeSigningKeySumParams) error {
+	_, err := q.exec(ctx, q.nodeSigningKeySumStmt, nodeSigningKeySum, arg.RowSum, arg.KeyID)
+	return err
 }

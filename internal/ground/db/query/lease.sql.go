@@ -10,10 +10,11 @@ import (
 )
 
 const deadLetterAdd = `-- name: DeadLetterAdd :exec
-INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 ON CONFLICT (lease_id) DO UPDATE SET
-  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at
+  attempt = excluded.attempt, failures = excluded.failures, last_code = excluded.last_code, last_error = excluded.last_error, died_at = excluded.died_at,
+  row_sum = excluded.row_sum
 `
 
 type DeadLetterAddParams struct {
@@ -26,6 +27,7 @@ type DeadLetterAddParams struct {
 	LastCode  string
 	LastError string
 	DiedAt    int64
+	RowSum    string
 }
 
 // A piece that was added anew and has died again is one dead letter.
@@ -40,8 +42,47 @@ func (q *Queries) DeadLetterAdd(ctx context.Context, arg DeadLetterAddParams) er
 		arg.LastCode,
 		arg.LastError,
 		arg.DiedAt,
+		arg.RowSum,
 	)
 	return err
+}
+
+const deadLetterAfter = `-- name: DeadLetterAfter :many
+SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum FROM dead_letter WHERE lease_id > $1 ORDER BY lease_id LIMIT 500
+`
+
+func (q *Queries) DeadLetterAfter(ctx context.Context, after string) ([]DeadLetter, error) {
+	rows, err := q.query(ctx, q.deadLetterAfterStmt, deadLetterAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeadLetter
+	for rows.Next() {
+		var i DeadLetter
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Queue,
+			&i.Subject,
+			&i.Item,
+			&i.Attempt,
+			&i.Failures,
+			&i.LastCode,
+			&i.LastError,
+			&i.DiedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deadLetterCount = `-- name: DeadLetterCount :one
@@ -73,7 +114,7 @@ func (q *Queries) DeadLetterDelete(ctx context.Context, arg DeadLetterDeletePara
 }
 
 const deadLetterRemove = `-- name: DeadLetterRemove :one
-DELETE FROM dead_letter WHERE lease_id = $1 RETURNING lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at
+DELETE FROM dead_letter WHERE lease_id = $1 RETURNING lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum
 `
 
 func (q *Queries) DeadLetterRemove(ctx context.Context, leaseID string) (DeadLetter, error) {
@@ -89,12 +130,27 @@ func (q *Queries) DeadLetterRemove(ctx context.Context, leaseID string) (DeadLet
 		&i.LastCode,
 		&i.LastError,
 		&i.DiedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
+const deadLetterSum = `-- name: DeadLetterSum :exec
+UPDATE dead_letter SET row_sum = $1 WHERE lease_id = $2
+`
+
+type DeadLetterSumParams struct {
+	RowSum  string
+	LeaseID string
+}
+
+func (q *Queries) DeadLetterSum(ctx context.Context, arg DeadLetterSumParams) error {
+	_, err := q.exec(ctx, q.deadLetterSumStmt, deadLetterSum, arg.RowSum, arg.LeaseID)
+	return err
+}
+
 const deadLetters = `-- name: DeadLetters :many
-SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at FROM dead_letter WHERE queue = $1 OR CAST($1 AS text) = '' ORDER BY died_at DESC, lease_id LIMIT CAST($2 AS bigint)
+SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum FROM dead_letter WHERE queue = $1 OR CAST($1 AS text) = '' ORDER BY died_at DESC, lease_id LIMIT CAST($2 AS bigint)
 `
 
 type DeadLettersParams struct {
@@ -121,6 +177,7 @@ func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]Dea
 			&i.LastCode,
 			&i.LastError,
 			&i.DiedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -222,6 +279,48 @@ func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int
 	return result.RowsAffected()
 }
 
+const leaseAfter = `-- name: LeaseAfter :many
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease WHERE lease_id > $1 ORDER BY lease_id LIMIT 500
+`
+
+func (q *Queries) LeaseAfter(ctx context.Context, after string) ([]Lease, error) {
+	rows, err := q.query(ctx, q.leaseAfterStmt, leaseAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Lease
+	for rows.Next() {
+		var i Lease
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Queue,
+			&i.Subject,
+			&i.Item,
+			&i.State,
+			&i.DueAt,
+			&i.Attempt,
+			&i.Failures,
+			&i.Holder,
+			&i.LapsesAt,
+			&i.Progress,
+			&i.LastCode,
+			&i.LastError,
+			&i.Guard,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const leaseAhead = `-- name: LeaseAhead :one
 SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.state = 'held' AND h.lapses_at > $2)
           + (SELECT count(*) FROM lease w WHERE w.queue = $1 AND w.state = 'waiting' AND w.due_at > $3) AS bigint) AS ahead
@@ -279,9 +378,10 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
 `
 
 type LeaseClaimParams struct {
@@ -325,6 +425,7 @@ func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease
 			&i.Progress,
 			&i.LastCode,
 			&i.LastError,
+			&i.Guard,
 		); err != nil {
 			return nil, err
 		}
@@ -346,9 +447,10 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= $3
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
 `
 
 type LeaseClaimIDsParams struct {
@@ -389,6 +491,7 @@ func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([
 			&i.Progress,
 			&i.LastCode,
 			&i.LastError,
+			&i.Guard,
 		); err != nil {
 			return nil, err
 		}
@@ -413,9 +516,10 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
+  guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
 `
 
 type LeaseClaimOfParams struct {
@@ -462,6 +566,7 @@ func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]L
 			&i.Progress,
 			&i.LastCode,
 			&i.LastError,
+			&i.Guard,
 		); err != nil {
 			return nil, err
 		}
@@ -515,9 +620,9 @@ func (q *Queries) LeaseDrop(ctx context.Context, arg LeaseDropParams) (int64, er
 const leaseFail = `-- name: LeaseFail :one
 UPDATE lease
 SET state = 'waiting', failures = failures + 1, holder = '', lapses_at = 0, progress = 0,
-    due_at = $1, last_code = $2, last_error = $3
+    due_at = $1, last_code = $2, last_error = $3, guard = CAST(attempt AS text) || ' ' || CAST(failures + 1 AS text) || ' ' || ''
 WHERE lease_id = $4 AND state = 'held' AND holder = $5 AND attempt = $6
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
 `
 
 type LeaseFailParams struct {
@@ -553,6 +658,7 @@ func (q *Queries) LeaseFail(ctx context.Context, arg LeaseFailParams) (Lease, er
 		&i.Progress,
 		&i.LastCode,
 		&i.LastError,
+		&i.Guard,
 	)
 	return i, err
 }
@@ -577,7 +683,7 @@ func (q *Queries) LeaseFinish(ctx context.Context, arg LeaseFinishParams) (int64
 }
 
 const leaseGet = `-- name: LeaseGet :one
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease WHERE lease_id = $1
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease WHERE lease_id = $1
 `
 
 func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
@@ -597,12 +703,13 @@ func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
 		&i.Progress,
 		&i.LastCode,
 		&i.LastError,
+		&i.Guard,
 	)
 	return i, err
 }
 
 const leaseLapsed = `-- name: LeaseLapsed :many
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error FROM lease
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease
 WHERE queue = $1 AND state = 'held' AND lapses_at <= $2
 ORDER BY lapses_at
 LIMIT 1000
@@ -636,6 +743,7 @@ func (q *Queries) LeaseLapsed(ctx context.Context, arg LeaseLapsedParams) ([]Lea
 			&i.Progress,
 			&i.LastCode,
 			&i.LastError,
+			&i.Guard,
 		); err != nil {
 			return nil, err
 		}
@@ -674,7 +782,8 @@ func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error)
 
 const leaseRelease = `-- name: LeaseRelease :execrows
 UPDATE lease
-SET state = 'waiting', holder = '', lapses_at = 0, progress = 0
+SET state = 'waiting', holder = '', lapses_at = 0, progress = 0,
+  guard = CAST(attempt AS text) || ' ' || CAST(failures AS text) || ' ' || ''
 WHERE lease_id = $1 AND state = 'held' AND holder = $2 AND attempt = $3
 `
 
@@ -702,8 +811,8 @@ func (q *Queries) LeaseRemove(ctx context.Context, leaseID string) error {
 }
 
 const leaseReopen = `-- name: LeaseReopen :exec
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt)
-VALUES ($1, $2, $3, $4, 'waiting', $5, $6)
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, guard)
+VALUES ($1, $2, $3, $4, 'waiting', $5, $6, CAST(CAST($6 AS bigint) AS text) || ' 0 ')
 `
 
 type LeaseReopenParams struct {
@@ -758,8 +867,8 @@ func (q *Queries) LeaseRepairWaiting(ctx context.Context, arg LeaseRepairWaiting
 }
 
 const leaseRequeue = `-- name: LeaseRequeue :exec
-INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error)
-VALUES ($1, $2, $3, $4, 'waiting', $5, $6, $7, $8)
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error, guard)
+VALUES ($1, $2, $3, $4, 'waiting', $5, $6, $7, $8, CAST(CAST($6 AS bigint) AS text) || ' 0 ')
 ON CONFLICT DO NOTHING
 `
 
@@ -791,7 +900,8 @@ func (q *Queries) LeaseRequeue(ctx context.Context, arg LeaseRequeueParams) erro
 
 const leaseReschedule = `-- name: LeaseReschedule :execrows
 UPDATE lease
-SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = $1
+SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, due_at = $1,
+  guard = CAST(attempt AS text) || ' 0 '
 WHERE lease_id = $2 AND state = 'held' AND holder = $3 AND attempt = $4
 `
 

@@ -13,6 +13,7 @@ type AccountKey struct {
 	CreatedAt    int64
 	LastUsedAt   int64
 	RevokedAt    int64
+	RowSum       string
 }
 
 type AgentKey struct {
@@ -25,6 +26,7 @@ type AgentKey struct {
 	CreatedAt       int64
 	LastUsedAt      int64
 	RevokedAt       int64
+	RowSum          string
 }
 
 type AwaitedUpload struct {
@@ -37,6 +39,20 @@ type AwaitedUpload struct {
 	FaultText   string
 	FaultAction string
 	FaultDetail string
+}
+
+type BenchmarkCounter struct {
+	CounterID  int64
+	LastNumber int64
+	LastGroup  int64
+	LastFacet  int64
+}
+
+type BenchmarkFacet struct {
+	FacetID int64
+	Field   string
+	Value   string
+	Folded  string
 }
 
 type BenchmarkGroup struct {
@@ -70,6 +86,7 @@ type BenchmarkReceipt struct {
 	ReceiptID      string
 	Envelope       string
 	CreatedAt      int64
+	RowSum         string
 }
 
 type BenchmarkResult struct {
@@ -106,6 +123,7 @@ type DeadLetter struct {
 	LastCode  string
 	LastError string
 	DiedAt    int64
+	RowSum    string
 }
 
 type FailedAttempt struct {
@@ -120,6 +138,7 @@ type FailedAttempt struct {
 	Incapable   int64
 	PixelSha256 string
 	FailedAt    int64
+	RowSum      string
 	KeyID       string
 	Final       int64
 	Undecided   int64
@@ -162,6 +181,7 @@ type Idempotency struct {
 	Status      int64
 	Body        string
 	ExpiresAt   int64
+	RowSum      string
 }
 
 type Job struct {
@@ -220,6 +240,7 @@ type Lease struct {
 	Progress  int64
 	LastCode  string
 	LastError string
+	Guard     string
 }
 
 type LedgerTransaction struct {
@@ -240,6 +261,14 @@ type NodeKey struct {
 	CreatedAt    int64
 	LastUsedAt   int64
 	RevokedAt    int64
+	RowSum       string
+}
+
+type NodeSigningKey struct {
+	KeyID     string
+	PublicPem string
+	BoundAt   int64
+	RowSum    string
 }
 
 type Person struct {
@@ -247,6 +276,15 @@ type Person struct {
 	Email       string
 	WorkspaceID string
 	CreatedAt   int64
+	RowSum      string
+}
+
+type PersonLogin struct {
+	Issuer    string
+	Subject   string
+	PersonID  string
+	CreatedAt int64
+	RowSum    string
 }
 
 type Project struct {
@@ -283,9 +321,25 @@ type Receipt struct {
 	CreatedAt   int64
 }
 
+type ReceiptLog struct {
+	LogID  int64
+	Origin string
+	Size   int64
+	Peaks  string
+	RowSum string
+}
+
 type ReceiptLogLeaf struct {
 	LogIndex int64
 	Entry    string
+}
+
+type Session struct {
+	TokenSha256 string
+	PersonID    string
+	CreatedAt   int64
+	ExpiresAt   int64
+	RowSum      string
 }
 
 type SignInLink struct {
@@ -294,6 +348,7 @@ type SignInLink struct {
 	CreatedAt   int64
 	ExpiresAt   int64
 	UsedAt      int64
+	RowSum      string
 }
 
 type SigningKey struct {
@@ -301,6 +356,7 @@ type SigningKey struct {
 	PublicPem string
 	ValidFrom int64
 	ValidTo   int64
+	RowSum    string
 }
 
 type Turn struct {
@@ -337,6 +393,8 @@ type WebhookAttempt struct {
 	Error      string
 	Answer     string
 	NextAt     int64
+	RowSum     string
+	Round      int64
 }
 
 type WebhookDelivery struct {
@@ -368,6 +426,7 @@ type WebhookEndpoint struct {
 	DisabledReason string
 	CreatedAt      int64
 	DeletedAt      int64
+	RowSum         string
 }
 
 type WebhookSecret struct {
@@ -376,6 +435,7 @@ type WebhookSecret struct {
 	Sealed     string
 	CreatedAt  int64
 	ExpiresAt  int64
+	RowSum     string
 }
 
 type Worker struct {
@@ -394,6 +454,7 @@ type Worker struct {
 	Suspensions    int64
 	SuspendedUntil int64
 	Renderer       string
+	RowSum         string
 }
 
 type Workspace struct {
@@ -401,4 +462,5 @@ type Workspace struct {
 	Name        string
 	CreatedAt   int64
 	ProofPage   int64
+	RowSum      string
 }

@@ -23,6 +23,39 @@ func (q *Queries) LogAdvance(ctx context.Context, arg LogAdvanceParams) error {
 	return err
 }
 
+const logAfter = `-- name: LogAfter :many
+SELECT log_id, origin, size, peaks, row_sum FROM receipt_log WHERE log_id > $1 ORDER BY log_id LIMIT 500
+`
+
+func (q *Queries) LogAfter(ctx context.Context, after int64) ([]ReceiptLog, error) {
+	rows, err := q.query(ctx, q.logAfterStmt, logAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReceiptLog
+	for rows.Next() {
+		var i ReceiptLog
+		if err := rows.Scan(
+			&i.LogID,
+			&i.Origin,
+			&i.Size,
+			&i.Peaks,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const logCounts = `-- name: LogCounts :one
 SELECT (SELECT count(*) FROM receipt_log_leaf) AS leaves, (SELECT count(*) FROM receipt_log_node) AS nodes
 `
@@ -102,6 +135,33 @@ func (q *Queries) LogLeaves(ctx context.Context, arg LogLeavesParams) ([]Receipt
 	return items, nil
 }
 
+const logLeavesFrom = `-- name: LogLeavesFrom :many
+SELECT log_index, entry FROM receipt_log_leaf WHERE log_index >= $1 ORDER BY log_index LIMIT 500
+`
+
+func (q *Queries) LogLeavesFrom(ctx context.Context, first int64) ([]ReceiptLogLeaf, error) {
+	rows, err := q.query(ctx, q.logLeavesFromStmt, logLeavesFrom, first)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReceiptLogLeaf
+	for rows.Next() {
+		var i ReceiptLogLeaf
+		if err := rows.Scan(&i.LogIndex, &i.Entry); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const logLock = `-- name: LogLock :one
 SELECT size, peaks FROM receipt_log WHERE log_id = 1 FOR UPDATE
 `
@@ -119,11 +179,16 @@ func (q *Queries) LogLock(ctx context.Context) (LogLockRow, error) {
 }
 
 const logName = `-- name: LogName :exec
-UPDATE receipt_log SET origin = $1 WHERE log_id = 1 AND size = 0
+UPDATE receipt_log SET origin = $1, row_sum = $2 WHERE log_id = 1 AND size = 0
 `
 
-func (q *Queries) LogName(ctx context.Context, origin string) error {
-	_, err := q.exec(ctx, q.logNameStmt, logName, origin)
+type LogNameParams struct {
+	Origin string
+	RowSum string
+}
+
+func (q *Queries) LogName(ctx context.Context, arg LogNameParams) error {
+	_, err := q.exec(ctx, q.logNameStmt, logName, arg.Origin, arg.RowSum)
 	return err
 }
 
@@ -179,4 +244,18 @@ func (q *Queries) LogNodes(ctx context.Context, arg LogNodesParams) ([]LogNodesR
 		return nil, err
 	}
 	return items, nil
+}
+
+const logSum = `-- name: LogSum :exec
+UPDATE receipt_log SET row_sum = $1 WHERE log_id = $2
+`
+
+type LogSumParams struct {
+	RowSum string
+	LogID  int64
+}
+
+func (q *Queries) LogSum(ctx context.Context, arg LogSumParams) error {
+	_, err := q.exec(ctx, q.logSumStmt, logSum, arg.RowSum, arg.LogID)
+	return err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const signingKeyAdd = `-- name: SigningKeyAdd :exec
-INSERT INTO signing_key (key_id, public_pem, valid_from) VALUES ($1, $2, $3)
+INSERT INTO signing_key (key_id, public_pem, valid_from, valid_to, row_sum) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (key_id) DO NOTHING
 `
 
@@ -18,15 +18,56 @@ type SigningKeyAddParams struct {
 	KeyID     string
 	PublicPem string
 	ValidFrom int64
+	ValidTo   int64
+	RowSum    string
 }
 
 func (q *Queries) SigningKeyAdd(ctx context.Context, arg SigningKeyAddParams) error {
-	_, err := q.exec(ctx, q.signingKeyAddStmt, signingKeyAdd, arg.KeyID, arg.PublicPem, arg.ValidFrom)
+	_, err := q.exec(ctx, q.signingKeyAddStmt, signingKeyAdd,
+		arg.KeyID,
+		arg.PublicPem,
+		arg.ValidFrom,
+		arg.ValidTo,
+		arg.RowSum,
+	)
 	return err
 }
 
-const signingKeyEnd = `-- name: SigningKeyEnd :execrows
-UPDATE signing_key SET valid_to = $1 WHERE key_id = $2 AND (valid_to = 0 OR valid_to > $1)
+const signingKeyAfter = `-- name: SigningKeyAfter :many
+SELECT key_id, public_pem, valid_from, valid_to, row_sum FROM signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningKey, error) {
+	rows, err := q.query(ctx, q.signingKeyAfterStmt, signingKeyAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SigningKey
+	for rows.Next() {
+		var i SigningKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.PublicPem,
+			&i.ValidFrom,
+			&i.ValidTo,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const signingKeyEnd = `-- name: SigningKeyEnd :one
+UPDATE signing_key SET valid_to = $1 WHERE key_id = $2 AND (valid_to = 0 OR valid_to > $1) RETURNING key_id, public_pem, valid_from, valid_to, row_sum
 `
 
 type SigningKeyEndParams struct {
@@ -34,16 +75,35 @@ type SigningKeyEndParams struct {
 	KeyID   string
 }
 
-func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (int64, error) {
-	result, err := q.exec(ctx, q.signingKeyEndStmt, signingKeyEnd, arg.ValidTo, arg.KeyID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (SigningKey, error) {
+	row := q.queryRow(ctx, q.signingKeyEndStmt, signingKeyEnd, arg.ValidTo, arg.KeyID)
+	var i SigningKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.PublicPem,
+		&i.ValidFrom,
+		&i.ValidTo,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const signingKeySum = `-- name: SigningKeySum :exec
+UPDATE signing_key SET row_sum = $1 WHERE key_id = $2
+`
+
+type SigningKeySumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) SigningKeySum(ctx context.Context, arg SigningKeySumParams) error {
+	_, err := q.exec(ctx, q.signingKeySumStmt, signingKeySum, arg.RowSum, arg.KeyID)
+	return err
 }
 
 const signingKeys = `-- name: SigningKeys :many
-SELECT key_id, public_pem, valid_from, valid_to FROM signing_key ORDER BY valid_from DESC, key_id
+SELECT key_id, public_pem, valid_from, valid_to, row_sum FROM signing_key ORDER BY valid_from DESC, key_id
 `
 
 // The newest first.
@@ -61,6 +121,7 @@ func (q *Queries) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 			&i.PublicPem,
 			&i.ValidFrom,
 			&i.ValidTo,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}

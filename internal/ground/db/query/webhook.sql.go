@@ -38,6 +38,83 @@ func (q *Queries) AuditWebhookBare(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const auditWebhookDeliveries = `-- name: AuditWebhookDeliveries :many
+SELECT d.delivery_id, d.event_id, d.endpoint_id, d.workspace_id, d.job_id, d.lane, d.status, d.reason, d.round, d.tries, d.created_at, d.next_at, d.ended_at, e.workspace_id AS event_workspace_id, e.job_id AS event_job_id, e.created_at AS event_created_at,
+  n.workspace_id AS endpoint_workspace_id, n.job_id AS endpoint_job_id, n.lane AS endpoint_lane,
+  (SELECT count(*) FROM webhook_attempt a WHERE a.delivery_id = d.delivery_id) AS attempts,
+  CAST(coalesce(l.started_at, 0) AS bigint) AS last_started_at, CAST(coalesce(l.status, 0) AS bigint) AS last_status,
+  CAST(coalesce(l.next_at, 0) AS bigint) AS last_next_at, CAST(coalesce(l.round, 0) AS bigint) AS last_round
+FROM webhook_delivery d
+JOIN webhook_event e ON e.event_id = d.event_id
+JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+LEFT JOIN webhook_attempt l ON l.delivery_id = d.delivery_id AND l.number = d.tries
+WHERE d.delivery_id > $1 ORDER BY d.delivery_id LIMIT 500
+`
+
+type AuditWebhookDeliveriesRow struct {
+	WebhookDelivery     WebhookDelivery
+	EventWorkspaceID    string
+	EventJobID          string
+	EventCreatedAt      int64
+	EndpointWorkspaceID string
+	EndpointJobID       string
+	EndpointLane        string
+	Attempts            int64
+	LastStartedAt       int64
+	LastStatus          int64
+	LastNextAt          int64
+	LastRound           int64
+}
+
+// A page of deliveries, each with its event, its endpoint and its last attempt.
+func (q *Queries) AuditWebhookDeliveries(ctx context.Context, after string) ([]AuditWebhookDeliveriesRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookDeliveriesStmt, auditWebhookDeliveries, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWebhookDeliveriesRow
+	for rows.Next() {
+		var i AuditWebhookDeliveriesRow
+		if err := rows.Scan(
+			&i.WebhookDelivery.DeliveryID,
+			&i.WebhookDelivery.EventID,
+			&i.WebhookDelivery.EndpointID,
+			&i.WebhookDelivery.WorkspaceID,
+			&i.WebhookDelivery.JobID,
+			&i.WebhookDelivery.Lane,
+			&i.WebhookDelivery.Status,
+			&i.WebhookDelivery.Reason,
+			&i.WebhookDelivery.Round,
+			&i.WebhookDelivery.Tries,
+			&i.WebhookDelivery.CreatedAt,
+			&i.WebhookDelivery.NextAt,
+			&i.WebhookDelivery.EndedAt,
+			&i.EventWorkspaceID,
+			&i.EventJobID,
+			&i.EventCreatedAt,
+			&i.EndpointWorkspaceID,
+			&i.EndpointJobID,
+			&i.EndpointLane,
+			&i.Attempts,
+			&i.LastStartedAt,
+			&i.LastStatus,
+			&i.LastNextAt,
+			&i.LastRound,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditWebhookEvents = `-- name: AuditWebhookEvents :many
 SELECT j.job_id, j.status, count(e.event_id) AS events, CAST(coalesce(min(e.type), '') AS text) AS type
 FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id
@@ -153,26 +230,71 @@ func (q *Queries) AuditWebhookMissing(ctx context.Context) ([]AuditWebhookMissin
 	return items, nil
 }
 
-const auditWebhookSecrets = `-- name: AuditWebhookSecrets :many
-SELECT secret_id, endpoint_id, sealed, created_at, expires_at FROM webhook_secret WHERE secret_id > $1 ORDER BY secret_id LIMIT 500
+const auditWebhookOrphans = `-- name: AuditWebhookOrphans :many
+SELECT CAST('delivery' AS text) AS kind, d.delivery_id AS id FROM webhook_delivery d
+WHERE NOT EXISTS (SELECT 1 FROM webhook_event e WHERE e.event_id = d.event_id)
+   OR NOT EXISTS (SELECT 1 FROM webhook_endpoint n WHERE n.endpoint_id = d.endpoint_id)
+UNION ALL
+SELECT CAST('attempt' AS text), a.delivery_id FROM webhook_attempt a
+WHERE NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.delivery_id = a.delivery_id)
+UNION ALL
+SELECT CAST('secret' AS text), s.secret_id FROM webhook_secret s
+WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoint n WHERE n.endpoint_id = s.endpoint_id)
 `
 
-func (q *Queries) AuditWebhookSecrets(ctx context.Context, after string) ([]WebhookSecret, error) {
-	rows, err := q.query(ctx, q.auditWebhookSecretsStmt, auditWebhookSecrets, after)
+type AuditWebhookOrphansRow struct {
+	Kind string
+	ID   string
+}
+
+// Rows that name what is not there: a foreign key keeps it from happening, unless a hand
+// in the database turned it off.
+func (q *Queries) AuditWebhookOrphans(ctx context.Context) ([]AuditWebhookOrphansRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookOrphansStmt, auditWebhookOrphans)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []WebhookSecret
+	var items []AuditWebhookOrphansRow
 	for rows.Next() {
-		var i WebhookSecret
-		if err := rows.Scan(
-			&i.SecretID,
-			&i.EndpointID,
-			&i.Sealed,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-		); err != nil {
+		var i AuditWebhookOrphansRow
+		if err := rows.Scan(&i.Kind, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditWebhookOwners = `-- name: AuditWebhookOwners :many
+SELECT n.endpoint_id, n.workspace_id, j.workspace_id AS job_workspace_id
+FROM webhook_endpoint n JOIN job j ON j.job_id = n.job_id
+WHERE j.workspace_id <> n.workspace_id
+`
+
+type AuditWebhookOwnersRow struct {
+	EndpointID     string
+	WorkspaceID    string
+	JobWorkspaceID string
+}
+
+// Targets of jobs that are not their job's workspace's.
+func (q *Queries) AuditWebhookOwners(ctx context.Context) ([]AuditWebhookOwnersRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookOwnersStmt, auditWebhookOwners)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWebhookOwnersRow
+	for rows.Next() {
+		var i AuditWebhookOwnersRow
+		if err := rows.Scan(&i.EndpointID, &i.WorkspaceID, &i.JobWorkspaceID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -221,39 +343,69 @@ func (q *Queries) AuditWebhookStuck(ctx context.Context) ([]AuditWebhookStuckRow
 	return items, nil
 }
 
-const auditWebhookTries = `-- name: AuditWebhookTries :many
-SELECT d.delivery_id, d.status, d.tries, count(a.number) AS attempts,
-  CAST(coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) AS bigint) AS taken
-FROM webhook_delivery d LEFT JOIN webhook_attempt a ON a.delivery_id = d.delivery_id
-GROUP BY d.delivery_id, d.status, d.tries
-HAVING count(a.number) <> d.tries
-    OR (d.status = 'delivered' AND coalesce(sum(CASE WHEN a.status BETWEEN 200 AND 299 THEN 1 ELSE 0 END), 0) = 0)
+const webhookAttemptAdd = `-- name: WebhookAttemptAdd :exec
+INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at, row_sum, round)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
-type AuditWebhookTriesRow struct {
+type WebhookAttemptAddParams struct {
 	DeliveryID string
-	Status     string
-	Tries      int64
-	Attempts   int64
-	Taken      int64
+	Number     int64
+	StartedAt  int64
+	DurationUs int64
+	Status     int64
+	Error      string
+	Answer     string
+	NextAt     int64
+	RowSum     string
+	Round      int64
 }
 
-// Deliveries whose log does not say what became of them.
-func (q *Queries) AuditWebhookTries(ctx context.Context) ([]AuditWebhookTriesRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookTriesStmt, auditWebhookTries)
+func (q *Queries) WebhookAttemptAdd(ctx context.Context, arg WebhookAttemptAddParams) error {
+	_, err := q.exec(ctx, q.webhookAttemptAddStmt, webhookAttemptAdd,
+		arg.DeliveryID,
+		arg.Number,
+		arg.StartedAt,
+		arg.DurationUs,
+		arg.Status,
+		arg.Error,
+		arg.Answer,
+		arg.NextAt,
+		arg.RowSum,
+		arg.Round,
+	)
+	return err
+}
+
+const webhookAttemptAfter = `-- name: WebhookAttemptAfter :many
+SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at, row_sum, round FROM webhook_attempt WHERE (delivery_id, number) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY delivery_id, number LIMIT 500
+`
+
+type WebhookAttemptAfterParams struct {
+	DeliveryID string
+	Number     int64
+}
+
+func (q *Queries) WebhookAttemptAfter(ctx context.Context, arg WebhookAttemptAfterParams) ([]WebhookAttempt, error) {
+	rows, err := q.query(ctx, q.webhookAttemptAfterStmt, webhookAttemptAfter, arg.DeliveryID, arg.Number)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AuditWebhookTriesRow
+	var items []WebhookAttempt
 	for rows.Next() {
-		var i AuditWebhookTriesRow
+		var i WebhookAttempt
 		if err := rows.Scan(
 			&i.DeliveryID,
+			&i.Number,
+			&i.StartedAt,
+			&i.DurationUs,
 			&i.Status,
-			&i.Tries,
-			&i.Attempts,
-			&i.Taken,
+			&i.Error,
+			&i.Answer,
+			&i.NextAt,
+			&i.RowSum,
+			&i.Round,
 		); err != nil {
 			return nil, err
 		}
@@ -268,33 +420,18 @@ func (q *Queries) AuditWebhookTries(ctx context.Context) ([]AuditWebhookTriesRow
 	return items, nil
 }
 
-const webhookAttemptAdd = `-- name: WebhookAttemptAdd :exec
-INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, status, error, answer, next_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+const webhookAttemptSum = `-- name: WebhookAttemptSum :exec
+UPDATE webhook_attempt SET row_sum = $1 WHERE delivery_id = $2 AND number = $3
 `
 
-type WebhookAttemptAddParams struct {
+type WebhookAttemptSumParams struct {
+	RowSum     string
 	DeliveryID string
 	Number     int64
-	StartedAt  int64
-	DurationUs int64
-	Status     int64
-	Error      string
-	Answer     string
-	NextAt     int64
 }
 
-func (q *Queries) WebhookAttemptAdd(ctx context.Context, arg WebhookAttemptAddParams) error {
-	_, err := q.exec(ctx, q.webhookAttemptAddStmt, webhookAttemptAdd,
-		arg.DeliveryID,
-		arg.Number,
-		arg.StartedAt,
-		arg.DurationUs,
-		arg.Status,
-		arg.Error,
-		arg.Answer,
-		arg.NextAt,
-	)
+func (q *Queries) WebhookAttemptSum(ctx context.Context, arg WebhookAttemptSumParams) error {
+	_, err := q.exec(ctx, q.webhookAttemptSumStmt, webhookAttemptSum, arg.RowSum, arg.DeliveryID, arg.Number)
 	return err
 }
 
@@ -308,7 +445,7 @@ func (q *Queries) WebhookAttemptsForget(ctx context.Context, eventID string) err
 }
 
 const webhookAttemptsOf = `-- name: WebhookAttemptsOf :many
-SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at FROM webhook_attempt
+SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at, row_sum, round FROM webhook_attempt
 WHERE delivery_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($1 AS text) AS json))))
 ORDER BY delivery_id, number
 `
@@ -332,6 +469,8 @@ func (q *Queries) WebhookAttemptsOf(ctx context.Context, ids string) ([]WebhookA
 			&i.Error,
 			&i.Answer,
 			&i.NextAt,
+			&i.RowSum,
+			&i.Round,
 		); err != nil {
 			return nil, err
 		}
@@ -602,9 +741,9 @@ func (q *Queries) WebhookDeliveryGet(ctx context.Context, deliveryID string) (We
 	return i, err
 }
 
-const webhookDeliveryTried = `-- name: WebhookDeliveryTried :execrows
+const webhookDeliveryTried = `-- name: WebhookDeliveryTried :one
 UPDATE webhook_delivery SET status = $1, reason = $2, round = round + 1, tries = tries + 1, next_at = $3, ended_at = $4
-WHERE delivery_id = $5 AND status = 'pending'
+WHERE delivery_id = $5 AND status = 'pending' RETURNING round
 `
 
 type WebhookDeliveryTriedParams struct {
@@ -617,21 +756,20 @@ type WebhookDeliveryTriedParams struct {
 
 // A try is behind it; status says whether more follow.
 func (q *Queries) WebhookDeliveryTried(ctx context.Context, arg WebhookDeliveryTriedParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookDeliveryTriedStmt, webhookDeliveryTried,
+	row := q.queryRow(ctx, q.webhookDeliveryTriedStmt, webhookDeliveryTried,
 		arg.Status,
 		arg.Reason,
 		arg.NextAt,
 		arg.EndedAt,
 		arg.DeliveryID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	var round int64
+	err := row.Scan(&round)
+	return round, err
 }
 
 const webhookDue = `-- name: WebhookDue :many
-SELECT d.delivery_id, d.event_id, d.endpoint_id, d.workspace_id, d.job_id, d.lane, d.status, d.reason, d.round, d.tries, d.created_at, d.next_at, d.ended_at, n.endpoint_id, n.workspace_id, n.job_id, n.url, n.description, n.lane, n.failing_since, n.last_failed_at, n.disabled_at, n.disabled_reason, n.created_at, n.deleted_at, e.body FROM webhook_delivery d
+SELECT d.delivery_id, d.event_id, d.endpoint_id, d.workspace_id, d.job_id, d.lane, d.status, d.reason, d.round, d.tries, d.created_at, d.next_at, d.ended_at, n.endpoint_id, n.workspace_id, n.job_id, n.url, n.description, n.lane, n.failing_since, n.last_failed_at, n.disabled_at, n.disabled_reason, n.created_at, n.deleted_at, n.row_sum, e.body FROM webhook_delivery d
 JOIN webhook_event e ON e.event_id = d.event_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
 WHERE d.lane = $1 AND d.status = 'pending' AND d.next_at <= $2
 ORDER BY d.next_at, d.delivery_id LIMIT CAST($3 AS bigint)
@@ -685,6 +823,7 @@ func (q *Queries) WebhookDue(ctx context.Context, arg WebhookDueParams) ([]Webho
 			&i.WebhookEndpoint.DisabledReason,
 			&i.WebhookEndpoint.CreatedAt,
 			&i.WebhookEndpoint.DeletedAt,
+			&i.WebhookEndpoint.RowSum,
 			&i.Body,
 		); err != nil {
 			return nil, err
@@ -700,8 +839,49 @@ func (q *Queries) WebhookDue(ctx context.Context, arg WebhookDueParams) ([]Webho
 	return items, nil
 }
 
-const webhookEndpointChange = `-- name: WebhookEndpointChange :exec
-UPDATE webhook_endpoint SET url = $1, description = $2 WHERE endpoint_id = $3
+const webhookEndpointAfter = `-- name: WebhookEndpointAfter :many
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint WHERE endpoint_id > $1 ORDER BY endpoint_id LIMIT 500
+`
+
+func (q *Queries) WebhookEndpointAfter(ctx context.Context, after string) ([]WebhookEndpoint, error) {
+	rows, err := q.query(ctx, q.webhookEndpointAfterStmt, webhookEndpointAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEndpoint
+	for rows.Next() {
+		var i WebhookEndpoint
+		if err := rows.Scan(
+			&i.EndpointID,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.Url,
+			&i.Description,
+			&i.Lane,
+			&i.FailingSince,
+			&i.LastFailedAt,
+			&i.DisabledAt,
+			&i.DisabledReason,
+			&i.CreatedAt,
+			&i.DeletedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookEndpointChange = `-- name: WebhookEndpointChange :one
+UPDATE webhook_endpoint SET url = $1, description = $2 WHERE endpoint_id = $3 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
 type WebhookEndpointChangeParams struct {
@@ -710,24 +890,46 @@ type WebhookEndpointChangeParams struct {
 	EndpointID  string
 }
 
-func (q *Queries) WebhookEndpointChange(ctx context.Context, arg WebhookEndpointChangeParams) error {
-	_, err := q.exec(ctx, q.webhookEndpointChangeStmt, webhookEndpointChange, arg.Url, arg.Description, arg.EndpointID)
-	return err
+func (q *Queries) WebhookEndpointChange(ctx context.Context, arg WebhookEndpointChangeParams) (WebhookEndpoint, error) {
+	row := q.queryRow(ctx, q.webhookEndpointChangeStmt, webhookEndpointChange, arg.Url, arg.Description, arg.EndpointID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const webhookEndpointCreate = `-- name: WebhookEndpointCreate :exec
-INSERT INTO webhook_endpoint (endpoint_id, workspace_id, job_id, url, description, lane, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO webhook_endpoint (endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type WebhookEndpointCreateParams struct {
-	EndpointID  string
-	WorkspaceID string
-	JobID       string
-	Url         string
-	Description string
-	Lane        string
-	CreatedAt   int64
+	EndpointID     string
+	WorkspaceID    string
+	JobID          string
+	Url            string
+	Description    string
+	Lane           string
+	FailingSince   int64
+	LastFailedAt   int64
+	DisabledAt     int64
+	DisabledReason string
+	CreatedAt      int64
+	DeletedAt      int64
+	RowSum         string
 }
 
 func (q *Queries) WebhookEndpointCreate(ctx context.Context, arg WebhookEndpointCreateParams) error {
@@ -738,13 +940,19 @@ func (q *Queries) WebhookEndpointCreate(ctx context.Context, arg WebhookEndpoint
 		arg.Url,
 		arg.Description,
 		arg.Lane,
+		arg.FailingSince,
+		arg.LastFailedAt,
+		arg.DisabledAt,
+		arg.DisabledReason,
 		arg.CreatedAt,
+		arg.DeletedAt,
+		arg.RowSum,
 	)
 	return err
 }
 
-const webhookEndpointDelete = `-- name: WebhookEndpointDelete :exec
-UPDATE webhook_endpoint SET deleted_at = $1 WHERE endpoint_id = $2 AND deleted_at = 0
+const webhookEndpointDelete = `-- name: WebhookEndpointDelete :one
+UPDATE webhook_endpoint SET deleted_at = $1 WHERE endpoint_id = $2 AND deleted_at = 0 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
 type WebhookEndpointDeleteParams struct {
@@ -752,13 +960,29 @@ type WebhookEndpointDeleteParams struct {
 	EndpointID string
 }
 
-func (q *Queries) WebhookEndpointDelete(ctx context.Context, arg WebhookEndpointDeleteParams) error {
-	_, err := q.exec(ctx, q.webhookEndpointDeleteStmt, webhookEndpointDelete, arg.Now, arg.EndpointID)
-	return err
+func (q *Queries) WebhookEndpointDelete(ctx context.Context, arg WebhookEndpointDeleteParams) (WebhookEndpoint, error) {
+	row := q.queryRow(ctx, q.webhookEndpointDeleteStmt, webhookEndpointDelete, arg.Now, arg.EndpointID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const webhookEndpointDisable = `-- name: WebhookEndpointDisable :execrows
-UPDATE webhook_endpoint SET disabled_at = $1, disabled_reason = $2 WHERE endpoint_id = $3 AND disabled_at = 0
+const webhookEndpointDisable = `-- name: WebhookEndpointDisable :one
+UPDATE webhook_endpoint SET disabled_at = $1, disabled_reason = $2 WHERE endpoint_id = $3 AND disabled_at = 0 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
 type WebhookEndpointDisableParams struct {
@@ -767,25 +991,54 @@ type WebhookEndpointDisableParams struct {
 	EndpointID string
 }
 
-func (q *Queries) WebhookEndpointDisable(ctx context.Context, arg WebhookEndpointDisableParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookEndpointDisableStmt, webhookEndpointDisable, arg.Now, arg.Reason, arg.EndpointID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) WebhookEndpointDisable(ctx context.Context, arg WebhookEndpointDisableParams) (WebhookEndpoint, error) {
+	row := q.queryRow(ctx, q.webhookEndpointDisableStmt, webhookEndpointDisable, arg.Now, arg.Reason, arg.EndpointID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const webhookEndpointEnable = `-- name: WebhookEndpointEnable :exec
-UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since = 0, last_failed_at = 0 WHERE endpoint_id = $1
+const webhookEndpointEnable = `-- name: WebhookEndpointEnable :one
+UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since = 0, last_failed_at = 0 WHERE endpoint_id = $1 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
-func (q *Queries) WebhookEndpointEnable(ctx context.Context, endpointID string) error {
-	_, err := q.exec(ctx, q.webhookEndpointEnableStmt, webhookEndpointEnable, endpointID)
-	return err
+func (q *Queries) WebhookEndpointEnable(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
+	row := q.queryRow(ctx, q.webhookEndpointEnableStmt, webhookEndpointEnable, endpointID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const webhookEndpointGet = `-- name: WebhookEndpointGet :one
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint WHERE endpoint_id = $1
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint WHERE endpoint_id = $1
 `
 
 func (q *Queries) WebhookEndpointGet(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
@@ -804,12 +1057,13 @@ func (q *Queries) WebhookEndpointGet(ctx context.Context, endpointID string) (We
 		&i.DisabledReason,
 		&i.CreatedAt,
 		&i.DeletedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
-const webhookEndpointHealth = `-- name: WebhookEndpointHealth :exec
-UPDATE webhook_endpoint SET failing_since = $1, last_failed_at = $2 WHERE endpoint_id = $3
+const webhookEndpointHealth = `-- name: WebhookEndpointHealth :one
+UPDATE webhook_endpoint SET failing_since = $1, last_failed_at = $2 WHERE endpoint_id = $3 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
 type WebhookEndpointHealthParams struct {
@@ -818,13 +1072,29 @@ type WebhookEndpointHealthParams struct {
 	EndpointID   string
 }
 
-func (q *Queries) WebhookEndpointHealth(ctx context.Context, arg WebhookEndpointHealthParams) error {
-	_, err := q.exec(ctx, q.webhookEndpointHealthStmt, webhookEndpointHealth, arg.FailingSince, arg.LastFailedAt, arg.EndpointID)
-	return err
+func (q *Queries) WebhookEndpointHealth(ctx context.Context, arg WebhookEndpointHealthParams) (WebhookEndpoint, error) {
+	row := q.queryRow(ctx, q.webhookEndpointHealthStmt, webhookEndpointHealth, arg.FailingSince, arg.LastFailedAt, arg.EndpointID)
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const webhookEndpointLock = `-- name: WebhookEndpointLock :one
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint WHERE endpoint_id = $1 FOR UPDATE
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint WHERE endpoint_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WebhookEndpointLock(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
@@ -843,8 +1113,23 @@ func (q *Queries) WebhookEndpointLock(ctx context.Context, endpointID string) (W
 		&i.DisabledReason,
 		&i.CreatedAt,
 		&i.DeletedAt,
+		&i.RowSum,
 	)
 	return i, err
+}
+
+const webhookEndpointSum = `-- name: WebhookEndpointSum :exec
+UPDATE webhook_endpoint SET row_sum = $1 WHERE endpoint_id = $2
+`
+
+type WebhookEndpointSumParams struct {
+	RowSum     string
+	EndpointID string
+}
+
+func (q *Queries) WebhookEndpointSum(ctx context.Context, arg WebhookEndpointSumParams) error {
+	_, err := q.exec(ctx, q.webhookEndpointSumStmt, webhookEndpointSum, arg.RowSum, arg.EndpointID)
+	return err
 }
 
 const webhookEndpointsForget = `-- name: WebhookEndpointsForget :execrows
@@ -862,7 +1147,7 @@ func (q *Queries) WebhookEndpointsForget(ctx context.Context, before int64) (int
 }
 
 const webhookEndpointsOf = `-- name: WebhookEndpointsOf :many
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint WHERE workspace_id = $1 AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint WHERE workspace_id = $1 AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC
 `
 
 // A workspace's own, the newest first.
@@ -888,6 +1173,7 @@ func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([
 			&i.DisabledReason,
 			&i.CreatedAt,
 			&i.DeletedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -1200,8 +1486,43 @@ func (q *Queries) WebhookRedeliverFailed(ctx context.Context, arg WebhookRedeliv
 	return result.RowsAffected()
 }
 
+const webhookSecretAfter = `-- name: WebhookSecretAfter :many
+SELECT secret_id, endpoint_id, sealed, created_at, expires_at, row_sum FROM webhook_secret WHERE secret_id > $1 ORDER BY secret_id LIMIT 500
+`
+
+func (q *Queries) WebhookSecretAfter(ctx context.Context, after string) ([]WebhookSecret, error) {
+	rows, err := q.query(ctx, q.webhookSecretAfterStmt, webhookSecretAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookSecret
+	for rows.Next() {
+		var i WebhookSecret
+		if err := rows.Scan(
+			&i.SecretID,
+			&i.EndpointID,
+			&i.Sealed,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookSecretCreate = `-- name: WebhookSecretCreate :exec
-INSERT INTO webhook_secret (secret_id, endpoint_id, sealed, created_at) VALUES ($1, $2, $3, $4)
+INSERT INTO webhook_secret (secret_id, endpoint_id, sealed, created_at, expires_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type WebhookSecretCreateParams struct {
@@ -1209,6 +1530,8 @@ type WebhookSecretCreateParams struct {
 	EndpointID string
 	Sealed     string
 	CreatedAt  int64
+	ExpiresAt  int64
+	RowSum     string
 }
 
 func (q *Queries) WebhookSecretCreate(ctx context.Context, arg WebhookSecretCreateParams) error {
@@ -1217,12 +1540,14 @@ func (q *Queries) WebhookSecretCreate(ctx context.Context, arg WebhookSecretCrea
 		arg.EndpointID,
 		arg.Sealed,
 		arg.CreatedAt,
+		arg.ExpiresAt,
+		arg.RowSum,
 	)
 	return err
 }
 
-const webhookSecretEnd = `-- name: WebhookSecretEnd :exec
-UPDATE webhook_secret SET expires_at = $1 WHERE endpoint_id = $2 AND expires_at = 0
+const webhookSecretEnd = `-- name: WebhookSecretEnd :many
+UPDATE webhook_secret SET expires_at = $1 WHERE endpoint_id = $2 AND expires_at = 0 RETURNING secret_id, endpoint_id, sealed, created_at, expires_at, row_sum
 `
 
 type WebhookSecretEndParams struct {
@@ -1230,8 +1555,47 @@ type WebhookSecretEndParams struct {
 	EndpointID string
 }
 
-func (q *Queries) WebhookSecretEnd(ctx context.Context, arg WebhookSecretEndParams) error {
-	_, err := q.exec(ctx, q.webhookSecretEndStmt, webhookSecretEnd, arg.ExpiresAt, arg.EndpointID)
+func (q *Queries) WebhookSecretEnd(ctx context.Context, arg WebhookSecretEndParams) ([]WebhookSecret, error) {
+	rows, err := q.query(ctx, q.webhookSecretEndStmt, webhookSecretEnd, arg.ExpiresAt, arg.EndpointID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookSecret
+	for rows.Next() {
+		var i WebhookSecret
+		if err := rows.Scan(
+			&i.SecretID,
+			&i.EndpointID,
+			&i.Sealed,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookSecretSum = `-- name: WebhookSecretSum :exec
+UPDATE webhook_secret SET row_sum = $1 WHERE secret_id = $2
+`
+
+type WebhookSecretSumParams struct {
+	RowSum   string
+	SecretID string
+}
+
+func (q *Queries) WebhookSecretSum(ctx context.Context, arg WebhookSecretSumParams) error {
+	_, err := q.exec(ctx, q.webhookSecretSumStmt, webhookSecretSum, arg.RowSum, arg.SecretID)
 	return err
 }
 
@@ -1260,7 +1624,7 @@ func (q *Queries) WebhookSecretsForget(ctx context.Context, arg WebhookSecretsFo
 }
 
 const webhookSecretsOf = `-- name: WebhookSecretsOf :many
-SELECT secret_id, endpoint_id, sealed, created_at, expires_at FROM webhook_secret WHERE endpoint_id = $1 AND (expires_at = 0 OR expires_at > $2) ORDER BY secret_id DESC
+SELECT secret_id, endpoint_id, sealed, created_at, expires_at, row_sum FROM webhook_secret WHERE endpoint_id = $1 AND (expires_at = 0 OR expires_at > $2) ORDER BY secret_id DESC
 `
 
 type WebhookSecretsOfParams struct {
@@ -1284,6 +1648,7 @@ func (q *Queries) WebhookSecretsOf(ctx context.Context, arg WebhookSecretsOfPara
 			&i.Sealed,
 			&i.CreatedAt,
 			&i.ExpiresAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -1312,7 +1677,7 @@ func (q *Queries) WebhookSecretsOver(ctx context.Context, now int64) (int64, err
 }
 
 const webhookTargetForget = `-- name: WebhookTargetForget :one
-UPDATE webhook_endpoint SET url = '', deleted_at = $1 WHERE job_id = $2 AND job_id <> '' RETURNING endpoint_id
+UPDATE webhook_endpoint SET url = '', deleted_at = $1 WHERE job_id = $2 AND job_id <> '' RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
 
 type WebhookTargetForgetParams struct {
@@ -1321,18 +1686,32 @@ type WebhookTargetForgetParams struct {
 }
 
 // That a job had a target stays, for the job's own page.
-func (q *Queries) WebhookTargetForget(ctx context.Context, arg WebhookTargetForgetParams) (string, error) {
+func (q *Queries) WebhookTargetForget(ctx context.Context, arg WebhookTargetForgetParams) (WebhookEndpoint, error) {
 	row := q.queryRow(ctx, q.webhookTargetForgetStmt, webhookTargetForget, arg.Now, arg.JobID)
-	var endpoint_id string
-	err := row.Scan(&endpoint_id)
-	return endpoint_id, err
+	var i WebhookEndpoint
+	err := row.Scan(
+		&i.EndpointID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Url,
+		&i.Description,
+		&i.Lane,
+		&i.FailingSince,
+		&i.LastFailedAt,
+		&i.DisabledAt,
+		&i.DisabledReason,
+		&i.CreatedAt,
+		&i.DeletedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const webhookTargets = `-- name: WebhookTargets :many
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint w
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint w
 WHERE w.workspace_id = $1 AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0
 UNION ALL
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at FROM webhook_endpoint j WHERE j.job_id = $2 AND j.job_id <> ''
+SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint j WHERE j.job_id = $2 AND j.job_id <> ''
 ORDER BY lane, endpoint_id
 `
 
@@ -1364,6 +1743,7 @@ func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) 
 			&i.DisabledReason,
 			&i.CreatedAt,
 			&i.DeletedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}

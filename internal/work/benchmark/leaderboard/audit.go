@@ -3,8 +3,10 @@ package leaderboard
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt"
 )
@@ -16,77 +18,209 @@ type Auditor struct {
 	// leaf belongs to a receipt.
 	Leaf func(index int64, entry receipt.Entry) bool
 	// Breach receives a rule that the store breaks.
-	Breach func(rule, thing, format string, args ...any)
+	Breach func(rule, subject, format string, args ...any)
 }
 
-// Audit checks every stored benchmark receipt and every count over them. It returns the
-// number of receipts that the service has signed. It only reads. Leaf is called for every
-// record that opens, because a leaf that nobody claims is a breach elsewhere. An error
-// means that the tables cannot be read.
+// Audit checks every stored benchmark receipt and computes everything that is shown and
+// counted anew from the signed ones. It returns the number of receipts that the service
+// has signed. It only reads. Leaf is called for every record that opens, because a leaf
+// that nobody claims is a breach elsewhere. An error means that the tables cannot be read.
 func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
-	for after := ""; ; {
-		rows, err := tx.BenchmarkReceiptsAfter(ctx, after)
+	if err := a.received(ctx, tx); err != nil {
+		return 0, err
+	}
+	b := board{Auditor: a}
+	for _, audit := range []func(context.Context, *db.Tx) error{b.results, b.groups, b.facets, b.tallies, b.counts} {
+		if err := audit(ctx, tx); err != nil {
+			return b.records, fmt.Errorf("audit the leaderboard: %w", err)
+		}
+	}
+	return b.records, nil
+}
+
+// received checks what workers sent: it is as it came, signed by the key that its node
+// signs with, and shown if it was accepted.
+func (a Auditor) received(ctx context.Context, tx *db.Tx) error {
+	err := nodeSigningKeyRows.Audit(ctx, tx, a.Breach, func(row query.NodeSigningKey) error {
+		if _, err := receipt.ParsePublicPEM([]byte(row.PublicPem)); err != nil {
+			a.Breach("a node's signing key can be read", row.KeyID, "%v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = receiptRows.Audit(ctx, tx, a.Breach, func(row query.BenchmarkReceipt) error {
+		return a.signedByNode(ctx, tx, row)
+	})
+	if err != nil {
+		return err
+	}
+	unshown, err := tx.AuditBenchmarkUnshown(ctx)
+	if err != nil {
+		return fmt.Errorf("look for receipts that are not shown: %w", err)
+	}
+	for _, resultID := range unshown {
+		a.Breach("an accepted benchmark receipt is shown", resultID, "it is not")
+	}
+	return nil
+}
+
+// signedByNode checks one receipt against the signing key of its node.
+func (a Auditor) signedByNode(ctx context.Context, tx *db.Tx, row query.BenchmarkReceipt) error {
+	const rule = "a benchmark receipt is signed by its node"
+	if payload, err := benchmark.PayloadSHA256([]byte(row.WorkerEnvelope)); err != nil || payload != row.PayloadSha256 {
+		a.Breach(rule, row.ResultID, "it is not the statement that it was stored as: %v", err)
+		return nil
+	}
+	pem, err := tx.NodeSigningKeyGet(ctx, row.NodeKeyID)
+	if db.IsNotFound(err) {
+		a.Breach(rule, row.ResultID, "node key %s has no signing key", row.NodeKeyID)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read a node's signing key: %w", err)
+	}
+	key, err := receipt.ParsePublicPEM([]byte(pem))
+	if err == nil {
+		_, err = receipt.Unseal([]byte(row.WorkerEnvelope), []receipt.PublicKey{key})
+	}
+	if err != nil {
+		a.Breach(rule, row.ResultID, "%v", err)
+	}
+	return nil
+}
+
+// board is the leaderboard as an audit builds it anew from the signed records.
+type board struct {
+	Auditor
+	records    int
+	lastLeaf   int64 // log index of the latest record, plus one
+	lastNumber int64
+	lastGroup  int64
+	lastFacet  int64
+	postings   int64 // that the results should have
+}
+
+// results compares every result with its signed record, a page at a time.
+func (b *board) results(ctx context.Context, tx *db.Tx) error {
+	for {
+		behind := b.lastNumber
+		rows, err := tx.AuditBenchmarkResults(ctx, behind)
 		if err != nil {
-			return records, fmt.Errorf("read benchmark receipts: %w", err)
+			return fmt.Errorf("read benchmark results: %w", err)
 		}
 		if len(rows) == 0 {
-			break
+			return nil
 		}
+		page := resultPage{board: b, behind: behind, groups: map[int64]query.BenchmarkGroup{}, facets: map[facet][]int64{}}
 		for _, row := range rows {
-			after = row.ResultID
-			if row.Envelope == "" {
-				continue
+			if err := page.result(ctx, tx, row); err != nil {
+				return err
 			}
-			records++
-			shown, err := tx.BenchmarkResultGet(ctx, row.ResultID)
-			if db.IsNotFound(err) {
-				a.Breach("an accepted benchmark receipt is shown", row.ResultID, "it is not")
-				continue
-			} else if err != nil {
-				return records, fmt.Errorf("read benchmark result: %w", err)
-			}
-			record, err := benchmark.OpenRecord([]byte(row.Envelope), []byte(row.WorkerEnvelope), a.Keys)
-			if err != nil {
-				a.Breach("benchmark records are signed by our keys", row.ResultID, "%v", err)
-				continue
-			}
-			if record.ResultID != row.ResultID || record.ReceiptID != row.ReceiptID || record.Receipt.Score() != shown.Score || record.GPUSlug != shown.GpuSlug {
-				a.Breach("a benchmark result is what was signed", row.ResultID, "record and result differ")
-			}
-			if entry, err := receipt.EntryOf([]byte(row.Envelope)); err != nil || !a.Leaf(record.LogIndex, entry) {
-				a.Breach("a receipt is its leaf in the log", row.ResultID, "leaf %d is something else", record.LogIndex)
-			}
+		}
+		if err := page.searched(ctx, tx); err != nil {
+			return err
 		}
 	}
-	return records, auditCounts(ctx, tx, a)
 }
 
-// auditCounts recomputes the stored sums and counts. Ranks and percentiles come from these
-// counts alone, so a wrong one would show nowhere else.
-func auditCounts(ctx context.Context, tx *db.Tx, a Auditor) error {
-	groups, err := tx.AuditBenchmarkGroups(ctx)
+// resultPage is what is needed of one page of results.
+type resultPage struct {
+	*board
+	behind int64
+	groups map[int64]query.BenchmarkGroup // that the page's results are in
+	facets map[facet][]int64              // numbers of the results that have one, rising
+}
+
+// result compares one result with the record that it was made of.
+func (p *resultPage) result(ctx context.Context, tx *db.Tx, row query.AuditBenchmarkResultsRow) error {
+	const rule = "a benchmark result is what was signed"
+	shown := row.BenchmarkResult
+	if shown.Number != p.lastNumber+1 {
+		p.Breach("results are numbered without a gap", shown.ResultID, "number %d follows %d", shown.Number, p.lastNumber)
+	}
+	p.lastNumber = shown.Number
+	if row.Envelope == "" {
+		p.Breach("what is shown was accepted", shown.ResultID, "no accepted receipt belongs to it")
+		return nil
+	}
+	p.records++
+	record, err := benchmark.OpenRecord([]byte(row.Envelope), []byte(row.WorkerEnvelope), p.Keys)
 	if err != nil {
-		return fmt.Errorf("count benchmark groups: %w", err)
+		p.Breach("benchmark records are signed by our keys", shown.ResultID, "%v", err)
+		return nil
 	}
-	for _, g := range groups {
-		a.Breach("a GPU's sums are those of its results", g.GpuSlug, "group %d says %d results, there are %d, or their sums differ", g.GroupID, g.Results, g.Counted)
+	if entry, err := receipt.EntryOf([]byte(row.Envelope)); err != nil || !p.Leaf(record.LogIndex, entry) {
+		p.Breach("a receipt is its leaf in the log", shown.ResultID, "leaf %d is something else", record.LogIndex)
 	}
-	buckets, err := tx.AuditBenchmarkTallies(ctx)
-	if err != nil {
-		return fmt.Errorf("count benchmark tallies: %w", err)
+	if record.LogIndex < p.lastLeaf {
+		p.Breach("results are numbered in the order of the log", shown.ResultID, "number %d has leaf %d, an earlier one has a later leaf", shown.Number, record.LogIndex)
 	}
-	for _, b := range buckets {
-		a.Breach("a tally counts its results", fmt.Sprintf("group %d", b.GroupID), "measure %d, level %d, bucket %d has %d results, the tally says another number", b.Measure, b.Level, b.Bucket, b.Results)
+	p.lastLeaf = record.LogIndex + 1
+	want := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID}, db.Micros(record.ReceivedAt))
+	want.Number, want.BoardID, want.GroupID = shown.Number, shown.BoardID, shown.GroupID
+	if want.GpuSlug != record.GPUSlug {
+		// The table of names has changed since: results stay under the slug that was signed.
+		want.GpuSlug, want.GpuName = record.GPUSlug, shown.GpuName
 	}
-	counts, err := tx.AuditBenchmarkCounts(ctx)
-	if err != nil {
-		return fmt.Errorf("count benchmark results: %w", err)
+	if query.BenchmarkResult(want) != shown || row.ReceivedAt != shown.CreatedAt {
+		p.Breach(rule, shown.ResultID, "record and result differ")
 	}
-	if counts.Shown != counts.Accepted {
-		a.Breach("what is shown was accepted", "leaderboard", "%d results are shown, %d receipts were accepted", counts.Shown, counts.Accepted)
+	for _, f := range facetsOf(record.Receipt) {
+		f.also = ""
+		p.facets[f] = append(p.facets[f], shown.Number)
+		p.postings++
 	}
-	if counts.Tallied != counts.Expected {
-		a.Breach("a tally counts its results", "leaderboard", "the tallies count %d, the results give %d", counts.Tallied, counts.Expected)
+	slug := record.GPUSlug
+	if record.Receipt.RenderDevice != benchmark.GPU {
+		slug = "" // it is in no group
+	}
+	return p.grouped(ctx, tx, shown, versionsOf(record.Receipt), slug)
+}
+
+// grouped checks that a result is in the groups of its versions and its GPU.
+func (p *resultPage) grouped(ctx context.Context, tx *db.Tx, shown query.BenchmarkResult, v Versions, slug string) error {
+	for _, in := range []struct {
+		group int64
+		slug  string
+		none  bool
+	}{{shown.BoardID, "", false}, {shown.GroupID, slug, slug == ""}} {
+		if in.none {
+			if in.group != 0 {
+				p.Breach("a result is ranked in its group", shown.ResultID, "a CPU's result is in group %d", in.group)
+			}
+			continue
+		}
+		group, known := p.groups[in.group]
+		if !known {
+			var err error
+			if group, err = tx.BenchmarkGroupGet(ctx, in.group); err != nil && !db.IsNotFound(err) {
+				return fmt.Errorf("read a group: %w", err)
+			}
+			p.groups[in.group] = group
+		}
+		if group.GroupID == 0 || group.GpuSlug != in.slug || (Versions{group.BenchmarkVersion, group.SceneVersion, group.ScoringVersion}) != v {
+			p.Breach("a result is ranked in its group", shown.ResultID, "group %d is of %q under %s, %s, %s", in.group, group.GpuSlug, group.BenchmarkVersion, group.SceneVersion, group.ScoringVersion)
+		}
+	}
+	return nil
+}
+
+// searched checks that the page's results are found by exactly their values.
+func (p *resultPage) searched(ctx context.Context, tx *db.Tx) error {
+	for f, want := range p.facets {
+		facetID, err := tx.BenchmarkFacetFind(ctx, query.BenchmarkFacetFindParams{Field: f.field, Value: f.value})
+		if err != nil && !db.IsNotFound(err) {
+			return fmt.Errorf("find a value: %w", err)
+		}
+		found, err := tx.AuditBenchmarkPostings(ctx, query.AuditBenchmarkPostingsParams{FacetID: facetID, Behind: p.behind, Last: p.lastNumber})
+		if err != nil {
+			return fmt.Errorf("read postings: %w", err)
+		}
+		if !slices.Equal(found, want) {
+			p.Breach("a result is found by its values", f.field+" "+f.value, "of the results %d to %d it finds %d, and %d have it", p.behind+1, p.lastNumber, len(found), len(want))
+		}
 	}
 	return nil
 }

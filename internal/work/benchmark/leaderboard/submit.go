@@ -85,6 +85,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 
 // storeReceipt keeps a receipt as it arrived, accepted or not.
 func storeReceipt(ctx context.Context, tx *db.Tx, row query.BenchmarkReceiptAddParams) error {
+	row.RowSum = receiptRows.Of(query.BenchmarkReceipt(row))
 	if err := tx.BenchmarkReceiptAdd(ctx, row); err != nil {
 		return fmt.Errorf("keep benchmark receipt: %w", err)
 	}
@@ -98,8 +99,9 @@ func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKe
 	if err != nil {
 		return err
 	}
-	err = tx.NodeSigningKeyBind(ctx, query.NodeSigningKeyBindParams{KeyID: nodeKeyID, PublicPem: string(shown), BoundAt: tx.Now})
-	if err != nil {
+	row := query.NodeSigningKey{KeyID: nodeKeyID, PublicPem: string(shown), BoundAt: tx.Now}
+	row.RowSum = nodeSigningKeyRows.Of(row)
+	if err := tx.NodeSigningKeyBind(ctx, query.NodeSigningKeyBindParams(row)); err != nil {
 		return fmt.Errorf("bind the worker's signing key: %w", err)
 	}
 	// Read back, because the statement keeps the key that was there first.
@@ -239,7 +241,7 @@ func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name bench
 	l.group++
 	err = tx.BenchmarkGroupAdd(ctx, query.BenchmarkGroupAddParams{
 		GroupID: l.group, BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring,
-		GpuSlug: name.Slug, GpuName: name.Name, GpuVendor: name.Vendor, Folded: strings.ToLower(name.Name + " " + name.Slug),
+		GpuSlug: name.Slug, GpuName: name.Name, GpuVendor: name.Vendor, Folded: foldedName(name),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("make group %q: %w", name.Slug, err)
@@ -249,6 +251,12 @@ func (l *locked) groupFor(ctx context.Context, tx *db.Tx, v Versions, name bench
 
 // facet is a searchable public member.
 type facet struct{ field, value, also string } // also is searched with the value, and not shown
+
+// folded is what a search compares its words with.
+func (f facet) folded() string { return strings.ToLower(strings.TrimSpace(f.value + " " + f.also)) }
+
+// foldedName is what a search for a GPU compares its words with.
+func foldedName(name benchmark.Name) string { return strings.ToLower(name.Name + " " + name.Slug) }
 
 // facetsOf lists the values by which a result is found, without unknown ones.
 func facetsOf(r benchmark.Receipt) []facet {
@@ -270,7 +278,7 @@ func (l *locked) post(ctx context.Context, tx *db.Tx, f facet) error {
 		l.facet++
 		known = l.facet
 		err = tx.BenchmarkFacetAdd(ctx, query.BenchmarkFacetAddParams{
-			FacetID: known, Field: f.field, Value: f.value, Folded: strings.ToLower(strings.TrimSpace(f.value + " " + f.also)),
+			FacetID: known, Field: f.field, Value: f.value, Folded: f.folded(),
 		})
 	}
 	if err == nil {

@@ -62,31 +62,38 @@ func (h *testBoard) submit(r benchmark.Receipt) leaderboard.Submitted {
 // audit gives the breaches that an audit finds, and how many records it read.
 func (h *testBoard) audit() (records int, breaches []string) {
 	h.t.Helper()
-	err := h.Board.DB.Read(h.t.Context(), func(tx *db.Tx) error {
-		keys, err := signing.PublicKeys(h.t.Context(), tx)
-		if err != nil {
-			return err
-		}
-		var leaves []receipt.Entry
-		if _, err := receiptlog.Audit(h.t.Context(), tx, func(_ int64, e receipt.Entry) { leaves = append(leaves, e) }); err != nil {
-			return err
-		}
-		records, err = leaderboard.Audit(h.t.Context(), tx, leaderboard.Auditor{
-			Keys: keys,
-			Leaf: func(i int64, e receipt.Entry) bool { return i < int64(len(leaves)) && leaves[i] == e },
-			Breach: func(rule, thing, format string, args ...any) {
-				breaches = append(breaches, rule+": "+thing+": "+fmt.Sprintf(format, args...))
-			},
-		})
-		if len(leaves) != records {
-			breaches = append(breaches, fmt.Sprintf("%d leaves for %d records", len(leaves), records))
-		}
+	err := h.Board.DB.Read(h.t.Context(), func(tx *db.Tx) (err error) {
+		records, breaches, err = h.auditIn(tx)
 		return err
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return records, breaches
+}
+
+func (h *testBoard) auditIn(tx *db.Tx) (records int, breaches []string, err error) {
+	h.t.Helper()
+	breach := func(rule, subject, format string, args ...any) {
+		breaches = append(breaches, rule+": "+subject+": "+fmt.Sprintf(format, args...))
+	}
+	keys, err := signing.Audit(h.t.Context(), tx, breach)
+	if err != nil {
+		return 0, nil, err
+	}
+	var leaves []receipt.Entry
+	if err := receiptlog.Audit(h.t.Context(), tx, breach, func(_ int64, e receipt.Entry) { leaves = append(leaves, e) }); err != nil {
+		return 0, nil, err
+	}
+	records, err = leaderboard.Audit(h.t.Context(), tx, leaderboard.Auditor{
+		Keys:   keys,
+		Leaf:   func(i int64, e receipt.Entry) bool { return i < int64(len(leaves)) && leaves[i] == e },
+		Breach: breach,
+	})
+	if len(leaves) != records {
+		breach("every leaf is a record's", "log", "%d leaves for %d records", len(leaves), records)
+	}
+	return records, breaches, err
 }
 
 func (h *testBoard) clean(records int) {
@@ -288,6 +295,34 @@ func TestRecordProvesWhatTheServiceTook(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// TestAuditSeesAnyChangedRow damages every table of the leaderboard: what is shown and
+// counted is what the signed receipts give.
+func TestAuditSeesAnyChangedRow(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		h := newBoard(t, dbtest.Open(t, db.Config{URL: url}))
+		for i, gpu := range []string{"NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 3060", "NVIDIA GeForce RTX 4090", "Tesla T4"} {
+			h.submit(leaderboardtest.Run(gpu, int64(8*i), float64(9000+i), time.Now()))
+		}
+		h.submit(leaderboardtest.CPURun("AMD Ryzen 9 7950X", 300, time.Now()))
+		slow := leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now())
+		slow.Scenes[0].Difference, slow.Scenes[0].MatchesReference = 1, false
+		if done := h.submit(slow); done.Reason == "" {
+			t.Fatal("a wrong picture was accepted")
+		}
+		h.clean(5)
+		audit := func(tx *db.Tx) (breaches int, err error) {
+			_, found, err := h.auditIn(tx)
+			return len(found), err
+		}
+		unseen := dbtest.Unseen(t, url, audit, "benchmark_counter", "benchmark_facet", "benchmark_group", "benchmark_posting",
+			"benchmark_receipt", "benchmark_result", "benchmark_tally", "node_signing_key")
+		if len(unseen) > 0 {
+			t.Errorf("the audit does not see damage of %v", unseen)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package receiptlog
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -11,85 +12,96 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// auditPage bounds the leaves that an audit holds in memory: 16 tiles, a few hundred
-// kilobytes.
-const auditPage = 4096
+// whole is the rule that this audit checks, and logSubject what its breaches are about.
+const (
+	whole      = "the log is whole"
+	logSubject = "log"
+)
 
-// Audit reads the whole log in one transaction, rebuilds the tree and returns each
-// inconsistency as one line. It calls each with every entry and its index, in order. No
-// breach means that every leaf, every stored hash and the log's row agree. An error
-// means that the audit did not finish.
-func Audit(ctx context.Context, tx *db.Tx, each func(index int64, entry receipt.Entry)) (breaches []string, err error) {
+// Audit rebuilds the tree from the leaves, in one pass and with one page and one hash for
+// each level in memory, and reports every leaf, stored hash and member of the log's row
+// that disagrees. It calls each with every entry that can be read and its index, in order.
+// It ends on any damage: no step depends on what a damaged row says. An error means that
+// the audit did not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any), each func(index int64, entry receipt.Entry)) error {
+	a := auditor{each: each, breach: func(format string, args ...any) { breach(whole, logSubject, format, args...) }}
 	head, err := tx.LogHead(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the log's row: %w", err)
+	if db.IsNotFound(err) {
+		a.breach("its row is gone")
+	} else if err != nil {
+		return fmt.Errorf("read the log's row: %w", err)
 	}
 	counts, err := tx.LogCounts(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("count the leaves: %w", err)
+		return fmt.Errorf("count the leaves: %w", err)
 	}
-	a := auditor{each: each}
 	if counts.Leaves != head.Size {
 		a.breach("%d leaves are stored, the log's row says %d", counts.Leaves, head.Size)
 	}
-	if err := a.leaves(ctx, tx, head.Size); err != nil || len(a.breaches) > 0 {
-		return a.breaches, err // without all leaves there is no tree to compare
+	if err := a.leaves(ctx, tx); err != nil {
+		return err
 	}
-	if kept := int64(a.nodes); counts.Nodes != kept {
-		a.breach("%d hashes of full tiles are stored, %d leaves have %d", counts.Nodes, head.Size, kept)
+	if !a.gap && counts.Nodes != a.nodes {
+		a.breach("%d hashes of full tiles are stored, %d leaves have %d", counts.Nodes, a.frontier.size, a.nodes)
 	}
-	if a.frontier.text() != head.Peaks {
+	if !a.gap && a.frontier.text() != head.Peaks {
 		a.breach("the leaves give another root than the log's row")
 	}
-	return a.breaches, nil
+	if head.Origin == "" && head.Size == 0 {
+		return nil // no service has started yet
+	}
+	return nameRows.Audit(ctx, tx, breach, nil)
 }
 
 // auditor is the state of an Audit. frontier is the tree rebuilt so far, and its size
 // the index of the next leaf.
 type auditor struct {
-	breaches []string
+	breach   func(format string, args ...any)
 	each     func(int64, receipt.Entry)
 	frontier frontier
-	nodes    int // full tiles so far
+	gap      bool  // a leaf is missing: there is no tree to compare from here on
+	nodes    int64 // full tiles so far
 }
 
-func (a *auditor) breach(format string, args ...any) {
-	a.breaches = append(a.breaches, fmt.Sprintf(format, args...))
-}
-
-// leaves walks all leaves in order and stops at a gap. It compares the stored hash of
-// each tile when the tile is full.
-func (a *auditor) leaves(ctx context.Context, tx *db.Tx, size int64) error {
-	for a.frontier.size < size {
-		rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: a.frontier.size, Behind: a.frontier.size + auditPage})
+// leaves walks the rows in order, so that neither an index nor the size that a damaged row
+// gives decides how long it takes. Behind a gap it only passes entries on.
+func (a *auditor) leaves(ctx context.Context, tx *db.Tx) error {
+	for next := int64(0); ; {
+		rows, err := tx.LogLeavesFrom(ctx, next)
 		if err != nil {
-			return fmt.Errorf("read leaves from %d: %w", a.frontier.size, err)
-		}
-		if len(rows) == 0 {
-			a.breach("leaf %d is missing", a.frontier.size)
-			return nil
+			return fmt.Errorf("read leaves from %d: %w", next, err)
 		}
 		for _, row := range rows {
-			if row.LogIndex != a.frontier.size {
-				a.breach("leaf %d is missing", a.frontier.size)
-				return nil
-			}
 			if err := a.leaf(ctx, tx, row); err != nil {
 				return err
 			}
 		}
+		if len(rows) == 0 || rows[len(rows)-1].LogIndex+1 < next {
+			return nil // the last index is the greatest number there is
+		}
+		next = rows[len(rows)-1].LogIndex + 1
 	}
-	return nil
 }
 
 // leaf adds one leaf to the rebuilt tree and compares the hashes of the tiles that it
-// fills.
+// fills. A leaf that cannot be read counts as zeros: its tile and the root then differ.
 func (a *auditor) leaf(ctx context.Context, tx *db.Tx, row query.ReceiptLogLeaf) error {
-	entry, err := entryOf(row)
-	if err != nil {
-		a.breach("%v", err) // it counts as zeros, so that the walk goes on and the root differs
+	if !a.gap && row.LogIndex != a.frontier.size {
+		a.breach("leaf %d is missing, the next one is %d", a.frontier.size, row.LogIndex)
+		a.gap = true
 	}
-	a.each(row.LogIndex, entry)
+	entry, err := entryOf(row)
+	switch {
+	case err != nil:
+		a.breach("%v", err)
+	case hex.EncodeToString(entry[:]) != row.Entry:
+		a.breach("leaf %d is damaged: %q is written in another way", row.LogIndex, row.Entry)
+	default:
+		a.each(row.LogIndex, entry)
+	}
+	if a.gap {
+		return nil
+	}
 	completed, err := a.frontier.add(entry.LeafHash())
 	if err != nil {
 		return err

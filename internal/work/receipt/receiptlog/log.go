@@ -86,7 +86,8 @@ func Name(ctx context.Context, tx *db.Tx, origin string) error {
 	if err := receipt.CheckOrigin(origin); err != nil {
 		return err
 	}
-	if err := tx.LogName(ctx, origin); err != nil {
+	row := query.ReceiptLog{LogID: 1, Origin: origin}
+	if err := tx.LogName(ctx, query.LogNameParams{Origin: origin, RowSum: nameRows.Of(row)}); err != nil {
 		return fmt.Errorf("name the log: %w", err)
 	}
 	return nil

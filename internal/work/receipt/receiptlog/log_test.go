@@ -91,11 +91,16 @@ func (b book) head() (c receipt.Checkpoint) {
 
 func (b book) audit() (breaches []string) {
 	b.t.Helper()
-	b.read(func(tx *db.Tx) (err error) {
-		breaches, err = receiptlog.Audit(context.Background(), tx, func(int64, receipt.Entry) {})
-		return err
-	})
+	b.read(func(tx *db.Tx) (err error) { breaches, err = audited(tx); return err })
 	return breaches
+}
+
+// audited returns what an audit of the log finds, a breach in a line.
+func audited(tx *db.Tx) (breaches []string, err error) {
+	err = receiptlog.Audit(context.Background(), tx, func(rule, subject, format string, args ...any) {
+		breaches = append(breaches, fmt.Sprintf(rule+": "+subject+": "+format, args...))
+	}, func(int64, receipt.Entry) {})
+	return breaches, err
 }
 
 // rootOf computes a root by the definition of RFC 6962 2.1, without a library.
@@ -253,11 +258,21 @@ func TestAuditLocatesEveryChange(t *testing.T) {
 		b.fill(600)
 		other := strings.Repeat("0", 64)
 		for statement, want := range map[string]string{
-			"UPDATE receipt_log_leaf SET entry = '" + other + "' WHERE log_index = 300": "a leaf from 256 to 511 was changed",
-			"UPDATE receipt_log_leaf SET entry = '" + other + "' WHERE log_index = 599": "another root",
-			"UPDATE receipt_log_leaf SET entry = 'zz' WHERE log_index = 5":              "leaf 5 is damaged",
-			"DELETE FROM receipt_log_leaf WHERE log_index = 77":                         "leaf 77 is missing",
-			"DELETE FROM receipt_log_leaf WHERE log_index = 599":                        "leaf 599 is missing",
+			"UPDATE receipt_log_leaf SET entry = '" + other + "' WHERE log_index = 300":       "a leaf from 256 to 511 was changed",
+			"UPDATE receipt_log_leaf SET entry = '" + other + "' WHERE log_index = 599":       "another root",
+			"UPDATE receipt_log_leaf SET entry = 'zz' WHERE log_index = 5":                    "leaf 5 is damaged",
+			"DELETE FROM receipt_log_leaf WHERE log_index = 77":                               "leaf 77 is missing",
+			"DELETE FROM receipt_log_leaf WHERE log_index = 599":                              "599 leaves are stored",
+			"UPDATE receipt_log_leaf SET entry = 'zz' WHERE log_index = 599":                  "leaf 599 is damaged",
+			"UPDATE receipt_log_leaf SET entry = upper(entry) WHERE log_index = 599":          "written in another way",
+			"UPDATE receipt_log_leaf SET log_index = 9223372036854775807 WHERE log_index = 0": "leaf 0 is missing",
+			"DELETE FROM receipt_log_leaf":                                                    "0 leaves are stored",
+			"DELETE FROM receipt_log":                                                         "its row is gone",
+			"UPDATE receipt_log SET size = 9223372036854775807":                               "the log's row says 9223372036854775807",
+			"UPDATE receipt_log SET origin = 'elsewhere.example.com/log'":                     "receipt_log",
+			"UPDATE receipt_log SET origin = ''":                                              "receipt_log",
+			"UPDATE receipt_log_node SET number = 7 WHERE number = 0":                         "a leaf from 0 to 255 was changed",
+			"UPDATE receipt_log_node SET tile_level = 2 WHERE number = 0":                     "a leaf from 0 to 255 was changed",
 			"UPDATE receipt_log_leaf SET entry = (SELECT o.entry FROM receipt_log_leaf o WHERE o.log_index = 21 - receipt_log_leaf.log_index) " +
 				"WHERE log_index IN (10, 11)": "a leaf from 0 to 255 was changed",
 			"INSERT INTO receipt_log_leaf (log_index, entry) VALUES (600, '" + other + "')":          "601 leaves are stored",
@@ -267,7 +282,7 @@ func TestAuditLocatesEveryChange(t *testing.T) {
 			"UPDATE receipt_log SET peaks = '" + strings.Repeat(other, 4) + "'":                      "another root",
 		} {
 			tamper(t, url, statement, func(tx *db.Tx) {
-				breaches, err := receiptlog.Audit(t.Context(), tx, func(int64, receipt.Entry) {})
+				breaches, err := audited(tx)
 				if err != nil || !strings.Contains(strings.Join(breaches, "\n"), want) {
 					t.Errorf("%s: wanted %q, got %q, error %v", statement, want, breaches, err)
 				}

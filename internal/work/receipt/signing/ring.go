@@ -27,6 +27,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/receipt"
 )
 
@@ -95,8 +96,9 @@ func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	err = tx.SigningKeyAdd(ctx, query.SigningKeyAddParams{KeyID: key.ID(), PublicPem: string(text), ValidFrom: tx.Now})
-	if err != nil {
+	row := query.SigningKey{KeyID: key.ID(), PublicPem: string(text), ValidFrom: tx.Now}
+	row.RowSum = keyRows.Of(row)
+	if err := tx.SigningKeyAdd(ctx, query.SigningKeyAddParams(row)); err != nil {
 		return fmt.Errorf("publish signing key %s: %w", key.ID(), err)
 	}
 	return nil
@@ -138,7 +140,7 @@ func (r *Ring) find(id string) (receipt.Key, error) {
 	if ok {
 		return key, nil
 	}
-	if r.folder == "" {
+	if r.folder == "" || !digest.Is(id) { // a damaged id names no file
 		return key, fs.ErrNotExist
 	}
 	key, err := receipt.LoadKey(filepath.Join(r.folder, fileName(id)))
@@ -236,7 +238,8 @@ func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) e
 	if !slices.ContainsFunc(rows, stays) {
 		return fmt.Errorf("signing key %s is not ended: %w", keyID, ErrLastKey)
 	}
-	n, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
+	row, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
+	n, err := keyRows.Changed(ctx, tx, row, err)
 	if err == nil && n == 0 {
 		err = errNotEnded
 	}

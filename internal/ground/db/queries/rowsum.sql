@@ -1,0 +1,24 @@
+-- name: Unsummed :many
+SELECT relation FROM unsummed ORDER BY relation;
+
+-- name: UnsummedDone :exec
+DELETE FROM unsummed WHERE relation = @relation;
+
+-- name: AuditNameless :many
+-- Tables in which a row has lost its key: an audit that goes through a table by its key
+-- begins behind ''.
+SELECT CAST('workspace' AS text) AS relation FROM workspace WHERE workspace_id = ''
+UNION ALL SELECT 'person' FROM person WHERE person_id = ''
+UNION ALL SELECT 'account_key' FROM account_key WHERE key_id = ''
+UNION ALL SELECT 'agent_key' FROM agent_key WHERE key_id = ''
+UNION ALL SELECT 'node_key' FROM node_key WHERE key_id = ''
+UNION ALL SELECT 'session' FROM session WHERE token_sha256 = ''
+UNION ALL SELECT 'sign_in_link' FROM sign_in_link WHERE token_sha256 = ''
+UNION ALL SELECT 'webhook_endpoint' FROM webhook_endpoint WHERE endpoint_id = ''
+UNION ALL SELECT 'webhook_secret' FROM webhook_secret WHERE secret_id = ''
+UNION ALL SELECT 'webhook_delivery' FROM webhook_delivery WHERE delivery_id = ''
+UNION ALL SELECT 'benchmark_receipt' FROM benchmark_receipt WHERE result_id = ''
+UNION ALL SELECT 'signing_key' FROM signing_key WHERE key_id = ''
+UNION ALL SELECT 'worker' FROM worker WHERE worker_id = ''
+UNION ALL SELECT 'lease' FROM lease WHERE lease_id = ''
+UNION ALL SELECT 'dead_letter' FROM dead_letter WHERE lease_id = '';

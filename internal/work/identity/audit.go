@@ -1,0 +1,48 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Audit reports workspaces, people, keys, sessions and sign-in links that are not as they
+// were written, and keys that were used at a time that cannot be. An error means that the
+// audit did not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	used := func(keyID string, createdAt, lastUsedAt int64) error {
+		if lastUsedAt != 0 && (lastUsedAt < createdAt-clockSlack.Microseconds() || lastUsedAt > tx.Now+clockSlack.Microseconds()) {
+			breach("a key is used between its creation and now", keyID, "created at %s, last used at %s",
+				db.Time(createdAt).Format(time.RFC3339), db.Time(lastUsedAt).Format(time.RFC3339))
+		}
+		return nil
+	}
+	for _, audit := range []func() error{
+		func() error { return workspaces.Audit(ctx, tx, breach, nil) },
+		func() error { return people.Audit(ctx, tx, breach, nil) },
+		func() error { return logins.Audit(ctx, tx, breach, nil) },
+		func() error {
+			return accountKeys.Audit(ctx, tx, breach, func(r query.AccountKey) error { return used(r.KeyID, r.CreatedAt, r.LastUsedAt) })
+		},
+		func() error {
+			return agentKeys.Audit(ctx, tx, breach, func(r query.AgentKey) error { return used(r.KeyID, r.CreatedAt, r.LastUsedAt) })
+		},
+		func() error {
+			return nodeKeys.Audit(ctx, tx, breach, func(r query.NodeKey) error { return used(r.KeyID, r.CreatedAt, r.LastUsedAt) })
+		},
+		func() error { return sessions.Audit(ctx, tx, breach, nil) },
+		func() error { return signInLinks.Audit(ctx, tx, breach, nil) },
+	} {
+		if err := audit(); err != nil {
+			return fmt.Errorf("audit who may call: %w", err)
+		}
+	}
+	return nil
+}
+
+// clockSlack is how far a clock may have been wrong when a time was written. An operator
+// who sets a clock right must not get breaches for it.
+const clockSlack = 24 * time.Hour
