@@ -58,6 +58,9 @@ type Config struct {
 	// WebhookLife is how long webhook events and the log of their deliveries
 	// are kept; 0 means contract.WebhookRetention.
 	WebhookLife time.Duration
+	// DoubleRender is the percentage of frames that workers of two node keys
+	// render, to be compared; 0 compares none.
+	DoubleRender int
 	// WorkerLife is how long a worker that is not seen any more is kept, and a
 	// benchmark receipt that was rejected; 0 means 30 days.
 	WorkerLife time.Duration

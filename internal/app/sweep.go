@@ -40,12 +40,15 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 }
 
 // judge returns the loop that decides what a failed attempt means once the other workers'
-// word is there, and that pauses node keys.
+// word is there, accepts pictures that nobody can compare any more, and pauses node keys.
 func (a *App) judge(p parts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, judgeEvery) {
 			if err := p.frames.DecideFailures(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot decide failed attempts", "error", err)
+			}
+			if err := p.frames.SettleCompared(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot settle compared pictures", "error", err)
 			}
 			if err := p.workers.PauseKeys(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot compare node keys", "error", err)

@@ -45,7 +45,10 @@ type parts struct {
 func (a *App) parts(at links.Links) parts {
 	jobs := a.Jobs(at)
 	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
-	frames := &frames.Frames{DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log}
+	frames := &frames.Frames{
+		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
+	}
 	return parts{
 		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Links: at, Jobs: jobs, Frames: frames}, frames: frames,

@@ -21,22 +21,27 @@ type workers struct {
 }
 
 // Run lists workers, suspended ones with the time until which they get no frames, and
-// below them the node keys that are paused, with the reason.
+// below them the node keys that are paused, with the reason, and those whose pictures
+// were refuted.
 func (c *workers) Run(k *kong.Context) error {
 	var workers []dispatch.WorkerView
 	var paused []dispatch.PausedKey
+	var refuted []dispatch.RefutedKey
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if workers, err = dispatch.ListWorkers(ctx, tx, c.Within); err != nil {
 			return err
 		}
-		paused, err = dispatch.PausedKeys(ctx, tx)
+		if paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
+			return err
+		}
+		refuted, err = dispatch.RefutedKeys(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused})
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused, "refuted_keys": refuted})
 	}
 	if len(workers) == 0 {
 		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
@@ -46,6 +51,10 @@ func (c *workers) Run(k *kong.Context) error {
 	for _, key := range paused {
 		terminal.Printf(k.Stdout, "node key %s (%s) is paused until %s: %d of %d attempts failed, far more than on the other keys",
 			key.KeyID, key.Name, key.Until.Format(time.DateTime), key.Failed, key.Attempts)
+	}
+	for _, key := range refuted {
+		terminal.Printf(k.Stdout, "node key %s (%s) painted %d of %d compared pictures other than two other workers did",
+			key.KeyID, key.Name, key.Refuted, key.Refuted+key.Confirmed)
 	}
 	return nil
 }

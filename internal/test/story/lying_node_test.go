@@ -3,14 +3,17 @@ package story_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/await"
@@ -44,6 +47,28 @@ func (l *logged) has(words ...string) bool {
 		}
 	}
 	return false
+}
+
+// A worker cannot say that the service's own store is at fault: that needs no second key.
+func TestNoWorkerReportsAFaultOfTheStore(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c := svc.caller(credit)
+		w := svc.manualWorker()
+		job := c.start(1)
+		got, err := w.lease(t.Context())
+		if err != nil || len(got.Leases) != 1 {
+			t.Fatalf("leased %+v, %v", got, err)
+		}
+		err = w.Fail(t.Context(), farmapi.FailRequest{WorkerID: w.id, LeaseID: got.Leases[0].LeaseID, Attempt: got.Leases[0].Attempt, Code: "packaging_failed", Final: true})
+		if refusal, refused := errors.AsType[*farmapi.Error](err); !refused || refusal.Code != "invalid_request" {
+			t.Errorf("got %v, want invalid_request", err)
+		}
+		if err := w.deliver(t, got); err != nil {
+			t.Fatal(err)
+		}
+		c.await(job.JobID, client.StatusCompleted)
+	})
 }
 
 // liar is whoever has a node key and fails everything. It takes a new worker's name for
@@ -120,5 +145,46 @@ func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 			}
 		}
 		c.await(late.JobID, client.StatusCompleted)
+	})
+}
+
+// A worker that paints something else, well formed and of the right size, is found out by
+// comparing: c.fetch checks every pixel that is delivered.
+func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.DoubleRender = 100
+		var log logged
+		config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		svc := start(t, config)
+		c := svc.caller(credit)
+		svc.worker(&defectiveRenderer{
+			chosen: func(int) bool { return true },
+			defect: func(f *blender.Frame) error {
+				picture, err := paint(f.Number + 1)
+				if err != nil {
+					return err
+				}
+				return os.WriteFile(f.Path, picture, 0o600)
+			},
+		})
+		g := barrierAt(1)
+		svc.worker(&painter{before: g.pass})
+		svc.worker(&painter{before: g.pass})
+		job := c.start(5)
+		// The liar has painted a frame before the others come to one each.
+		await.Until(t, "the liar's first picture", func() (painted bool) {
+			svc.read(func(ctx context.Context, tx *db.Tx) error {
+				waiting, err := tx.CandidateFrames(ctx, 1)
+				painted = len(waiting) > 0
+				return err
+			})
+			return painted
+		})
+		g.open()
+		c.fetch(c.await(job.JobID, client.StatusCompleted), 5)
+		svc.settledOnce(c, 5) // the second rendering costs nothing
+		if !log.has("level=WARN", "painted other pixels than two others") {
+			t.Error("the operator is not told")
+		}
 	})
 }

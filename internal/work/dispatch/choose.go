@@ -23,10 +23,11 @@ type Choice struct {
 	// its key; "" for any frame of the job that did not fail here.
 	LeaseID string
 	Open    bool // the worker has the job's file open
-	// FailedBefore says that frames of the job failed on the worker's key: it gets others.
+	// FailedBefore says that frames of the job failed on the worker's key, or that the
+	// pictures of some await another worker's: it gets others.
 	FailedBefore bool
 
-	keyID string // the worker's node key
+	keyID, class string // the worker's node key and what it renders on
 }
 
 // Next chooses what holder renders next: the job with the next turn, or prefer, whose
@@ -70,7 +71,7 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 	var failed []int64
 	if c.FailedBefore {
 		var err error
-		failed, err = tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now})
+		failed, err = tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now, Class: c.class})
 		if err != nil {
 			return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)
 		}
@@ -93,7 +94,7 @@ func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choi
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
-	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID}, nil
+	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID, class: ClassOf(holder)}, nil
 }
 
 // nextJob is prefer while that has not exceeded its share by fileAffinity, else the job
@@ -163,7 +164,7 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 // choiceOf chooses a job if it has a waiting frame for holder. A job may have waiting
 // frames and none for this worker: the choice is then empty.
 func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, jobID string) (Choice, error) {
-	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Since: onlineSince(tx)})
+	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Since: onlineSince(tx), Class: ClassOf(holder)})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)
 	}
@@ -173,5 +174,5 @@ func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, jobID string)
 	if open.Frames == 0 {
 		return Choice{}, nil
 	}
-	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1, keyID: holder.KeyID}, nil
+	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1, keyID: holder.KeyID, class: ClassOf(holder)}, nil
 }

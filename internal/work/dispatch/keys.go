@@ -1,8 +1,11 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -160,6 +163,62 @@ func PausedKeys(ctx context.Context, tx *db.Tx) ([]PausedKey, error) {
 	out := []PausedKey{}
 	for _, r := range rows {
 		out = append(out, PausedKey{KeyID: r.KeyID, Name: r.Name, Until: db.Time(r.PausedUntil), Times: r.Pauses, Failed: r.Failed, Attempts: r.Attempts})
+	}
+	return out, nil
+}
+
+// ClassOf names what a worker renders on: only workers of one class paint equal pixels.
+// The query ConfirmerOnline builds the same text.
+func ClassOf(worker query.Worker) string {
+	return strings.Join([]string{worker.Device, worker.DeviceName, worker.Renderer, worker.BlenderVersion, worker.BuildHash}, "|")
+}
+
+// Compared says whether a picture of a worker was confirmed by another's.
+type Compared struct {
+	WorkerID, KeyID string
+	Confirmed       bool
+}
+
+// RecordCompared counts compared pictures in the standing of their keys. One that others
+// refuted is a fault of its worker, and the operator is told.
+func (w *Workers) RecordCompared(ctx context.Context, tx *db.Tx, jobID string, frame int64, all []Compared) error {
+	// Rows are locked in one order.
+	slices.SortFunc(all, func(a, b Compared) int {
+		return cmp.Or(cmp.Compare(a.KeyID, b.KeyID), cmp.Compare(a.WorkerID, b.WorkerID))
+	})
+	for _, c := range all {
+		if !c.Confirmed {
+			w.Log.Warn("a worker painted other pixels than two others", "worker_id", c.WorkerID, "key_id", c.KeyID, "job_id", jobID, "frame", frame)
+			if err := w.RecordFault(ctx, tx, c.WorkerID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range all {
+		if err := tx.KeyCompared(ctx, query.KeyComparedParams{KeyID: c.KeyID, Confirmed: number(c.Confirmed), Refuted: number(!c.Confirmed)}); err != nil {
+			return fmt.Errorf("count a compared picture: %w", err)
+		}
+	}
+	return nil
+}
+
+// RefutedKey is a node key of which pictures were refuted, as the operator sees it.
+type RefutedKey struct {
+	KeyID     string `json:"key_id"`
+	Name      string `json:"name"`
+	Confirmed int64  `json:"confirmed"` // pictures that another worker painted alike
+	Refuted   int64  `json:"refuted"`   // pictures that two others painted otherwise
+}
+
+// RefutedKeys lists the node keys of which a picture was ever refuted, the worst first.
+func RefutedKeys(ctx context.Context, tx *db.Tx) ([]RefutedKey, error) {
+	rows, err := tx.KeysRefuted(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list refuted node keys: %w", err)
+	}
+	out := []RefutedKey{}
+	for _, r := range rows {
+		out = append(out, RefutedKey(r))
 	}
 	return out, nil
 }

@@ -80,7 +80,9 @@ func (h *History) Add(attempts []Attempt, holder string, number int64) {
 			continue
 		}
 		h.Attempts++
-		keys[a.KeyID] = true
+		if a.Code != fault.PackagingFailed {
+			keys[a.KeyID] = true
+		}
 		if a.Code == fault.FrameCheckFailed && a.PixelSHA256 == "" {
 			h.Checks++
 		}
@@ -99,7 +101,7 @@ func (f Failure) EndsJob(h History) bool {
 	case f.MissingCapability():
 		return !h.OtherWorkers && h.agreed(h.SameCodeKeys)
 	case f.exhausts(h):
-		return h.agreed(h.Keys)
+		return f.Code == fault.PackagingFailed || h.agreed(h.Keys) // what the store lost is no worker's word
 	}
 	firstFramesAlike := !h.AnyAccepted && !f.aboutWorkerOnly() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
 	return firstFramesAlike && h.agreed(h.SameCodeKeys)

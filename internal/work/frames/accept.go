@@ -77,8 +77,8 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		if suspect = failure; suspect != nil {
 			return f.failFrame(ctx, tx, p.Lease, *suspect)
 		}
-		kept = true
-		return f.accept(ctx, tx, p, finding, earlier)
+		kept, err = f.compare(ctx, tx, p, finding, earlier)
+		return err
 	})
 	// The failed attempt is committed by now: an error inside the transaction would have
 	// undone it.
@@ -100,7 +100,8 @@ func (f *Frames) Refuse(ctx context.Context, ref lease.Ref, failure framecheck.F
 // accept counts the frame before it finishes the lease: the job's row is locked first.
 // The lease is finished by holder and attempt, which fences late reports: the transaction
 // of one rolls back with everything that it has counted.
-func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) error {
+// held is the claim that ends; the picture may be of an earlier one.
+func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Picture, finding string, earlier []framecheck.Attempt) error {
 	record, err := job.CountFrame(ctx, tx, p.JobID, job.RenderedFrame{
 		RenderTime: p.RenderTime, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName, BlenderVersion: p.Version,
 	})
@@ -110,8 +111,8 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, p Picture, finding strin
 	if err != nil {
 		return err
 	}
-	if err := lease.Finish(ctx, tx, p.Lease); errors.Is(err, lease.ErrLost) {
-		return leaseLost(p.Lease.ID)
+	if err := lease.Finish(ctx, tx, held); errors.Is(err, lease.ErrLost) {
+		return leaseLost(held.ID)
 	} else if err != nil {
 		return err
 	}

@@ -89,6 +89,9 @@ func (f *Frames) verdict(ctx context.Context, tx *db.Tx, record job.Record, u di
 	case frame.Holder != "":
 		return stillUndecided, nil // a worker of another key renders it
 	}
+	if painted, err := candidatesOf(ctx, tx, u.JobID, int(u.Frame)); err != nil || len(painted) > 0 {
+		return noReason, err
+	}
 	h, err := dispatch.HistoryOf(ctx, tx, job.ForDispatch(record), u.Ref, u.Frame, u.Failure)
 	h.OtherKey = h.OtherKey && tx.Time().Sub(u.Since) < dispatch.LongestUndecided
 	switch {

@@ -57,6 +57,14 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 		return err
 	}
 	ends, awaits := failure.EndsJob(h), failure.AwaitsOtherKey(h)
+	if ends || awaits {
+		// A frame that somebody has painted well needs no further worker.
+		painted, err := candidatesOf(ctx, tx, record.JobID, int(frame))
+		if err != nil {
+			return err
+		}
+		ends, awaits = ends && len(painted) == 0, awaits && len(painted) == 0
+	}
 	f.Log.Warn("frame failed", "job_id", record.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "attempts", h.Attempts,
 		"code", failure.Code, "message", failure.Message, "ends_job", ends, "awaits_other_key", awaits)
 	switch {

@@ -7,10 +7,11 @@
 // requeues its frame or ends its job. A transaction locks the job's row before its
 // leases, those before the turn rows, and workers' rows last (see job).
 //
-// The package owns the table frame. It leaves the choice of frames to dispatch, the
-// judgement of pictures to framecheck, states to job, bytes and HTTP to door/farm.
-// Start reading at Frames.Claim, then accept.go; reopen.go reopens accepted frames,
-// fail.go handles failed attempts.
+// The package owns the tables frame and candidate. It leaves the choice of frames to
+// dispatch, the judgement of pictures to framecheck, states to job, bytes and HTTP to
+// door/farm. Start reading at Frames.Claim, then accept.go; compare.go compares the
+// pictures of several workers, reopen.go reopens accepted frames, fail.go and decide.go
+// handle failed attempts.
 package frames
 
 import (
@@ -37,7 +38,10 @@ type Frames struct {
 	Workers *dispatch.Workers // counts the good and bad frames of each worker
 	// LeaseLife is how long a worker keeps a frame without a heartbeat.
 	LeaseLife time.Duration
-	Log       *slog.Logger // failed attempts; they are the operator's, not the caller's
+	// DoubleRender is the sample of frames that two workers must paint alike; the zero
+	// value samples none.
+	DoubleRender Sample
+	Log          *slog.Logger // failed attempts; they are the operator's, not the caller's
 }
 
 // JobFailer ends a locked job that cannot complete and releases its money. It is an

@@ -67,7 +67,7 @@ LIMIT CAST(@max AS bigint);
 -- Whether a job has a frame for holder: one that is due and that holder has not
 -- failed, nor its key while a worker of another key is there for it, when holder has
 -- all that the job needs and its key awaits no other's word; whether its key has
--- failed any of the job's frames; and a frame that awaits the word of its key, '' if
+-- failed any of the job's frames, or a picture of one is to be confirmed; and a frame that awaits the word of its key, '' if
 -- none does. The plus keeps SQLite from the index by due_at, which would walk other
 -- jobs' frames.
 SELECT count(*) AS frames,
@@ -76,12 +76,14 @@ SELECT count(*) AS frames,
     WHERE v.subject = @job_id AND v.undecided = 1 AND v.key_id <> @key_id AND w.state = 'waiting' AND w.due_at <= CAST(@now AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = @key_id AND i.subject = @job_id AND (i.item = v.item OR (i.holder = @holder AND i.incapable = 1)))
     LIMIT 1), '') AS text) AS asked,
-  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id)
+    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = @job_id AND u.key_id = @key_id AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = @key_id AND g.subject = @job_id AND g.holder = @holder AND g.incapable = 1)
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = @holder OR c.class <> CAST(@class AS text) OR (c.key_id = @key_id AND c.other_key = 1)))
     AND NOT EXISTS (
       SELECT 1 FROM failed_attempt f WHERE f.key_id = @key_id AND f.subject = l.subject AND f.item = l.item
         AND (f.holder = @holder OR EXISTS (
@@ -92,15 +94,18 @@ FROM (
   LIMIT 1) AS open;
 
 -- name: FailedItems :many
--- The frames of a job that holder does not get for now: those that it failed, and
--- those that its key failed and that a worker of another key is there for.
+-- The frames of a job that holder does not get for now: those that it failed, those
+-- that its key failed and that a worker of another key is there for, and those whose
+-- picture another must confirm.
 SELECT DISTINCT f.item FROM failed_attempt f
 WHERE f.key_id = @key_id AND f.subject = @job_id
   AND (f.holder = @holder OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
-        AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))));
+        AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
+UNION
+SELECT c.frame FROM candidate c WHERE c.job_id = @job_id AND (c.worker_id = @holder OR c.class <> CAST(@class AS text) OR (c.key_id = @key_id AND c.other_key = 1));
 
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
@@ -182,9 +187,10 @@ SELECT * FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lea
 
 -- name: KeysFailing :many
 -- The keys whose workers failed at least so many attempts since, and since their last
--- pause. A missing capability is no attempt.
+-- pause. A missing capability is no attempt, and a picture that the store lost is not
+-- their failure.
 SELECT f.key_id, count(*) AS failed FROM failed_attempt f LEFT JOIN key_standing s ON s.key_id = f.key_id
-WHERE f.failed_at >= @since AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.key_id <> ''
+WHERE f.failed_at >= @since AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.code <> 'packaging_failed' AND f.key_id <> ''
 GROUP BY f.key_id HAVING count(*) >= CAST(@least AS bigint);
 
 -- name: KeysRendering :many
@@ -201,6 +207,15 @@ FROM node_key k LEFT JOIN key_standing s ON s.key_id = k.key_id WHERE k.key_id =
 -- name: KeyPause :exec
 INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES (@key_id, @pauses, @paused_until, @failed, @attempts)
 ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts;
+
+-- name: KeyCompared :exec
+-- One picture of a key was compared: confirmed or refuted is 1.
+INSERT INTO key_standing (key_id, confirmed, refuted) VALUES (@key_id, @confirmed, @refuted)
+ON CONFLICT (key_id) DO UPDATE SET confirmed = key_standing.confirmed + excluded.confirmed, refuted = key_standing.refuted + excluded.refuted;
+
+-- name: KeysRefuted :many
+SELECT k.key_id, k.name, s.confirmed, s.refuted FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
+WHERE s.refuted > 0 AND k.revoked_at = 0 ORDER BY s.refuted DESC, k.key_id;
 
 -- name: KeysPaused :many
 SELECT k.key_id, k.name, s.pauses, s.paused_until, s.failed, s.attempts FROM key_standing s JOIN node_key k ON k.key_id = s.key_id

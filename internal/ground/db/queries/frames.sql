@@ -35,6 +35,38 @@ SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state
 -- What inspect found out about a job's scene, JSON.
 SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;
 
+-- name: CandidateAdd :exec
+INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at)
+VALUES (@job_id, @frame, @attempt, @worker_id, @key_id, @class, 1, @sha256, @pixel_sha256, @finding, @picture, @created_at)
+ON CONFLICT DO NOTHING; -- a report of an attempt that is over: its lease is lost
+
+-- name: CandidatesOf :many
+SELECT * FROM candidate WHERE job_id = @job_id AND frame = @frame ORDER BY attempt;
+
+-- name: CandidatesAnyKey :exec
+-- From now on another worker of the same key may confirm as well.
+UPDATE candidate SET other_key = 0 WHERE job_id = @job_id AND frame = @frame;
+
+-- name: CandidatesDrop :exec
+DELETE FROM candidate WHERE job_id = @job_id AND frame = @frame;
+
+-- name: CandidateFrames :many
+-- The frames that await another picture, the longest wait first.
+SELECT job_id, frame FROM candidate GROUP BY job_id, frame ORDER BY min(created_at) LIMIT CAST(@max AS bigint);
+
+-- name: ConfirmerOnline :one
+-- Whether a worker is there that may confirm a frame's candidates, of another key when
+-- other_key is 1, and that dispatch would give the frame.
+SELECT count(*) FROM (
+  SELECT o.worker_id FROM worker o
+  WHERE o.seen_at >= @since AND o.suspended_until <= @now
+    AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST(@class AS text)
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = @job_id AND c.frame = @frame
+      AND (c.worker_id = o.worker_id OR (c.key_id = o.key_id AND CAST(@other_key AS bigint) = 1)))
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = @job_id
+      AND (f.item = @frame OR f.undecided = 1 OR f.incapable = 1))
+  LIMIT 1) AS others;
+
 -- name: AuditFrames :many
 -- Jobs whose frame rows disagree with the job.
 SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(f.frame) AS frames

@@ -279,6 +279,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
 	}
+	if q.candidateAddStmt, err = db.PrepareContext(ctx, candidateAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidateAdd: %w", err)
+	}
+	if q.candidateFramesStmt, err = db.PrepareContext(ctx, candidateFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidateFrames: %w", err)
+	}
+	if q.candidatesAnyKeyStmt, err = db.PrepareContext(ctx, candidatesAnyKey); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidatesAnyKey: %w", err)
+	}
+	if q.candidatesDropStmt, err = db.PrepareContext(ctx, candidatesDrop); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidatesDrop: %w", err)
+	}
+	if q.candidatesOfStmt, err = db.PrepareContext(ctx, candidatesOf); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidatesOf: %w", err)
+	}
+	if q.confirmerOnlineStmt, err = db.PrepareContext(ctx, confirmerOnline); err != nil {
+		return nil, fmt.Errorf("error preparing query ConfirmerOnline: %w", err)
+	}
 	if q.contentKeepStmt, err = db.PrepareContext(ctx, contentKeep); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeep: %w", err)
 	}
@@ -486,6 +504,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
 	}
+	if q.keyComparedStmt, err = db.PrepareContext(ctx, keyCompared); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyCompared: %w", err)
+	}
 	if q.keyPauseStmt, err = db.PrepareContext(ctx, keyPause); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyPause: %w", err)
 	}
@@ -497,6 +518,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.keysPausedStmt, err = db.PrepareContext(ctx, keysPaused); err != nil {
 		return nil, fmt.Errorf("error preparing query KeysPaused: %w", err)
+	}
+	if q.keysRefutedStmt, err = db.PrepareContext(ctx, keysRefuted); err != nil {
+		return nil, fmt.Errorf("error preparing query KeysRefuted: %w", err)
 	}
 	if q.keysRenderingStmt, err = db.PrepareContext(ctx, keysRendering); err != nil {
 		return nil, fmt.Errorf("error preparing query KeysRendering: %w", err)
@@ -1495,6 +1519,36 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
 		}
 	}
+	if q.candidateAddStmt != nil {
+		if cerr := q.candidateAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidateAddStmt: %w", cerr)
+		}
+	}
+	if q.candidateFramesStmt != nil {
+		if cerr := q.candidateFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidateFramesStmt: %w", cerr)
+		}
+	}
+	if q.candidatesAnyKeyStmt != nil {
+		if cerr := q.candidatesAnyKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidatesAnyKeyStmt: %w", cerr)
+		}
+	}
+	if q.candidatesDropStmt != nil {
+		if cerr := q.candidatesDropStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidatesDropStmt: %w", cerr)
+		}
+	}
+	if q.candidatesOfStmt != nil {
+		if cerr := q.candidatesOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidatesOfStmt: %w", cerr)
+		}
+	}
+	if q.confirmerOnlineStmt != nil {
+		if cerr := q.confirmerOnlineStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing confirmerOnlineStmt: %w", cerr)
+		}
+	}
 	if q.contentKeepStmt != nil {
 		if cerr := q.contentKeepStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentKeepStmt: %w", cerr)
@@ -1840,6 +1894,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
 		}
 	}
+	if q.keyComparedStmt != nil {
+		if cerr := q.keyComparedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyComparedStmt: %w", cerr)
+		}
+	}
 	if q.keyPauseStmt != nil {
 		if cerr := q.keyPauseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing keyPauseStmt: %w", cerr)
@@ -1858,6 +1917,11 @@ func (q *Queries) Close() error {
 	if q.keysPausedStmt != nil {
 		if cerr := q.keysPausedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing keysPausedStmt: %w", cerr)
+		}
+	}
+	if q.keysRefutedStmt != nil {
+		if cerr := q.keysRefutedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keysRefutedStmt: %w", cerr)
 		}
 	}
 	if q.keysRenderingStmt != nil {
@@ -2929,6 +2993,12 @@ type Queries struct {
 	benchmarkResultOfReceiptStmt    *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
+	candidateAddStmt                *sql.Stmt
+	candidateFramesStmt             *sql.Stmt
+	candidatesAnyKeyStmt            *sql.Stmt
+	candidatesDropStmt              *sql.Stmt
+	candidatesOfStmt                *sql.Stmt
+	confirmerOnlineStmt             *sql.Stmt
 	contentKeepStmt                 *sql.Stmt
 	contentKeysStmt                 *sql.Stmt
 	contentKnownStmt                *sql.Stmt
@@ -2998,10 +3068,12 @@ type Queries struct {
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
+	keyComparedStmt                 *sql.Stmt
 	keyPauseStmt                    *sql.Stmt
 	keyStandingStmt                 *sql.Stmt
 	keysFailingStmt                 *sql.Stmt
 	keysPausedStmt                  *sql.Stmt
+	keysRefutedStmt                 *sql.Stmt
 	keysRenderingStmt               *sql.Stmt
 	leaseAddStmt                    *sql.Stmt
 	leaseAddSpanStmt                *sql.Stmt
@@ -3282,6 +3354,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
+		candidateAddStmt:                q.candidateAddStmt,
+		candidateFramesStmt:             q.candidateFramesStmt,
+		candidatesAnyKeyStmt:            q.candidatesAnyKeyStmt,
+		candidatesDropStmt:              q.candidatesDropStmt,
+		candidatesOfStmt:                q.candidatesOfStmt,
+		confirmerOnlineStmt:             q.confirmerOnlineStmt,
 		contentKeepStmt:                 q.contentKeepStmt,
 		contentKeysStmt:                 q.contentKeysStmt,
 		contentKnownStmt:                q.contentKnownStmt,
@@ -3351,10 +3429,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
+		keyComparedStmt:                 q.keyComparedStmt,
 		keyPauseStmt:                    q.keyPauseStmt,
 		keyStandingStmt:                 q.keyStandingStmt,
 		keysFailingStmt:                 q.keysFailingStmt,
 		keysPausedStmt:                  q.keysPausedStmt,
+		keysRefutedStmt:                 q.keysRefutedStmt,
 		keysRenderingStmt:               q.keysRenderingStmt,
 		leaseAddStmt:                    q.leaseAddStmt,
 		leaseAddSpanStmt:                q.leaseAddSpanStmt,

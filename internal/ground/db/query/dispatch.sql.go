@@ -401,6 +401,8 @@ WHERE f.key_id = $1 AND f.subject = $2
     WHERE o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND o.key_id <> $1
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
+UNION
+SELECT c.frame FROM candidate c WHERE c.job_id = $2 AND (c.worker_id = $3 OR c.class <> CAST($6 AS text) OR (c.key_id = $1 AND c.other_key = 1))
 `
 
 type FailedItemsParams struct {
@@ -409,10 +411,12 @@ type FailedItemsParams struct {
 	Holder string
 	Since  int64
 	Now    int64
+	Class  string
 }
 
-// The frames of a job that holder does not get for now: those that it failed, and
-// those that its key failed and that a worker of another key is there for.
+// The frames of a job that holder does not get for now: those that it failed, those
+// that its key failed and that a worker of another key is there for, and those whose
+// picture another must confirm.
 func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int64, error) {
 	rows, err := q.query(ctx, q.failedItemsStmt, failedItems,
 		arg.KeyID,
@@ -420,6 +424,7 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 		arg.Holder,
 		arg.Since,
 		arg.Now,
+		arg.Class,
 	)
 	if err != nil {
 		return nil, err
@@ -510,6 +515,23 @@ func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams
 	return subject, err
 }
 
+const keyCompared = `-- name: KeyCompared :exec
+INSERT INTO key_standing (key_id, confirmed, refuted) VALUES ($1, $2, $3)
+ON CONFLICT (key_id) DO UPDATE SET confirmed = key_standing.confirmed + excluded.confirmed, refuted = key_standing.refuted + excluded.refuted
+`
+
+type KeyComparedParams struct {
+	KeyID     string
+	Confirmed int64
+	Refuted   int64
+}
+
+// One picture of a key was compared: confirmed or refuted is 1.
+func (q *Queries) KeyCompared(ctx context.Context, arg KeyComparedParams) error {
+	_, err := q.exec(ctx, q.keyComparedStmt, keyCompared, arg.KeyID, arg.Confirmed, arg.Refuted)
+	return err
+}
+
 const keyPause = `-- name: KeyPause :exec
 INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts
@@ -562,7 +584,7 @@ func (q *Queries) KeyStanding(ctx context.Context, keyID string) (KeyStandingRow
 
 const keysFailing = `-- name: KeysFailing :many
 SELECT f.key_id, count(*) AS failed FROM failed_attempt f LEFT JOIN key_standing s ON s.key_id = f.key_id
-WHERE f.failed_at >= $1 AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.key_id <> ''
+WHERE f.failed_at >= $1 AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.code <> 'packaging_failed' AND f.key_id <> ''
 GROUP BY f.key_id HAVING count(*) >= CAST($2 AS bigint)
 `
 
@@ -577,7 +599,8 @@ type KeysFailingRow struct {
 }
 
 // The keys whose workers failed at least so many attempts since, and since their last
-// pause. A missing capability is no attempt.
+// pause. A missing capability is no attempt, and a picture that the store lost is not
+// their failure.
 func (q *Queries) KeysFailing(ctx context.Context, arg KeysFailingParams) ([]KeysFailingRow, error) {
 	rows, err := q.query(ctx, q.keysFailingStmt, keysFailing, arg.Since, arg.Least)
 	if err != nil {
@@ -631,6 +654,46 @@ func (q *Queries) KeysPaused(ctx context.Context, now int64) ([]KeysPausedRow, e
 			&i.PausedUntil,
 			&i.Failed,
 			&i.Attempts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keysRefuted = `-- name: KeysRefuted :many
+SELECT k.key_id, k.name, s.confirmed, s.refuted FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
+WHERE s.refuted > 0 AND k.revoked_at = 0 ORDER BY s.refuted DESC, k.key_id
+`
+
+type KeysRefutedRow struct {
+	KeyID     string
+	Name      string
+	Confirmed int64
+	Refuted   int64
+}
+
+func (q *Queries) KeysRefuted(ctx context.Context) ([]KeysRefutedRow, error) {
+	rows, err := q.query(ctx, q.keysRefutedStmt, keysRefuted)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysRefutedRow
+	for rows.Next() {
+		var i KeysRefutedRow
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Name,
+			&i.Confirmed,
+			&i.Refuted,
 		); err != nil {
 			return nil, err
 		}
@@ -876,17 +939,19 @@ SELECT count(*) AS frames,
     WHERE v.subject = $1 AND v.undecided = 1 AND v.key_id <> $2 AND w.state = 'waiting' AND w.due_at <= CAST($3 AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
     LIMIT 1), '') AS text) AS asked,
-  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1)
+    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = $1 AND u.key_id = $2 AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = $2 AND g.subject = $1 AND g.holder = $4 AND g.incapable = 1)
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($5 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
     AND NOT EXISTS (
       SELECT 1 FROM failed_attempt f WHERE f.key_id = $2 AND f.subject = l.subject AND f.item = l.item
         AND (f.holder = $4 OR EXISTS (
           SELECT 1 FROM worker o
-          WHERE o.seen_at >= CAST($5 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+          WHERE o.seen_at >= CAST($6 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open
@@ -897,6 +962,7 @@ type TurnOpenParams struct {
 	KeyID  string
 	Now    int64
 	Holder string
+	Class  string
 	Since  int64
 }
 
@@ -909,7 +975,7 @@ type TurnOpenRow struct {
 // Whether a job has a frame for holder: one that is due and that holder has not
 // failed, nor its key while a worker of another key is there for it, when holder has
 // all that the job needs and its key awaits no other's word; whether its key has
-// failed any of the job's frames; and a frame that awaits the word of its key, ” if
+// failed any of the job's frames, or a picture of one is to be confirmed; and a frame that awaits the word of its key, ” if
 // none does. The plus keeps SQLite from the index by due_at, which would walk other
 // jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
@@ -918,6 +984,7 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 		arg.KeyID,
 		arg.Now,
 		arg.Holder,
+		arg.Class,
 		arg.Since,
 	)
 	var i TurnOpenRow

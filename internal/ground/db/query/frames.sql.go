@@ -100,6 +100,189 @@ func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
 	return items, nil
 }
 
+const candidateAdd = `-- name: CandidateAdd :exec
+INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11)
+ON CONFLICT DO NOTHING
+`
+
+type CandidateAddParams struct {
+	JobID       string
+	Frame       int64
+	Attempt     int64
+	WorkerID    string
+	KeyID       string
+	Class       string
+	Sha256      string
+	PixelSha256 string
+	Finding     string
+	Picture     string
+	CreatedAt   int64
+}
+
+func (q *Queries) CandidateAdd(ctx context.Context, arg CandidateAddParams) error {
+	_, err := q.exec(ctx, q.candidateAddStmt, candidateAdd,
+		arg.JobID,
+		arg.Frame,
+		arg.Attempt,
+		arg.WorkerID,
+		arg.KeyID,
+		arg.Class,
+		arg.Sha256,
+		arg.PixelSha256,
+		arg.Finding,
+		arg.Picture,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const candidateFrames = `-- name: CandidateFrames :many
+SELECT job_id, frame FROM candidate GROUP BY job_id, frame ORDER BY min(created_at) LIMIT CAST($1 AS bigint)
+`
+
+type CandidateFramesRow struct {
+	JobID string
+	Frame int64
+}
+
+// The frames that await another picture, the longest wait first.
+func (q *Queries) CandidateFrames(ctx context.Context, max int64) ([]CandidateFramesRow, error) {
+	rows, err := q.query(ctx, q.candidateFramesStmt, candidateFrames, max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CandidateFramesRow
+	for rows.Next() {
+		var i CandidateFramesRow
+		if err := rows.Scan(&i.JobID, &i.Frame); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const candidatesAnyKey = `-- name: CandidatesAnyKey :exec
+UPDATE candidate SET other_key = 0 WHERE job_id = $1 AND frame = $2
+`
+
+type CandidatesAnyKeyParams struct {
+	JobID string
+	Frame int64
+}
+
+// From now on another worker of the same key may confirm as well.
+func (q *Queries) CandidatesAnyKey(ctx context.Context, arg CandidatesAnyKeyParams) error {
+	_, err := q.exec(ctx, q.candidatesAnyKeyStmt, candidatesAnyKey, arg.JobID, arg.Frame)
+	return err
+}
+
+const candidatesDrop = `-- name: CandidatesDrop :exec
+DELETE FROM candidate WHERE job_id = $1 AND frame = $2
+`
+
+type CandidatesDropParams struct {
+	JobID string
+	Frame int64
+}
+
+func (q *Queries) CandidatesDrop(ctx context.Context, arg CandidatesDropParams) error {
+	_, err := q.exec(ctx, q.candidatesDropStmt, candidatesDrop, arg.JobID, arg.Frame)
+	return err
+}
+
+const candidatesOf = `-- name: CandidatesOf :many
+
+SELECT job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at FROM candidate WHERE job_id = $1 AND frame = $2 ORDER BY attempt
+`
+
+type CandidatesOfParams struct {
+	JobID string
+	Frame int64
+}
+
+// a report of an attempt that is over: its lease is lost
+func (q *Queries) CandidatesOf(ctx context.Context, arg CandidatesOfParams) ([]Candidate, error) {
+	rows, err := q.query(ctx, q.candidatesOfStmt, candidatesOf, arg.JobID, arg.Frame)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Candidate
+	for rows.Next() {
+		var i Candidate
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Attempt,
+			&i.WorkerID,
+			&i.KeyID,
+			&i.Class,
+			&i.OtherKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.Finding,
+			&i.Picture,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const confirmerOnline = `-- name: ConfirmerOnline :one
+SELECT count(*) FROM (
+  SELECT o.worker_id FROM worker o
+  WHERE o.seen_at >= $1 AND o.suspended_until <= $2
+    AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST($3 AS text)
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = $4 AND c.frame = $5
+      AND (c.worker_id = o.worker_id OR (c.key_id = o.key_id AND CAST($6 AS bigint) = 1)))
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = $4
+      AND (f.item = $5 OR f.undecided = 1 OR f.incapable = 1))
+  LIMIT 1) AS others
+`
+
+type ConfirmerOnlineParams struct {
+	Since    int64
+	Now      int64
+	Class    string
+	JobID    string
+	Frame    int64
+	OtherKey int64
+}
+
+// Whether a worker is there that may confirm a frame's candidates, of another key when
+// other_key is 1, and that dispatch would give the frame.
+func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams) (int64, error) {
+	row := q.queryRow(ctx, q.confirmerOnlineStmt, confirmerOnline,
+		arg.Since,
+		arg.Now,
+		arg.Class,
+		arg.JobID,
+		arg.Frame,
+		arg.OtherKey,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
   renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)

@@ -105,6 +105,21 @@ type BenchmarkResult struct {
 	CreatedAt  int64
 }
 
+type Candidate struct {
+	JobID       string
+	Frame       int64
+	Attempt     int64
+	WorkerID    string
+	KeyID       string
+	Class       string
+	OtherKey    int64
+	Sha256      string
+	PixelSha256 string
+	Finding     string
+	Picture     string
+	CreatedAt   int64
+}
+
 type Content struct {
 	WorkspaceID string
 	Sha256      string
