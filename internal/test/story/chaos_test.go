@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -303,10 +304,11 @@ type faultTarget struct {
 	config  func() any
 	p       *process
 	stopped bool
+	log     lastLines // of this process and of those before it
 }
 
 func (v *faultTarget) start(t *testing.T) {
-	v.p, v.stopped = launch(t, v.role, v.config()), false
+	v.p, v.stopped = launchLogging(t, v.role, v.config(), io.MultiWriter(t.Output(), &v.log)), false
 }
 
 // restart kills the process and starts it anew.

@@ -195,7 +195,13 @@ func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeath
 // launch starts a process; it does not outlive the story.
 func launch(t *testing.T, role string, config any) *process {
 	t.Helper()
-	p, err := begin(role, config, t.Output())
+	return launchLogging(t, role, config, t.Output())
+}
+
+// launchLogging is launch of a process that logs to log.
+func launchLogging(t *testing.T, role string, config any, log io.Writer) *process {
+	t.Helper()
+	p, err := begin(role, config, log)
 	if err != nil {
 		t.Fatal(err)
 	}

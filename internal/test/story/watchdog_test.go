@@ -43,8 +43,8 @@ func (c *chaos) watch(seed uint64) {
 	c.t.Cleanup(func() { hangs.Stop() }) // the first of all, so the last that is run
 }
 
-// describe writes what waits: of the database, of the jobs, of this process. What waits
-// in the others they print themselves, on their way out.
+// describe writes what waits: of the database, of the jobs, of this process, and the last
+// events of the others. What waits in those they print themselves, on their way out.
 func (c *chaos) describe(w io.Writer) {
 	if strings.HasPrefix(c.database, "postgres") {
 		section(w, "the database", sessions(c.database, w))
@@ -56,7 +56,8 @@ func (c *chaos) describe(w io.Writer) {
 	}
 	section(w, "this process", pprof.Lookup("goroutine").WriteTo(w, 2))
 	for _, v := range append(c.servers, c.workers...) {
-		_, _ = fmt.Fprintf(w, "%s %d, stopped: %t\n", v.role, v.p.Process.Pid, v.stopped)
+		_, _ = fmt.Fprintf(w, "%s %d, stopped: %t; its last %d events:\n", v.role, v.p.Process.Pid, v.stopped, lastEvents)
+		v.log.print(w)
 		_ = v.p.Process.Signal(syscall.SIGCONT)
 		_ = v.p.Process.Signal(syscall.SIGQUIT)
 	}
@@ -121,16 +122,24 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t)}
 	svc := start(t, config)
-	c := &chaos{t: t, service: svc, database: config.Database}
+	server := &faultTarget{role: serverRole, config: func() any {
+		return serverConfig{Listen: freeAddress(t), Data: config.Data, Database: config.Database, LeaseLife: chaosLapse, NoWorker: true}
+	}}
+	server.start(t)
+	if _, ok := server.p.await(patient(t), "listens"); !ok {
+		t.Fatal("the other server does not start")
+	}
+	_, _ = fmt.Fprintln(&server.log, "an event of the other server")
+	c := &chaos{t: t, service: svc, database: config.Database, servers: []*faultTarget{server}}
 	job := svc.caller(credit).start(2)
-	server, err := sql.Open("pgx", config.Database)
+	raw, err := sql.Open("pgx", config.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Close() })
+	t.Cleanup(func() { _ = raw.Close() })
 	ctx, cancel := context.WithCancel(patient(t))
 	defer cancel()
-	holder, err := server.BeginTx(ctx, nil)
+	holder, err := raw.BeginTx(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +150,7 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = server.ExecContext(ctx, wants)
+		_, _ = raw.ExecContext(ctx, wants)
 	}()
 	var output strings.Builder
 	for !strings.Contains(output.String(), "active waits for Lock") {
@@ -151,7 +160,7 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 		output.Reset()
 		c.describe(&output)
 	}
-	for _, want := range []string{"held by {", wants, job.JobID + " is queued", "{LeaseID:frame:" + job.JobID + ":1", "TestTheWatchdogSaysWhatWaits"} {
+	for _, want := range []string{"held by {", wants, job.JobID + " is queued", "{LeaseID:frame:" + job.JobID + ":1", "TestTheWatchdogSaysWhatWaits", "an event of the other server"} {
 		if !strings.Contains(output.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, output.String())
 		}
