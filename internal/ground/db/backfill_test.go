@@ -125,3 +125,28 @@ func TestQueuedRemovalsOfBlobsEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestLeasesOfAnOlderVersionAreFenced: their fence stands twice, and tables that have rows
+// are named for their checksums.
+func TestLeasesOfAnOlderVersionAreFenced(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		bare, do := before(t, url, 15)
+		do(`INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, last_error)
+			VALUES ('frame:JOB-1:1', 'frame', 'JOB-1', 1, 'held', 1, 3, 2, 'NOD-1', 1, 'it broke')`)
+		do("INSERT INTO workspace (workspace_id, name, created_at) VALUES ('WSP-1', '', 1)")
+		dbtest.Open(t, db.Config{URL: url})
+		for statement, want := range map[string]string{
+			"SELECT guard FROM lease":         "3 2 NOD-1",
+			"SELECT relation FROM unsummed":   "workspace",
+			"SELECT row_sum FROM workspace":   "",
+			"SELECT count(*) FROM unsummed":   "1",
+			"SELECT row_sum FROM receipt_log": "",
+		} {
+			var got string
+			if err := bare.QueryRowContext(t.Context(), statement).Scan(&got); err != nil || got != want {
+				t.Errorf("%s: %q, %v; want %q", statement, got, err, want)
+			}
+		}
+	})
+}
