@@ -151,6 +151,12 @@ func strangeState(r query.AuditWebhookDeliveriesRow, now int64) string {
 		d.NextAt != 0 && d.NextAt < d.CreatedAt-clockSlack.Microseconds(), d.NextAt == 0 && d.Round == 0:
 		return fmt.Sprintf("created at %d, next at %d, ended at %d", d.CreatedAt, d.NextAt, d.EndedAt)
 	}
+	return strangeEnd(d, taken, r.LastStatus)
+}
+
+// strangeEnd says why the last attempt of a delivery cannot have led to its state; "" if it
+// can.
+func strangeEnd(d query.WebhookDelivery, taken bool, lastStatus int64) string {
 	switch Status(d.Status) {
 	case Pending:
 		if d.Round > 0 && (taken || d.NextAt == 0) {
@@ -166,12 +172,12 @@ func strangeState(r query.AuditWebhookDeliveriesRow, now int64) string {
 		case WasDisabled, WasDeleted:
 			return ""
 		case Exhausted, Gone:
-			if d.NextAt == 0 && !taken && (Reason(d.Reason) == Gone) == (r.LastStatus == http.StatusGone) {
+			if d.NextAt == 0 && !taken && (Reason(d.Reason) == Gone) == (lastStatus == http.StatusGone) {
 				return ""
 			}
 		}
 	}
-	return fmt.Sprintf("reason %q, and its last attempt was answered %d", d.Reason, r.LastStatus)
+	return fmt.Sprintf("reason %q, and its last attempt was answered %d", d.Reason, lastStatus)
 }
 
 // auditOrphans reports rows that name what is not there.
