@@ -146,8 +146,11 @@ func openRing(folder, given string) (*signing.Ring, error) {
 
 // Audit checks the promises of ARCHITECTURE.md, "What always holds", over
 // everything stored. It only reads.
-func (a *App) Audit(ctx context.Context) (audit.Audited, error) {
-	return audit.Audit(ctx, a.DB, a.Blobs, a.Keys, a.sealed)
+func (a *App) Audit(ctx context.Context) (audit.Audited, error) { return a.WatchedAudit(ctx, nil) }
+
+// WatchedAudit is Audit, and tells progress how far each part of it is.
+func (a *App) WatchedAudit(ctx context.Context, progress func(part string, done, total int64)) (audit.Audited, error) {
+	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, Progress: progress})
 }
 
 // openSeal parses the operator's keys, or those in the file at path, which it

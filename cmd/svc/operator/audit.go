@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -16,18 +17,21 @@ type audit struct{ adminFlags }
 
 // Run checks the whole store and prints each breach. Any breach exits with 1, after
 // everything is printed. Dead letters are counted as a reminder and are no breach. A
-// running service may continue beside it.
+// running service may continue beside it. A signal ends it without a result.
 func (c *audit) Run(k *kong.Context) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	ctx := context.Background()
+	ctx, stop := terminal.UntilSignal()
+	defer stop()
 	service, err := app.Open(ctx, c.config())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = service.Close() }()
-	found, err := service.Audit(ctx)
+	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
+	found, err := service.WatchedAudit(ctx, shown.move)
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -52,6 +56,29 @@ func (c *audit) Run(k *kong.Context) error {
 		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %d breaches", len(found.Breaches)))
 	}
 	return err
+}
+
+// auditProgress shows how far each part of an audit is: a bar on a terminal, else a line
+// now and then.
+type auditProgress struct {
+	display terminal.Display
+	part    string
+	meter   terminal.Meter // nil before the first part
+}
+
+func (p *auditProgress) move(part string, done, total int64) {
+	if part != p.part {
+		p.end()
+		p.part, p.meter = part, p.display.Meter(part, terminal.InItems)
+	}
+	p.meter.Move(done, total)
+}
+
+func (p *auditProgress) end() {
+	if p.meter != nil {
+		p.meter.End()
+	}
+	p.part, p.meter = "", nil
 }
 
 // deadLetterCount returns how many dead letters all queues have.

@@ -43,6 +43,7 @@ const (
 	InFrames             // counted in FrameParts, written in whole frames
 	InTime               // counted in milliseconds, written in whole seconds
 	InLeaves             // leaves of the log of receipts
+	InItems              // whatever the title names
 )
 
 // FrameParts is how much one frame counts, so that a meter also moves while a frame

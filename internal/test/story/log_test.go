@@ -1,10 +1,10 @@
 package story_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
@@ -119,17 +120,20 @@ func packaged(t *testing.T, svc *service, n int64) {
 	ctx := t.Context()
 	picture := []byte("what a worker handed in")
 	sum := sha256.Sum256(picture)
-	const key = "uploads/shared"
-	w, err := svc.app.Blobs.Create(ctx, key)
-	if err != nil {
-		t.Fatal(err)
+	key := "uploads/" + id.New(id.Upload)
+	keep := func(key string) {
+		w, err := svc.app.Blobs.Create(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Abort()
+		if _, err := w.Write(picture); errors.Join(err, w.Commit()) != nil {
+			t.Fatal(err)
+		}
 	}
-	defer w.Abort()
-	if _, err := bytes.NewReader(picture).WriteTo(w); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
+	keep(key)
+	for i := range n {
+		keep(fmt.Sprintf("frames/JOB-%032d/frame_0001.png", i+1))
 	}
 	var workspace string
 	svc.write(func(ctx context.Context, tx *db.Tx) error {
@@ -146,35 +150,42 @@ func packaged(t *testing.T, svc *service, n int64) {
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
 	hash := hex.EncodeToString(sum[:])
-	fill := strings.NewReplacer("$workspace", workspace, "$key", key, "$hash", hash, "$size", fmt.Sprint(len(picture)), "$n", fmt.Sprint(n))
+	fill := strings.NewReplacer("$workspace", workspace, "$upload", id.New(id.Upload), "$worker", id.New(id.Node), "$key", key, "$hash", hash,
+		"$size", fmt.Sprint(len(picture)), "$n", fmt.Sprint(n), "$at", fmt.Sprint(time.Now().UnixMicro()))
 	if _, err := conn.Exec(ctx, fill.Replace(packagedJobs)); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// packagedJobs writes the rows as a service does: one upload with its project, and for each
+// job a quote, a reservation and an accepted frame, at consistent times in microseconds. An
+// id is its prefix and 32 digits.
 const packagedJobs = `
 INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
-VALUES ('UPL-many', '$workspace', 'many.blend', '$hash', $size, '{}', 1);
-INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at) VALUES ('$workspace', '$hash', $size, '$key', 1);
+VALUES ('$upload', '$workspace', 'many.blend', '$hash', $size, '{"frame_width":1,"frame_height":1}', $at);
+INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at) VALUES ('$workspace', '$hash', $size, '$key', $at);
 INSERT INTO project (upload_id, workspace_id, manifest, created_at)
-VALUES ('UPL-many', '$workspace', '{"main":"many.blend","files":[{"path":"many.blend","sha256":"$hash","size_bytes":$size,"parts":["$hash"]}]}', 1);
-INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES ('UPL-many', '$workspace', '$hash');
+VALUES ('$upload', '$workspace', '{"main":"many.blend","files":[{"path":"many.blend","sha256":"$hash","size_bytes":$size,"parts":["$hash"]}]}', $at);
+INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES ('$upload', '$workspace', '$hash');
+CREATE TEMPORARY TABLE planted AS SELECT 'JOB-' || lpad(i::text, 32, '0') AS job_id, 'QTE-' || lpad(i::text, 32, '0') AS quote_id,
+  'TXN-' || lpad(i::text, 32, '0') AS transaction_id FROM generate_series(1, $n) i;
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified,
   warnings, created_at, expires_at, accepted_at, job_id)
-SELECT 'QTE-' || i, 'UPL-many', '$workspace', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1, '[]', 1, 2, 1, 'JOB-' || i FROM generate_series(1, $n) i;
-INSERT INTO job (job_id, workspace_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end,
-  frame_step, frame_count, frames_completed, pricing_version, price_cents, created_at, submitted_at, claimed_at, updated_at)
-SELECT 'JOB-' || i, '$workspace', 'job_api', 'packaging', 'UPL-many', 'QTE-' || i, 'many.blend', '$hash', $size, 1, 1, 1, 1, 1, 'fixed-1c-v1', 1,
-  1000000, 1000000, 1000000, 1000000 FROM generate_series(1, $n) i;
+SELECT quote_id, '$upload', '$workspace', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1, '[]', $at, $at + 86400000000, $at + 1, job_id FROM planted;
+INSERT INTO job (job_id, workspace_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end,
+  frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, renderer, render_device, device_name, blender_version,
+  created_at, submitted_at, claimed_at, updated_at)
+SELECT job_id, '$workspace', 'job_api', 'packaging', 4, '$upload', quote_id, 'many.blend', '$hash', $size, 1, 1,
+  1, 1, 1, 1, 'fixed-1c-v1', 1, 'blender', 'GPU', 'a GPU', '4.1.1', $at + 1, $at + 1, $at + 2, $at + 3 FROM planted;
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device,
   device_name, blender_version, build_hash, switched, log, accepted_at)
-SELECT 'JOB-' || i, 1, 1, 1, 'frame_0001.png', '$key', '$hash', '$hash', $size, 1, 1, 1, 'NOD-1', 1, 'GPU', 'a GPU', '4.1.1', 'hash', '', '', 1000000
-FROM generate_series(1, $n) i;
+SELECT job_id, 1, 3, 1, 'frame_0001.png', 'frames/' || job_id || '/frame_0001.png', '$hash', '$hash', $size, 1, 1, 1, '$worker', 1, 'GPU',
+  'a GPU', '4.1.1', 'hash', '', '', $at + 3 FROM planted;
 INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at)
-SELECT 'TXN-' || i, 'reserve', 'JOB-' || i, '$workspace', 'JOB-' || i, 1, 1 FROM generate_series(1, $n) i;
+SELECT transaction_id, 'reserve', job_id, '$workspace', job_id, 1, $at + 1 FROM planted;
 INSERT INTO ledger_posting (transaction_id, account, amount_cents)
-SELECT 'TXN-' || i, '$workspace:available', -1 FROM generate_series(1, $n) i UNION ALL SELECT 'TXN-' || i, '$workspace:reserved', 1 FROM generate_series(1, $n) i;
+SELECT transaction_id, '$workspace:available', -1 FROM planted UNION ALL SELECT transaction_id, '$workspace:reserved', 1 FROM planted;
 UPDATE wallet SET available_cents = 0, reserved_cents = $n WHERE workspace_id = '$workspace';
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
-SELECT 'package:JOB-' || i || ':0', 'package', 'JOB-' || i, 0, 'waiting', 1 FROM generate_series(1, $n) i;
+SELECT 'package:' || job_id || ':0', 'package', job_id, 0, 'waiting', 1 FROM planted;
 `

@@ -12,6 +12,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"svc.example/internal/ground/blob"
@@ -25,8 +26,10 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/wallet"
@@ -50,65 +53,86 @@ type Audited struct {
 	Breaches   []Breach // in the order of the checks; empty for a sound store
 }
 
-// Audit checks money, frames, leases, receipts, the log, webhooks and files over the whole
-// store. It reads rows in one transaction and files after it, so a job that ends in
-// between does not count as a breach. An error means that the store cannot be read;
-// breaches are in the result. The service may run meanwhile. The audit reads every kept
-// artifact once, so it takes as long as the disk needs for them, and holds one entry for
-// each leaf of the log in memory.
-func Audit(ctx context.Context, d *db.DB, blobs blob.Store, ring *signing.Ring, sealed *seal.Keys) (Audited, error) {
-	a := &auditor{ring: ring, sealed: sealed}
-	if err := d.Read(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
+// Store is what an audit reads.
+type Store struct {
+	DB    *db.DB
+	Blobs blob.Store
+	Ring  *signing.Ring // signs a checkpoint for the check of the log
+	Seal  *seal.Keys    // opens the secrets of webhooks
+	// Progress, if not nil, is told how far a part of the audit is.
+	Progress func(part string, done, total int64)
+}
+
+// Audit checks money, jobs, frames, leases, receipts, the log, webhooks and files over the
+// whole store. It reads rows in one transaction, page by page, and files after it, so a job
+// that ends or an artifact that expires in between does not count as a breach. It ends on
+// any damage and with ctx. An error means that the store cannot be read; breaches are in
+// the result. The service may run meanwhile. The audit reads every kept artifact once, so
+// it takes as long as the disk needs for them. What it holds in memory does not grow with
+// the store, but for one bit for each leaf of the log.
+func Audit(ctx context.Context, s Store) (Audited, error) {
+	a := &auditor{Store: s}
+	if err := s.DB.Read(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
-	for _, c := range a.completed {
-		a.receipt(c)
-		if err := a.artifact(ctx, blobs, c.job); err != nil {
-			return Audited{}, fmt.Errorf("audit: %w", err)
-		}
-	}
-	if err := a.liveFiles(ctx, d, blobs); err != nil {
+	if err := a.artifacts(ctx, s.DB, s.Blobs); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
-	// Last, because only now every receipt has claimed its leaf.
-	a.ownerless()
+	if err := a.liveFiles(ctx, s.DB, s.Blobs); err != nil {
+		return Audited{}, fmt.Errorf("audit: %w", err)
+	}
 	return a.Audited, nil
 }
 
 // auditor collects breaches, and what the later checks need of the earlier ones.
 type auditor struct {
+	Store
 	Audited
-	ring   *signing.Ring // signs a checkpoint for the check of the log
-	sealed *seal.Keys    // opens the secrets of webhooks
 
-	keys      []receipt.PublicKey       // every key that ever signed: old receipts stay valid
-	leaves    []receipt.Entry           // of the log, by index
-	owned     []bool                    // leaves that belong to a receipt, by index
-	completed []completed               // jobs whose files are checked after the transaction
-	needed    []query.AuditLiveFilesRow // files of jobs that have not ended
+	keys  []receipt.PublicKey // every key that ever signed: old receipts stay valid
+	owned bitmap              // leaves that belong to a receipt
+	sizes query.AuditSizesRow // what there is to read, for the progress
 }
+
+// progress tells whoever watches how far a part is.
+func (a *auditor) progress(part string, done, total int64) {
+	if a.Progress != nil {
+		a.Progress(part, done, total)
+	}
+}
+
+// mostBreaches bounds what a ruined store can take in memory.
+const mostBreaches = 10_000
 
 // breach records one broken promise. The packages that check their own tables get it as a
 // function.
 func (a *auditor) breach(rule, subject, format string, args ...any) {
-	a.Breaches = append(a.Breaches, Breach{rule, subject, fmt.Sprintf(format, args...)})
+	switch len(a.Breaches) {
+	case mostBreaches:
+		a.Breaches = append(a.Breaches, Breach{"an audit lists its breaches", "audit", "there are more; these are the first"})
+	case mostBreaches + 1:
+	default:
+		a.Breaches = append(a.Breaches, Breach{rule, subject, fmt.Sprintf(format, args...)})
+	}
 }
 
-// rows runs every check that needs only rows, and collects what the checks of files need.
-// The order matters: log collects the leaves that benchmarks claims.
+// rows runs every check that needs only rows. The order matters: log counts the leaves
+// that benchmarks and receipts claim, and ownerless comes after both.
 func (a *auditor) rows(ctx context.Context, tx *db.Tx) (err error) {
 	if a.keys, err = signing.Audit(ctx, tx, a.breach); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, *db.Tx) error{
-		a.owners, a.webhooks, a.log, a.benchmarks, a.collectCompleted,
-	} {
+	if a.sizes, err = tx.AuditSizes(ctx); err != nil {
+		return err
+	}
+	checks := []func(context.Context, *db.Tx) error{a.owners, a.webhooks, a.log, a.benchmarks, a.receipts}
+	for _, check := range checks {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
 	}
-	a.needed, err = tx.AuditLiveFiles(ctx)
-	return err
+	a.ownerless()
+	return nil
 }
 
 // owners has each package check its own tables. A package knows best what its own rows
@@ -121,7 +145,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		frames.Audit, dispatch.Audit, project.Audit, identity.Audit, lease.Audit, idempotency.Audit, rowsum.Audit,
+		intake.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, identity.Audit, lease.Audit, idempotency.Audit, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err
@@ -132,11 +156,17 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 
 // webhooks are not among the owners, because their secrets open with the keys only.
 func (a *auditor) webhooks(ctx context.Context, tx *db.Tx) error {
-	return webhook.Audit(ctx, tx, a.sealed, a.breach)
+	return webhook.Audit(ctx, tx, a.Seal, a.breach)
 }
 
 // benchmarks comes after log: the leaderboard claims leaves of it.
 func (a *auditor) benchmarks(ctx context.Context, tx *db.Tx) (err error) {
-	a.Benchmarks, err = leaderboard.Audit(ctx, tx, leaderboard.Auditor{Keys: a.keys, Leaf: a.claim, Breach: a.breach})
-	return err
+	var unread error
+	leaf := func(index int64, entry receipt.Entry) bool {
+		claimed, err := a.claim(ctx, tx, index, entry)
+		unread = errors.Join(unread, err)
+		return claimed
+	}
+	a.Benchmarks, err = leaderboard.Audit(ctx, tx, leaderboard.Auditor{Keys: a.keys, Leaf: leaf, Breach: a.breach})
+	return errors.Join(err, unread)
 }

@@ -45,7 +45,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		}
 		want := func(when string, files ...string) {
 			t.Helper()
-			found, err := audit.Audit(t.Context(), w.DB, blobs, ring, sealed)
+			found, err := audit.Audit(t.Context(), audit.Store{DB: w.DB, Blobs: blobs, Ring: ring, Seal: sealed})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,90 +4,91 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
+	"fmt"
 	"io"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/receipt"
 )
 
-// completed is a completed job with its receipt. Both rows come from the one transaction.
-type completed struct {
-	job     job.Record
-	receipt query.Receipt
-}
-
-// collectCompleted reads completed jobs page by page. One without a receipt is left out:
-// job.Audit reports it. Pages bound the rows of one query; the result is kept whole,
-// because the receipts are opened after the transaction.
-func (a *auditor) collectCompleted(ctx context.Context, tx *db.Tx) error {
-	after := ""
-	for {
-		rows, err := tx.JobIDs(ctx, after)
+// artifacts checks that the ZIP of each completed job is on disk with the hash of its
+// receipt. It reads rows page by page, in transactions of their own: a ZIP takes long to
+// read, and one that expired meanwhile is no breach.
+func (a *auditor) artifacts(ctx context.Context, d *db.DB, blobs blob.Store) error {
+	var done int64
+	for after := ""; ; {
+		var rows []query.AuditArtifactsRow
+		err := d.Read(ctx, func(tx *db.Tx) (err error) {
+			rows, err = tx.AuditArtifacts(ctx, after)
+			return err
+		})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		for _, r := range rows {
-			after = r.JobID
-			if job.Status(r.Status) != job.Completed {
-				continue
-			}
-			c := completed{}
-			if c.job, err = tx.JobGet(ctx, r.JobID); err != nil {
+		for _, row := range rows {
+			if err := a.artifact(ctx, d, blobs, row); err != nil {
 				return err
 			}
-			c.receipt, err = tx.ReceiptByJob(ctx, r.JobID)
-			if db.IsNotFound(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			a.completed = append(a.completed, c)
+			done++
+			a.progress("artifacts", done, max(done, a.sizes.Artifacts))
 		}
+		after = rows[len(rows)-1].JobID
 	}
 }
 
-// receipt checks that a receipt is signed by a published key, agrees with its job and is
-// the leaf of the log that it names. Signatures need no row, so this runs outside the
-// transaction.
-func (a *auditor) receipt(c completed) {
-	a.Receipts++
-	r, err := receipt.Open([]byte(c.receipt.Envelope), a.keys)
-	if err != nil {
-		a.breach("receipts are signed by our keys", c.receipt.ReceiptID, "%v", err)
-		return
+// artifact checks one ZIP. What cannot be read is a breach, unless the job has lost its
+// artifact meanwhile.
+func (a *auditor) artifact(ctx context.Context, d *db.DB, blobs blob.Store, row query.AuditArtifactsRow) error {
+	hash, size, err := digestOf(ctx, blobs, row.ArtifactKey)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if r.JobID != c.job.JobID || r.Artifact.SHA256 != c.job.ArtifactSha256 || r.ChargedCents != c.job.ChargedCents || len(r.Frames) != int(c.job.FrameCount) {
-		a.breach("a receipt agrees with its job", c.receipt.ReceiptID, "receipt and job %s differ", c.job.JobID)
+	if err == nil && hash == row.ArtifactSha256 && size == row.ArtifactSize {
+		return nil
 	}
-	a.leaf(c.receipt, r)
+	kept := false
+	again := d.Read(ctx, func(tx *db.Tx) error {
+		record, err := tx.JobGet(ctx, row.JobID)
+		kept = err == nil && record.ArtifactRemovedAt == 0
+		return err
+	})
+	switch {
+	case again != nil && !db.IsNotFound(again):
+		return again
+	case !kept:
+	case err != nil:
+		a.breach("completed means the artifact is there", row.JobID, "%v", err)
+	default:
+		a.breach("the artifact is what the receipt says", row.JobID, "on disk %s of %d bytes, receipt %s of %d", hash, size, row.ArtifactSha256, row.ArtifactSize)
+	}
+	return nil
 }
 
-// artifact checks that a completed job's ZIP is on disk with the hash of its receipt.
-// After its retention there is none to check. A file that cannot be opened is a breach;
-// one that fails while it is read is an error.
-func (a *auditor) artifact(ctx context.Context, blobs blob.Store, record job.Record) error {
-	if record.ArtifactRemovedAt != 0 {
-		return nil
-	}
-	file, err := blobs.Open(ctx, record.ArtifactKey)
+// digestOf hashes a blob. It ends with ctx.
+func digestOf(ctx context.Context, blobs blob.Store, key string) (hash string, size int64, err error) {
+	file, err := blobs.Open(ctx, key)
 	if err != nil {
-		a.breach("completed means the artifact is there", record.JobID, "%v", err)
-		return nil
+		return "", 0, err
 	}
 	defer func() { _ = file.Close() }()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return err
+	size, err = io.Copy(sum, until{ctx, file})
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// until reads until ctx ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != record.ArtifactSha256 {
-		a.breach("the artifact is what the receipt says", record.JobID, "on disk %s, receipt %s", got, record.ArtifactSha256)
-	}
-	return nil
+	return u.Reader.Read(p)
 }
 
 // liveFiles checks that a job which has not ended has its input and its accepted frames on
@@ -95,39 +96,82 @@ func (a *auditor) artifact(ctx context.Context, blobs blob.Store, record job.Rec
 // gone. It opens files and does not hash them: the worker that fetches an input compares
 // its hash, and packing compares those of frames.
 func (a *auditor) liveFiles(ctx context.Context, d *db.DB, blobs blob.Store) error {
-	var missing []query.AuditLiveFilesRow
-	for _, n := range a.needed {
-		file, err := blobs.Open(ctx, n.BlobKey)
-		switch {
-		case err == nil:
-			_ = file.Close()
-		case errors.Is(err, blob.ErrNotFound):
-			missing = append(missing, n)
-		default:
+	for after := ""; ; {
+		var jobs []string
+		err := d.Read(ctx, func(tx *db.Tx) (err error) {
+			jobs, err = tx.AuditLiveJobs(ctx, after)
+			return err
+		})
+		if err != nil || len(jobs) == 0 {
 			return err
 		}
+		for _, jobID := range jobs {
+			if err := a.filesOf(ctx, d, blobs, jobID); err != nil {
+				return err
+			}
+		}
+		after = jobs[len(jobs)-1]
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return d.Read(ctx, func(tx *db.Tx) error { return a.stillNeeded(ctx, tx, missing) })
 }
 
-// stillNeeded reports the missing files of jobs that still have not ended: the others
-// ended after rows were read, and their files were removed rightly.
-func (a *auditor) stillNeeded(ctx context.Context, tx *db.Tx, missing []query.AuditLiveFilesRow) error {
-	rows, err := tx.AuditLiveFiles(ctx)
+// filesOf checks the files of one job, a page of frames at a time.
+func (a *auditor) filesOf(ctx context.Context, d *db.DB, blobs blob.Store, jobID string) error {
+	var content []query.AuditLiveContentRow
+	err := d.Read(ctx, func(tx *db.Tx) (err error) {
+		content, err = tx.AuditLiveContent(ctx, jobID)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	needed := map[query.AuditLiveFilesRow]bool{}
-	for _, n := range rows {
-		needed[n] = true
-	}
-	for _, n := range missing {
-		if needed[n] {
-			a.breach("a job that goes on has its files", n.JobID, "%s is not there", n.BlobKey)
+	for _, c := range content {
+		if err := a.file(ctx, d, blobs, jobID, c.BlobKey, c.SizeBytes); err != nil {
+			return err
 		}
+	}
+	for after := int64(0); ; {
+		var rows []query.AuditLiveFramesRow
+		err := d.Read(ctx, func(tx *db.Tx) (err error) {
+			rows, err = tx.AuditLiveFrames(ctx, query.AuditLiveFramesParams{JobID: jobID, After: after})
+			return err
+		})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, f := range rows {
+			if err := a.file(ctx, d, blobs, jobID, f.BlobKey, f.SizeBytes); err != nil {
+				return err
+			}
+		}
+		after = rows[len(rows)-1].Frame
+	}
+}
+
+// file checks that a file of a job is there with its size. A job that ended meanwhile does
+// not need it any more.
+func (a *auditor) file(ctx context.Context, d *db.DB, blobs blob.Store, jobID, key string, size int64) error {
+	found, err := blobs.Open(ctx, key)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	what := "is not there"
+	if err == nil {
+		what = fmt.Sprintf("has %d bytes, and not %d", found.Size(), size)
+		if err := found.Close(); err != nil || found.Size() == size {
+			return err
+		}
+	}
+	goesOn := false
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		record, err := tx.JobGet(ctx, jobID)
+		goesOn = err == nil && !job.Status(record.Status).Terminal()
+		return err
+	})
+	if err != nil && !db.IsNotFound(err) {
+		return err
+	}
+	if goesOn {
+		a.breach("a job that goes on has its files", jobID, "%s %s", key, what)
 	}
 	return nil
 }

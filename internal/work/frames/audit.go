@@ -2,13 +2,24 @@ package frames
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
 )
 
-// Audit reports jobs whose accepted frames differ from what they count, and jobs whose
-// missing frames are not all on the queue. It reads only, in the transaction of the whole
+// Audit reports frames that their job or its scene does not explain, jobs whose accepted
+// frames differ from what they count, and jobs whose missing frames are not all on the
+// queue. It reads only, in the transaction of the whole
 // audit. rule is a promise in words, subject the job's id. An error means that the tables
 // cannot be read.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
@@ -19,6 +30,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	for _, r := range counted {
 		breach("a frame has one winner", r.JobID, "%s with %d of %d frames, but %d frame rows", r.Status, r.FramesCompleted, r.FrameCount, r.Frames)
 	}
+	if err := auditRows(ctx, tx, breach); err != nil {
+		return err
+	}
 	leased, err := tx.AuditLeases(ctx)
 	if err != nil {
 		return fmt.Errorf("audit the leases of frames: %w", err)
@@ -27,4 +41,80 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		breach("missing frames are leased out", r.JobID, "%s with %d of %d frames, but %d leases", r.Status, r.FramesCompleted, r.FrameCount, r.Leases)
 	}
 	return nil
+}
+
+// clockSlack is how far times of one job may run against each other. On SQLite they come
+// from the machine's clock, which may be set back. An hour, in microseconds.
+const clockSlack = 3_600_000_000
+
+// mostAttempts is above the number of attempts that any frame can have.
+const mostAttempts = 1 << 31
+
+// auditRows holds every accepted frame against its job and its scene, page by page.
+func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	orphans, err := tx.AuditFrameOrphans(ctx)
+	if err != nil {
+		return fmt.Errorf("audit frames: %w", err)
+	}
+	if orphans > 0 {
+		breach("a frame is what was accepted", "frames", "%d are of no job", orphans)
+	}
+	last := query.AuditFrameRowsParams{}
+	var scene quote.Scene // of the job of last
+	for {
+		rows, err := tx.AuditFrameRows(ctx, last)
+		if err != nil {
+			return fmt.Errorf("audit frames: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, f := range rows {
+			if f.JobID != last.JobID {
+				text, err := tx.JobScene(ctx, f.JobID)
+				scene = quote.Scene{}
+				// A scene that is gone or cannot be read is a breach of the upload.
+				if err == nil {
+					_ = json.Unmarshal([]byte(text), &scene)
+				} else if !db.IsNotFound(err) {
+					return fmt.Errorf("audit frames: %w", err)
+				}
+			}
+			if why := strange(f, scene); why != "" {
+				breach("a frame is what was accepted", fmt.Sprintf("%s/%d", f.JobID, f.Frame), "%s", why)
+			}
+			last = query.AuditFrameRowsParams{JobID: f.JobID, Frame: f.Frame}
+		}
+	}
+}
+
+// strange says in what a row is not that of an accepted frame of its job; "" in nothing.
+// What a completed job's receipt states is held against it elsewhere.
+func strange(f query.AuditFrameRowsRow, scene quote.Scene) string {
+	// Before its first frame, a job's seq is 1, and one more for each move of its state.
+	seq := f.Ordinal + 2
+	if f.Job.Flow == string(job.FlowPublicV1) {
+		seq++
+	}
+	switch {
+	case f.Frame < f.Job.FrameStart || f.Frame > f.Job.FrameEnd || (f.Frame-f.Job.FrameStart)%max(1, f.Job.FrameStep) != 0:
+		return fmt.Sprintf("the job has frames %d to %d by %d", f.Job.FrameStart, f.Job.FrameEnd, f.Job.FrameStep)
+	case f.Ordinal < 1 || f.Ordinal > f.Job.FrameCount || f.Seq < seq || (f.Seq != seq && job.Reopened(f.Job) <= 0):
+		return fmt.Sprintf("it was accepted as number %d at seq %d", f.Ordinal, f.Seq)
+	case !strings.HasPrefix(f.File, fmt.Sprintf("frame_%04d.", f.Frame)) || !strings.HasPrefix(f.BlobKey, "frames/"+f.JobID+"/") || !strings.HasSuffix(f.BlobKey, f.File):
+		return fmt.Sprintf("it is %q under %q", f.File, f.BlobKey)
+	case !digest.Is(f.Sha256) || !digest.Is(f.PixelSha256) || f.SizeBytes < 1:
+		return fmt.Sprintf("it has %d bytes with the hashes %q and %q", f.SizeBytes, f.Sha256, f.PixelSha256)
+	case scene.FrameWidth > 0 && (f.Width != int64(scene.FrameWidth) || f.Height != int64(scene.FrameHeight)), f.Width < 1 || f.Height < 1:
+		return fmt.Sprintf("it is %dx%d, the scene's pictures are %dx%d", f.Width, f.Height, scene.FrameWidth, scene.FrameHeight)
+	case !id.Valid(id.Node, f.WorkerID) || f.Attempt < 1 || f.Attempt > mostAttempts || f.RenderUs < 0:
+		return fmt.Sprintf("worker %q rendered it in attempt %d in %d microseconds", f.WorkerID, f.Attempt, f.RenderUs)
+	case (f.Renderer != contract.RendererID && f.Renderer != contract.SyntheticRenderer) || (f.Device != "GPU" && f.Device != "CPU") || f.BlenderVersion == "":
+		return fmt.Sprintf("%q rendered it on %q by %q", f.Renderer, f.Device, f.BlenderVersion)
+	case f.AcceptedAt < f.Job.ClaimedAt-clockSlack || f.AcceptedAt > f.Job.UpdatedAt+clockSlack:
+		return fmt.Sprintf("it was accepted at %d, the job was claimed at %d and changed last at %d", f.AcceptedAt, f.Job.ClaimedAt, f.Job.UpdatedAt)
+	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || !slices.Contains([]string{"", framecheck.FindingUniform, framecheck.FindingBlank, framecheck.FindingPink}, f.Finding):
+		return fmt.Sprintf("%d parts in a thousand are blank, the finding is %q", f.Blank, f.Finding)
+	}
+	return ""
 }

@@ -5,45 +5,44 @@ import (
 	"fmt"
 
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 )
 
-// Audit reports jobs whose money is not settled as their state says, completed jobs
-// without their one receipt, and jobs that no lease will ever move on. It returns the
-// number of jobs. It reads every job in one transaction. An error means that the audit
-// did not finish.
-func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
-	rows, err := tx.AuditJobMoney(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("audit the money of jobs: %w", err)
-	}
-	for _, r := range rows {
-		if !settled(r) {
-			breach("a job's money is settled once", r.JobID, "%s at %d cents: reserved %d, captured %d, released %d, charged %d",
-				r.Status, r.PriceCents, r.Reserved, r.Captured, r.Released, r.ChargedCents)
-		}
-	}
-	receipts, err := tx.AuditReceipts(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("audit the receipts of jobs: %w", err)
-	}
-	for _, r := range receipts {
-		breach("completed means one receipt", r.JobID, "%s with %d receipts", r.Status, r.Receipts)
-	}
-	return len(rows), auditLeases(ctx, tx, breach)
-}
+// clockSlack is how far times of one job may run against each other. On SQLite they come
+// from the machine's clock, which may be set back.
+const clockSlack = 3_600_000_000 // an hour, in microseconds
 
-// settled reports whether a job that ended captured or released exactly what it
-// reserved, and one that goes on did neither.
-func settled(m query.AuditJobMoneyRow) bool {
-	var captured, released int64
-	switch Status(m.Status) {
-	case Completed:
-		captured = m.PriceCents
-	case Failed, Cancelled:
-		released = m.PriceCents
+// Audit reads every job, page by page, and holds it against what else the store says of
+// it: its quote, its upload, its money, its receipt, its event, its frames and its key. It
+// reports jobs that differ, and jobs that no lease will ever move on. It returns the number
+// of jobs. An error means that the audit did not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
+	for after := ""; ; {
+		rows, err := tx.AuditJobs(ctx, after)
+		if err != nil {
+			return jobs, fmt.Errorf("audit jobs: %w", err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		last := rows[len(rows)-1].JobID
+		known, err := readFacts(ctx, tx, after, last)
+		if err != nil {
+			return jobs, fmt.Errorf("audit jobs: %w", err)
+		}
+		for _, row := range rows {
+			f := known.of(row)
+			for _, check := range []func(facts, func(rule, subject, format string, args ...any)){
+				auditOrder, auditMoney, auditState, auditTimes, auditEndOfFrames, auditFrames, auditEvent,
+			} {
+				check(f, breach)
+			}
+			if f.ahead(tx.Now) {
+				breach("a job's times are in order", row.JobID, "one of them lies in the future")
+			}
+		}
+		jobs, after = jobs+len(rows), last
 	}
-	return m.Reserved == m.PriceCents && m.Captured == captured && m.Released == released && m.ChargedCents == captured
+	return jobs, auditLeases(ctx, tx, breach)
 }
 
 // auditLeases reports jobs whose next step is on no queue: they would wait forever.

@@ -162,7 +162,19 @@ func foreseeable(view query.JobViewRow) bool {
 // frames, newest first, if the job is foreseeable. It reads nothing itself, so that a
 // list shows a job exactly as a single read does.
 func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) Object {
-	job := view.Job
+	o := shown(view.Job)
+	o.WebhookConfigured = view.Notified
+	switch o.Status {
+	case Completed:
+		j.link(&o, view.Job, now)
+	case Queued, Rendering:
+		live(view, accepted, now, &o)
+	}
+	return o
+}
+
+// shown is the part of the view that the job's row alone gives.
+func shown(job Record) Object {
 	status := Status(job.Status)
 	o := Object{
 		OK: true, JobID: job.JobID, WorkspaceID: job.WorkspaceID, Flow: Flow(job.Flow), Status: status, State: status,
@@ -172,7 +184,7 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
-		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(), WebhookConfigured: view.Notified,
+		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(),
 		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: db.OptionalTime(job.SubmittedAt), ClaimedAt: db.OptionalTime(job.ClaimedAt),
 		CompletedAt: db.OptionalTime(job.CompletedAt), FailedAt: db.OptionalTime(job.FailedAt), CancelledAt: db.OptionalTime(job.CancelledAt),
 		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
@@ -189,12 +201,6 @@ func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) 
 	if job.FailureCode != "" {
 		row := fault.Lookup(fault.Code(job.FailureCode))
 		o.Failure = &JobFailure{Code: row.Code, Message: job.FailureMessage, Retryable: row.Retryable, SuggestedAction: row.Action}
-	}
-	switch status {
-	case Completed:
-		j.link(&o, job, now)
-	case Queued, Rendering:
-		live(view, accepted, now, &o)
 	}
 	return o
 }

@@ -81,3 +81,14 @@ FROM job j LEFT JOIN lease l ON l.subject = j.job_id AND l.queue = 'frame'
 GROUP BY j.job_id, j.status, j.frame_count, j.frames_completed
 HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_count - j.frames_completed)
     OR (j.status NOT IN ('queued', 'rendering') AND count(l.lease_id) <> 0);
+
+-- name: AuditFrameRows :many
+-- A page of frames, without what Blender said, each with its job.
+SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
+  f.attempt, f.renderer, f.device, f.blender_version, f.accepted_at, f.finding, f.blank, sqlc.embed(j)
+FROM frame f JOIN job j ON j.job_id = f.job_id
+WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
+
+-- name: AuditFrameOrphans :one
+-- Frames of no job.
+SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id);

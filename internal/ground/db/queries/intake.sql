@@ -34,3 +34,19 @@ WHERE a.workspace_id = @workspace_id;
 -- name: AwaitedForget :execrows
 DELETE FROM awaited_upload WHERE expires_at < CAST(@before AS bigint)
   AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'fetch' AND l.subject = awaited_upload.upload_id);
+
+-- name: AuditUploads :many
+-- A page of uploads, each with its workspace, its project and its first quote; '' and 0 where
+-- there is none.
+SELECT sqlc.embed(u), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(p.workspace_id, '') AS text) AS project_workspace_id,
+  CAST(coalesce(p.created_at, 0) AS bigint) AS project_created_at,
+  CAST(coalesce((SELECT min(q.created_at) FROM quote q WHERE q.upload_id = u.upload_id), 0) AS bigint) AS quoted_at,
+  CAST(coalesce((SELECT min(q.workspace_id) FROM quote q WHERE q.upload_id = u.upload_id), '') AS text) AS quote_workspace_id
+FROM upload u LEFT JOIN workspace w ON w.workspace_id = u.workspace_id LEFT JOIN project p ON p.upload_id = u.upload_id
+WHERE u.upload_id > @after ORDER BY u.upload_id LIMIT 500;
+
+-- name: AuditAwaited :many
+-- A page of awaited uploads, each with its workspace and the workspace of its upload.
+SELECT sqlc.embed(a), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
+FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id
+WHERE a.upload_id > @after ORDER BY a.upload_id LIMIT 500;

@@ -121,21 +121,64 @@ WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= 
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST(@max AS bigint)) AS n)
 ORDER BY f.job_id, f.seq DESC;
 
--- name: AuditJobMoney :many
--- What the ledger says of every job, beside what the job says.
-SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
-FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
-GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
-ORDER BY j.job_id;
+-- name: AuditJobs :many
+-- A page of jobs. The queries behind it read what else the store says of them.
+SELECT * FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
+
+-- name: AuditJobQuotes :many
+SELECT q.* FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > @after AND j.job_id <= @last;
+
+-- name: AuditJobUploads :many
+-- Without their scenes, which are long.
+SELECT DISTINCT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.created_at, u.removed_at
+FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id > @after AND j.job_id <= @last;
+
+-- name: AuditJobLedger :many
+SELECT * FROM ledger_transaction WHERE job_id <> '' AND job_id > @after AND job_id <= @last;
+
+-- name: AuditJobReceipts :many
+SELECT receipt_id, job_id, workspace_id, created_at FROM receipt WHERE job_id > @after AND job_id <= @last;
+
+-- name: AuditJobEvents :many
+SELECT * FROM webhook_event WHERE job_id <> '' AND job_id > @after AND job_id <= @last;
+
+-- name: AuditJobFrames :many
+-- The sums of accepted frames.
+SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(min(accepted_at) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
+FROM frame WHERE job_id > @after AND job_id <= @last GROUP BY job_id;
+
+-- name: AuditJobLastFrames :many
+-- The frame that each job accepted last.
+SELECT f.job_id, f.seq, f.device, f.device_name, f.blender_version FROM frame f
+WHERE f.job_id > @after AND f.job_id <= @last AND f.seq = (SELECT max(g.seq) FROM frame g WHERE g.job_id = f.job_id);
+
+-- name: AuditJobDoubts :many
+-- How often accepted frames of a job may have been reopened: once for each attempt whose
+-- picture was doubted; once for each whose stored picture was lost, and the job came back
+-- from packaging for it.
+SELECT subject, CAST(sum(CASE WHEN code = 'packaging_failed' THEN 2 ELSE 1 END) AS bigint) AS doubts FROM failed_attempt
+WHERE (pixel_sha256 <> '' OR code = 'packaging_failed') AND subject > @after AND subject <= @last GROUP BY subject;
+
+-- name: AuditJobKeys :many
+-- The keys that spent.
+SELECT key_id, workspace_id FROM account_key WHERE key_id IN (SELECT j.key_id FROM job j WHERE j.job_id > @after AND j.job_id <= @last)
+UNION ALL
+SELECT key_id, workspace_id FROM agent_key WHERE key_id IN (SELECT j.key_id FROM job j WHERE j.job_id > @after AND j.job_id <= @last);
+
+-- name: AuditJobExpiries :many
+-- Artifacts that somebody will remove, or could not.
+SELECT subject FROM lease WHERE queue = 'expire' AND subject > 'artifact/' || CAST(@after AS text) AND subject <= 'artifact/' || CAST(@last AS text)
+UNION ALL
+SELECT subject FROM dead_letter WHERE queue = 'expire' AND subject > 'artifact/' || CAST(@after AS text) AND subject <= 'artifact/' || CAST(@last AS text);
 
 -- name: AuditReceipts :many
-SELECT j.job_id, j.status, count(r.receipt_id) AS receipts
-FROM job j LEFT JOIN receipt r ON r.job_id = j.job_id
-GROUP BY j.job_id, j.status
-HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'completed' AND count(r.receipt_id) <> 0);
+-- A page of receipts, each with its job. One of ten thousand frames has 5 MB.
+SELECT sqlc.embed(r), sqlc.embed(j) FROM receipt r JOIN job j ON j.job_id = r.job_id
+WHERE r.receipt_id > @after ORDER BY r.receipt_id LIMIT 20;
+
+-- name: AuditReceiptCount :one
+SELECT count(*) FROM receipt;
 
 -- name: AuditPackaging :many
 -- Jobs in packaging that nobody will ever package.

@@ -57,3 +57,24 @@ WHERE (u.removed_at = 0) <> (p.upload_id IS NOT NULL);
 -- name: AuditUnusedContent :many
 SELECT c.workspace_id, c.sha256 FROM content c
 WHERE NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256);
+
+-- name: AuditProjects :many
+-- A page of projects, each with its upload; '' and 0 where there is none. A manifest may
+-- list ten thousand files.
+SELECT sqlc.embed(p), CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.filename, '') AS text) AS filename,
+  CAST(coalesce(u.sha256, '') AS text) AS sha256, CAST(coalesce(u.size_bytes, 0) AS bigint) AS size_bytes, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at
+FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id
+WHERE p.upload_id > @after ORDER BY p.upload_id LIMIT 50;
+
+-- name: AuditUses :many
+-- The content of a page of projects, and rows that belong to no project of it. Of content
+-- that is missing the size is -1.
+SELECT c.upload_id, c.workspace_id, c.sha256, CAST(coalesce(k.size_bytes, -1) AS bigint) AS size_bytes, CAST(coalesce(k.created_at, 0) AS bigint) AS kept_at
+FROM project_content c LEFT JOIN content k ON k.workspace_id = c.workspace_id AND k.sha256 = c.sha256
+WHERE c.upload_id > @after AND c.upload_id <= @last ORDER BY c.upload_id, c.sha256;
+
+-- name: AuditUseCount :one
+SELECT count(*) FROM project_content;
+
+-- name: AuditContent :many
+SELECT * FROM content WHERE (workspace_id, sha256) > (CAST(@workspace_id AS text), CAST(@sha256 AS text)) ORDER BY workspace_id, sha256 LIMIT 500;

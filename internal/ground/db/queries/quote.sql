@@ -12,3 +12,10 @@ UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id
 
 -- name: QuoteLatest :one
 SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @workspace_id ORDER BY quote_id DESC LIMIT 1;
+
+-- name: AuditQuotes :many
+-- A page of quotes, each with what its upload and its job say; '' and 0 where there is none.
+SELECT sqlc.embed(q), CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+  CAST(coalesce(j.job_id, '') AS text) AS taken_by
+FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
+WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;

@@ -29,18 +29,37 @@ WHERE workspace_id = @workspace_id AND transaction_id < @before
 ORDER BY transaction_id DESC
 LIMIT CAST(@max AS bigint);
 
--- name: AuditUnbalanced :many
-SELECT t.transaction_id, t.kind, CAST(coalesce(sum(p.amount_cents), 0) AS bigint) AS total, count(p.account) AS postings
-FROM ledger_transaction t LEFT JOIN ledger_posting p ON p.transaction_id = t.transaction_id
-GROUP BY t.transaction_id, t.kind
-HAVING coalesce(sum(p.amount_cents), 0) <> 0 OR count(p.account) <> 2;
+-- name: AuditLedger :many
+-- A page of the ledger, in the order of its ids.
+SELECT * FROM ledger_transaction WHERE transaction_id > @after ORDER BY transaction_id LIMIT 500;
 
--- name: AuditBalances :many
-SELECT w.workspace_id, w.available_cents, w.reserved_cents,
-  CAST(coalesce((SELECT sum(p.amount_cents) FROM ledger_posting p WHERE p.account = w.workspace_id || ':available'), 0) AS bigint) AS available_posted,
-  CAST(coalesce((SELECT sum(p.amount_cents) FROM ledger_posting p WHERE p.account = w.workspace_id || ':reserved'), 0) AS bigint) AS reserved_posted
-FROM wallet w
-ORDER BY w.workspace_id;
+-- name: AuditPostings :many
+-- The postings of a page, and those that belong to no transaction of it.
+SELECT * FROM ledger_posting WHERE transaction_id > @after AND transaction_id <= @last ORDER BY transaction_id, account;
+
+-- name: AuditPostingCount :one
+SELECT count(*) FROM ledger_posting;
+
+-- name: AuditWallets :many
+SELECT * FROM wallet WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
+
+-- name: AuditWalletSums :many
+-- What the ledger says of a page of wallets, and of workspaces that have none.
+SELECT workspace_id, CAST(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
+  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved
+FROM ledger_transaction WHERE workspace_id > @after AND workspace_id <= @last GROUP BY workspace_id;
+
+-- name: AuditWalletless :many
+-- Workspaces without a wallet.
+SELECT s.workspace_id FROM workspace s WHERE NOT EXISTS (SELECT 1 FROM wallet w WHERE w.workspace_id = s.workspace_id);
+
+-- name: AuditRefunds :many
+-- Refunds that their job did not pay, or that are more than it paid.
+SELECT r.job_id, r.workspace_id, CAST(sum(r.amount_cents) AS bigint) AS refunded,
+  CAST(coalesce((SELECT c.amount_cents FROM ledger_transaction c WHERE c.kind = 'capture' AND c.reference = r.job_id AND c.workspace_id = r.workspace_id), 0) AS bigint) AS captured
+FROM ledger_transaction r WHERE r.kind = 'refund'
+GROUP BY r.job_id, r.workspace_id
+HAVING sum(r.amount_cents) > coalesce((SELECT c.amount_cents FROM ledger_transaction c WHERE c.kind = 'capture' AND c.reference = r.job_id AND c.workspace_id = r.workspace_id), 0);
 
 -- name: LedgerRefunded :one
 SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WHERE kind = 'refund' AND job_id = @job_id;

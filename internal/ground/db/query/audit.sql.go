@@ -9,30 +9,34 @@ import (
 	"context"
 )
 
-const auditLiveFiles = `-- name: AuditLiveFiles :many
-SELECT j.job_id, c.blob_key FROM job j JOIN project_content p ON p.upload_id = j.upload_id
-JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
-WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
-UNION ALL
-SELECT f.job_id, f.blob_key FROM frame f JOIN job j ON j.job_id = f.job_id WHERE j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+const auditArtifacts = `-- name: AuditArtifacts :many
+SELECT job_id, artifact_key, artifact_sha256, artifact_size FROM job
+WHERE job_id > $1 AND status = 'completed' AND artifact_removed_at = 0 ORDER BY job_id LIMIT 500
 `
 
-type AuditLiveFilesRow struct {
-	JobID   string
-	BlobKey string
+type AuditArtifactsRow struct {
+	JobID          string
+	ArtifactKey    string
+	ArtifactSha256 string
+	ArtifactSize   int64
 }
 
-// The files that jobs which have not ended still need.
-func (q *Queries) AuditLiveFiles(ctx context.Context) ([]AuditLiveFilesRow, error) {
-	rows, err := q.query(ctx, q.auditLiveFilesStmt, auditLiveFiles)
+// A page of completed jobs whose ZIP is kept.
+func (q *Queries) AuditArtifacts(ctx context.Context, after string) ([]AuditArtifactsRow, error) {
+	rows, err := q.query(ctx, q.auditArtifactsStmt, auditArtifacts, after)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AuditLiveFilesRow
+	var items []AuditArtifactsRow
 	for rows.Next() {
-		var i AuditLiveFilesRow
-		if err := rows.Scan(&i.JobID, &i.BlobKey); err != nil {
+		var i AuditArtifactsRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.ArtifactKey,
+			&i.ArtifactSha256,
+			&i.ArtifactSize,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -44,6 +48,132 @@ func (q *Queries) AuditLiveFiles(ctx context.Context) ([]AuditLiveFilesRow, erro
 		return nil, err
 	}
 	return items, nil
+}
+
+const auditLiveContent = `-- name: AuditLiveContent :many
+SELECT c.blob_key, c.size_bytes FROM job j JOIN project_content p ON p.upload_id = j.upload_id
+JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256 WHERE j.job_id = $1 ORDER BY c.blob_key
+`
+
+type AuditLiveContentRow struct {
+	BlobKey   string
+	SizeBytes int64
+}
+
+// The content that a job renders.
+func (q *Queries) AuditLiveContent(ctx context.Context, jobID string) ([]AuditLiveContentRow, error) {
+	rows, err := q.query(ctx, q.auditLiveContentStmt, auditLiveContent, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLiveContentRow
+	for rows.Next() {
+		var i AuditLiveContentRow
+		if err := rows.Scan(&i.BlobKey, &i.SizeBytes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditLiveFrames = `-- name: AuditLiveFrames :many
+SELECT frame, blob_key, size_bytes FROM frame WHERE job_id = $1 AND frame > $2 ORDER BY frame LIMIT 500
+`
+
+type AuditLiveFramesParams struct {
+	JobID string
+	After int64
+}
+
+type AuditLiveFramesRow struct {
+	Frame     int64
+	BlobKey   string
+	SizeBytes int64
+}
+
+// A page of the accepted frames of a job.
+func (q *Queries) AuditLiveFrames(ctx context.Context, arg AuditLiveFramesParams) ([]AuditLiveFramesRow, error) {
+	rows, err := q.query(ctx, q.auditLiveFramesStmt, auditLiveFrames, arg.JobID, arg.After)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditLiveFramesRow
+	for rows.Next() {
+		var i AuditLiveFramesRow
+		if err := rows.Scan(&i.Frame, &i.BlobKey, &i.SizeBytes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditLiveJobs = `-- name: AuditLiveJobs :many
+SELECT job_id FROM job WHERE job_id > $1 AND status IN ('awaiting_submit', 'queued', 'rendering', 'packaging') ORDER BY job_id LIMIT 500
+`
+
+// A page of jobs that have not ended.
+func (q *Queries) AuditLiveJobs(ctx context.Context, after string) ([]string, error) {
+	rows, err := q.query(ctx, q.auditLiveJobsStmt, auditLiveJobs, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditSizes = `-- name: AuditSizes :one
+SELECT (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM receipt) AS receipts, (SELECT count(*) FROM receipt_log_leaf) AS leaves,
+  (SELECT count(*) FROM job a WHERE a.status = 'completed' AND a.artifact_removed_at = 0) AS artifacts
+`
+
+type AuditSizesRow struct {
+	Jobs      int64
+	Receipts  int64
+	Leaves    int64
+	Artifacts int64
+}
+
+// How much there is to audit.
+func (q *Queries) AuditSizes(ctx context.Context) (AuditSizesRow, error) {
+	row := q.queryRow(ctx, q.auditSizesStmt, auditSizes)
+	var i AuditSizesRow
+	err := row.Scan(
+		&i.Jobs,
+		&i.Receipts,
+		&i.Leaves,
+		&i.Artifacts,
+	)
+	return i, err
 }
 
 const jobIDs = `-- name: JobIDs :many

@@ -81,11 +81,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.agentKeysOfStmt, err = db.PrepareContext(ctx, agentKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeysOf: %w", err)
 	}
+	if q.auditArtifactsStmt, err = db.PrepareContext(ctx, auditArtifacts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditArtifacts: %w", err)
+	}
+	if q.auditAwaitedStmt, err = db.PrepareContext(ctx, auditAwaited); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditAwaited: %w", err)
+	}
 	if q.auditAwaitingStmt, err = db.PrepareContext(ctx, auditAwaiting); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditAwaiting: %w", err)
-	}
-	if q.auditBalancesStmt, err = db.PrepareContext(ctx, auditBalances); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditBalances: %w", err)
 	}
 	if q.auditBenchmarkCounterStmt, err = db.PrepareContext(ctx, auditBenchmarkCounter); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkCounter: %w", err)
@@ -111,17 +114,65 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditBenchmarkUnshownStmt, err = db.PrepareContext(ctx, auditBenchmarkUnshown); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkUnshown: %w", err)
 	}
+	if q.auditContentStmt, err = db.PrepareContext(ctx, auditContent); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditContent: %w", err)
+	}
+	if q.auditFrameOrphansStmt, err = db.PrepareContext(ctx, auditFrameOrphans); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditFrameOrphans: %w", err)
+	}
+	if q.auditFrameRowsStmt, err = db.PrepareContext(ctx, auditFrameRows); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditFrameRows: %w", err)
+	}
 	if q.auditFramesStmt, err = db.PrepareContext(ctx, auditFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditFrames: %w", err)
 	}
-	if q.auditJobMoneyStmt, err = db.PrepareContext(ctx, auditJobMoney); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditJobMoney: %w", err)
+	if q.auditJobDoubtsStmt, err = db.PrepareContext(ctx, auditJobDoubts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobDoubts: %w", err)
+	}
+	if q.auditJobEventsStmt, err = db.PrepareContext(ctx, auditJobEvents); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobEvents: %w", err)
+	}
+	if q.auditJobExpiriesStmt, err = db.PrepareContext(ctx, auditJobExpiries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobExpiries: %w", err)
+	}
+	if q.auditJobFramesStmt, err = db.PrepareContext(ctx, auditJobFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobFrames: %w", err)
+	}
+	if q.auditJobKeysStmt, err = db.PrepareContext(ctx, auditJobKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobKeys: %w", err)
+	}
+	if q.auditJobLastFramesStmt, err = db.PrepareContext(ctx, auditJobLastFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobLastFrames: %w", err)
+	}
+	if q.auditJobLedgerStmt, err = db.PrepareContext(ctx, auditJobLedger); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobLedger: %w", err)
+	}
+	if q.auditJobQuotesStmt, err = db.PrepareContext(ctx, auditJobQuotes); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobQuotes: %w", err)
+	}
+	if q.auditJobReceiptsStmt, err = db.PrepareContext(ctx, auditJobReceipts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobReceipts: %w", err)
+	}
+	if q.auditJobUploadsStmt, err = db.PrepareContext(ctx, auditJobUploads); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobUploads: %w", err)
+	}
+	if q.auditJobsStmt, err = db.PrepareContext(ctx, auditJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobs: %w", err)
 	}
 	if q.auditLeasesStmt, err = db.PrepareContext(ctx, auditLeases); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditLeases: %w", err)
 	}
-	if q.auditLiveFilesStmt, err = db.PrepareContext(ctx, auditLiveFiles); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditLiveFiles: %w", err)
+	if q.auditLedgerStmt, err = db.PrepareContext(ctx, auditLedger); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditLedger: %w", err)
+	}
+	if q.auditLiveContentStmt, err = db.PrepareContext(ctx, auditLiveContent); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditLiveContent: %w", err)
+	}
+	if q.auditLiveFramesStmt, err = db.PrepareContext(ctx, auditLiveFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditLiveFrames: %w", err)
+	}
+	if q.auditLiveJobsStmt, err = db.PrepareContext(ctx, auditLiveJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditLiveJobs: %w", err)
 	}
 	if q.auditNamelessStmt, err = db.PrepareContext(ctx, auditNameless); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditNameless: %w", err)
@@ -129,11 +180,32 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditPackagingStmt, err = db.PrepareContext(ctx, auditPackaging); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditPackaging: %w", err)
 	}
+	if q.auditPostingCountStmt, err = db.PrepareContext(ctx, auditPostingCount); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditPostingCount: %w", err)
+	}
+	if q.auditPostingsStmt, err = db.PrepareContext(ctx, auditPostings); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditPostings: %w", err)
+	}
 	if q.auditProjectlessStmt, err = db.PrepareContext(ctx, auditProjectless); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditProjectless: %w", err)
 	}
+	if q.auditProjectsStmt, err = db.PrepareContext(ctx, auditProjects); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditProjects: %w", err)
+	}
+	if q.auditQuotesStmt, err = db.PrepareContext(ctx, auditQuotes); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditQuotes: %w", err)
+	}
+	if q.auditReceiptCountStmt, err = db.PrepareContext(ctx, auditReceiptCount); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditReceiptCount: %w", err)
+	}
 	if q.auditReceiptsStmt, err = db.PrepareContext(ctx, auditReceipts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditReceipts: %w", err)
+	}
+	if q.auditRefundsStmt, err = db.PrepareContext(ctx, auditRefunds); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRefunds: %w", err)
+	}
+	if q.auditSizesStmt, err = db.PrepareContext(ctx, auditSizes); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditSizes: %w", err)
 	}
 	if q.auditTurnOwnersStmt, err = db.PrepareContext(ctx, auditTurnOwners); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditTurnOwners: %w", err)
@@ -141,11 +213,26 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditTurnsStmt, err = db.PrepareContext(ctx, auditTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditTurns: %w", err)
 	}
-	if q.auditUnbalancedStmt, err = db.PrepareContext(ctx, auditUnbalanced); err != nil {
-		return nil, fmt.Errorf("error preparing query AuditUnbalanced: %w", err)
-	}
 	if q.auditUnusedContentStmt, err = db.PrepareContext(ctx, auditUnusedContent); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditUnusedContent: %w", err)
+	}
+	if q.auditUploadsStmt, err = db.PrepareContext(ctx, auditUploads); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditUploads: %w", err)
+	}
+	if q.auditUseCountStmt, err = db.PrepareContext(ctx, auditUseCount); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditUseCount: %w", err)
+	}
+	if q.auditUsesStmt, err = db.PrepareContext(ctx, auditUses); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditUses: %w", err)
+	}
+	if q.auditWalletSumsStmt, err = db.PrepareContext(ctx, auditWalletSums); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWalletSums: %w", err)
+	}
+	if q.auditWalletlessStmt, err = db.PrepareContext(ctx, auditWalletless); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWalletless: %w", err)
+	}
+	if q.auditWalletsStmt, err = db.PrepareContext(ctx, auditWallets); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWallets: %w", err)
 	}
 	if q.auditWebhookBareStmt, err = db.PrepareContext(ctx, auditWebhookBare); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookBare: %w", err)
@@ -1189,14 +1276,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing agentKeysOfStmt: %w", cerr)
 		}
 	}
+	if q.auditArtifactsStmt != nil {
+		if cerr := q.auditArtifactsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditArtifactsStmt: %w", cerr)
+		}
+	}
+	if q.auditAwaitedStmt != nil {
+		if cerr := q.auditAwaitedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditAwaitedStmt: %w", cerr)
+		}
+	}
 	if q.auditAwaitingStmt != nil {
 		if cerr := q.auditAwaitingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditAwaitingStmt: %w", cerr)
-		}
-	}
-	if q.auditBalancesStmt != nil {
-		if cerr := q.auditBalancesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditBalancesStmt: %w", cerr)
 		}
 	}
 	if q.auditBenchmarkCounterStmt != nil {
@@ -1239,14 +1331,79 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBenchmarkUnshownStmt: %w", cerr)
 		}
 	}
+	if q.auditContentStmt != nil {
+		if cerr := q.auditContentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditContentStmt: %w", cerr)
+		}
+	}
+	if q.auditFrameOrphansStmt != nil {
+		if cerr := q.auditFrameOrphansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditFrameOrphansStmt: %w", cerr)
+		}
+	}
+	if q.auditFrameRowsStmt != nil {
+		if cerr := q.auditFrameRowsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditFrameRowsStmt: %w", cerr)
+		}
+	}
 	if q.auditFramesStmt != nil {
 		if cerr := q.auditFramesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditFramesStmt: %w", cerr)
 		}
 	}
-	if q.auditJobMoneyStmt != nil {
-		if cerr := q.auditJobMoneyStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditJobMoneyStmt: %w", cerr)
+	if q.auditJobDoubtsStmt != nil {
+		if cerr := q.auditJobDoubtsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobDoubtsStmt: %w", cerr)
+		}
+	}
+	if q.auditJobEventsStmt != nil {
+		if cerr := q.auditJobEventsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobEventsStmt: %w", cerr)
+		}
+	}
+	if q.auditJobExpiriesStmt != nil {
+		if cerr := q.auditJobExpiriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobExpiriesStmt: %w", cerr)
+		}
+	}
+	if q.auditJobFramesStmt != nil {
+		if cerr := q.auditJobFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobFramesStmt: %w", cerr)
+		}
+	}
+	if q.auditJobKeysStmt != nil {
+		if cerr := q.auditJobKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobKeysStmt: %w", cerr)
+		}
+	}
+	if q.auditJobLastFramesStmt != nil {
+		if cerr := q.auditJobLastFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobLastFramesStmt: %w", cerr)
+		}
+	}
+	if q.auditJobLedgerStmt != nil {
+		if cerr := q.auditJobLedgerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobLedgerStmt: %w", cerr)
+		}
+	}
+	if q.auditJobQuotesStmt != nil {
+		if cerr := q.auditJobQuotesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobQuotesStmt: %w", cerr)
+		}
+	}
+	if q.auditJobReceiptsStmt != nil {
+		if cerr := q.auditJobReceiptsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobReceiptsStmt: %w", cerr)
+		}
+	}
+	if q.auditJobUploadsStmt != nil {
+		if cerr := q.auditJobUploadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobUploadsStmt: %w", cerr)
+		}
+	}
+	if q.auditJobsStmt != nil {
+		if cerr := q.auditJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobsStmt: %w", cerr)
 		}
 	}
 	if q.auditLeasesStmt != nil {
@@ -1254,9 +1411,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditLeasesStmt: %w", cerr)
 		}
 	}
-	if q.auditLiveFilesStmt != nil {
-		if cerr := q.auditLiveFilesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditLiveFilesStmt: %w", cerr)
+	if q.auditLedgerStmt != nil {
+		if cerr := q.auditLedgerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditLedgerStmt: %w", cerr)
+		}
+	}
+	if q.auditLiveContentStmt != nil {
+		if cerr := q.auditLiveContentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditLiveContentStmt: %w", cerr)
+		}
+	}
+	if q.auditLiveFramesStmt != nil {
+		if cerr := q.auditLiveFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditLiveFramesStmt: %w", cerr)
+		}
+	}
+	if q.auditLiveJobsStmt != nil {
+		if cerr := q.auditLiveJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditLiveJobsStmt: %w", cerr)
 		}
 	}
 	if q.auditNamelessStmt != nil {
@@ -1269,14 +1441,49 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditPackagingStmt: %w", cerr)
 		}
 	}
+	if q.auditPostingCountStmt != nil {
+		if cerr := q.auditPostingCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditPostingCountStmt: %w", cerr)
+		}
+	}
+	if q.auditPostingsStmt != nil {
+		if cerr := q.auditPostingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditPostingsStmt: %w", cerr)
+		}
+	}
 	if q.auditProjectlessStmt != nil {
 		if cerr := q.auditProjectlessStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditProjectlessStmt: %w", cerr)
 		}
 	}
+	if q.auditProjectsStmt != nil {
+		if cerr := q.auditProjectsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditProjectsStmt: %w", cerr)
+		}
+	}
+	if q.auditQuotesStmt != nil {
+		if cerr := q.auditQuotesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditQuotesStmt: %w", cerr)
+		}
+	}
+	if q.auditReceiptCountStmt != nil {
+		if cerr := q.auditReceiptCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditReceiptCountStmt: %w", cerr)
+		}
+	}
 	if q.auditReceiptsStmt != nil {
 		if cerr := q.auditReceiptsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditReceiptsStmt: %w", cerr)
+		}
+	}
+	if q.auditRefundsStmt != nil {
+		if cerr := q.auditRefundsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRefundsStmt: %w", cerr)
+		}
+	}
+	if q.auditSizesStmt != nil {
+		if cerr := q.auditSizesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditSizesStmt: %w", cerr)
 		}
 	}
 	if q.auditTurnOwnersStmt != nil {
@@ -1289,14 +1496,39 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditTurnsStmt: %w", cerr)
 		}
 	}
-	if q.auditUnbalancedStmt != nil {
-		if cerr := q.auditUnbalancedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing auditUnbalancedStmt: %w", cerr)
-		}
-	}
 	if q.auditUnusedContentStmt != nil {
 		if cerr := q.auditUnusedContentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditUnusedContentStmt: %w", cerr)
+		}
+	}
+	if q.auditUploadsStmt != nil {
+		if cerr := q.auditUploadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditUploadsStmt: %w", cerr)
+		}
+	}
+	if q.auditUseCountStmt != nil {
+		if cerr := q.auditUseCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditUseCountStmt: %w", cerr)
+		}
+	}
+	if q.auditUsesStmt != nil {
+		if cerr := q.auditUsesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditUsesStmt: %w", cerr)
+		}
+	}
+	if q.auditWalletSumsStmt != nil {
+		if cerr := q.auditWalletSumsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWalletSumsStmt: %w", cerr)
+		}
+	}
+	if q.auditWalletlessStmt != nil {
+		if cerr := q.auditWalletlessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWalletlessStmt: %w", cerr)
+		}
+	}
+	if q.auditWalletsStmt != nil {
+		if cerr := q.auditWalletsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWalletsStmt: %w", cerr)
 		}
 	}
 	if q.auditWebhookBareStmt != nil {
@@ -2927,8 +3159,9 @@ type Queries struct {
 	agentKeySumStmt                 *sql.Stmt
 	agentKeyTouchStmt               *sql.Stmt
 	agentKeysOfStmt                 *sql.Stmt
+	auditArtifactsStmt              *sql.Stmt
+	auditAwaitedStmt                *sql.Stmt
 	auditAwaitingStmt               *sql.Stmt
-	auditBalancesStmt               *sql.Stmt
 	auditBenchmarkCounterStmt       *sql.Stmt
 	auditBenchmarkCountsStmt        *sql.Stmt
 	auditBenchmarkFacetsStmt        *sql.Stmt
@@ -2937,18 +3170,46 @@ type Queries struct {
 	auditBenchmarkResultsStmt       *sql.Stmt
 	auditBenchmarkTalliesStmt       *sql.Stmt
 	auditBenchmarkUnshownStmt       *sql.Stmt
+	auditContentStmt                *sql.Stmt
+	auditFrameOrphansStmt           *sql.Stmt
+	auditFrameRowsStmt              *sql.Stmt
 	auditFramesStmt                 *sql.Stmt
-	auditJobMoneyStmt               *sql.Stmt
+	auditJobDoubtsStmt              *sql.Stmt
+	auditJobEventsStmt              *sql.Stmt
+	auditJobExpiriesStmt            *sql.Stmt
+	auditJobFramesStmt              *sql.Stmt
+	auditJobKeysStmt                *sql.Stmt
+	auditJobLastFramesStmt          *sql.Stmt
+	auditJobLedgerStmt              *sql.Stmt
+	auditJobQuotesStmt              *sql.Stmt
+	auditJobReceiptsStmt            *sql.Stmt
+	auditJobUploadsStmt             *sql.Stmt
+	auditJobsStmt                   *sql.Stmt
 	auditLeasesStmt                 *sql.Stmt
-	auditLiveFilesStmt              *sql.Stmt
+	auditLedgerStmt                 *sql.Stmt
+	auditLiveContentStmt            *sql.Stmt
+	auditLiveFramesStmt             *sql.Stmt
+	auditLiveJobsStmt               *sql.Stmt
 	auditNamelessStmt               *sql.Stmt
 	auditPackagingStmt              *sql.Stmt
+	auditPostingCountStmt           *sql.Stmt
+	auditPostingsStmt               *sql.Stmt
 	auditProjectlessStmt            *sql.Stmt
+	auditProjectsStmt               *sql.Stmt
+	auditQuotesStmt                 *sql.Stmt
+	auditReceiptCountStmt           *sql.Stmt
 	auditReceiptsStmt               *sql.Stmt
+	auditRefundsStmt                *sql.Stmt
+	auditSizesStmt                  *sql.Stmt
 	auditTurnOwnersStmt             *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
-	auditUnbalancedStmt             *sql.Stmt
 	auditUnusedContentStmt          *sql.Stmt
+	auditUploadsStmt                *sql.Stmt
+	auditUseCountStmt               *sql.Stmt
+	auditUsesStmt                   *sql.Stmt
+	auditWalletSumsStmt             *sql.Stmt
+	auditWalletlessStmt             *sql.Stmt
+	auditWalletsStmt                *sql.Stmt
 	auditWebhookBareStmt            *sql.Stmt
 	auditWebhookDeliveriesStmt      *sql.Stmt
 	auditWebhookEventsStmt          *sql.Stmt
@@ -3288,8 +3549,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		agentKeySumStmt:                 q.agentKeySumStmt,
 		agentKeyTouchStmt:               q.agentKeyTouchStmt,
 		agentKeysOfStmt:                 q.agentKeysOfStmt,
+		auditArtifactsStmt:              q.auditArtifactsStmt,
+		auditAwaitedStmt:                q.auditAwaitedStmt,
 		auditAwaitingStmt:               q.auditAwaitingStmt,
-		auditBalancesStmt:               q.auditBalancesStmt,
 		auditBenchmarkCounterStmt:       q.auditBenchmarkCounterStmt,
 		auditBenchmarkCountsStmt:        q.auditBenchmarkCountsStmt,
 		auditBenchmarkFacetsStmt:        q.auditBenchmarkFacetsStmt,
@@ -3298,18 +3560,46 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditBenchmarkResultsStmt:       q.auditBenchmarkResultsStmt,
 		auditBenchmarkTalliesStmt:       q.auditBenchmarkTalliesStmt,
 		auditBenchmarkUnshownStmt:       q.auditBenchmarkUnshownStmt,
+		auditContentStmt:                q.auditContentStmt,
+		auditFrameOrphansStmt:           q.auditFrameOrphansStmt,
+		auditFrameRowsStmt:              q.auditFrameRowsStmt,
 		auditFramesStmt:                 q.auditFramesStmt,
-		auditJobMoneyStmt:               q.auditJobMoneyStmt,
+		auditJobDoubtsStmt:              q.auditJobDoubtsStmt,
+		auditJobEventsStmt:              q.auditJobEventsStmt,
+		auditJobExpiriesStmt:            q.auditJobExpiriesStmt,
+		auditJobFramesStmt:              q.auditJobFramesStmt,
+		auditJobKeysStmt:                q.auditJobKeysStmt,
+		auditJobLastFramesStmt:          q.auditJobLastFramesStmt,
+		auditJobLedgerStmt:              q.auditJobLedgerStmt,
+		auditJobQuotesStmt:              q.auditJobQuotesStmt,
+		auditJobReceiptsStmt:            q.auditJobReceiptsStmt,
+		auditJobUploadsStmt:             q.auditJobUploadsStmt,
+		auditJobsStmt:                   q.auditJobsStmt,
 		auditLeasesStmt:                 q.auditLeasesStmt,
-		auditLiveFilesStmt:              q.auditLiveFilesStmt,
+		auditLedgerStmt:                 q.auditLedgerStmt,
+		auditLiveContentStmt:            q.auditLiveContentStmt,
+		auditLiveFramesStmt:             q.auditLiveFramesStmt,
+		auditLiveJobsStmt:               q.auditLiveJobsStmt,
 		auditNamelessStmt:               q.auditNamelessStmt,
 		auditPackagingStmt:              q.auditPackagingStmt,
+		auditPostingCountStmt:           q.auditPostingCountStmt,
+		auditPostingsStmt:               q.auditPostingsStmt,
 		auditProjectlessStmt:            q.auditProjectlessStmt,
+		auditProjectsStmt:               q.auditProjectsStmt,
+		auditQuotesStmt:                 q.auditQuotesStmt,
+		auditReceiptCountStmt:           q.auditReceiptCountStmt,
 		auditReceiptsStmt:               q.auditReceiptsStmt,
+		auditRefundsStmt:                q.auditRefundsStmt,
+		auditSizesStmt:                  q.auditSizesStmt,
 		auditTurnOwnersStmt:             q.auditTurnOwnersStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,
-		auditUnbalancedStmt:             q.auditUnbalancedStmt,
 		auditUnusedContentStmt:          q.auditUnusedContentStmt,
+		auditUploadsStmt:                q.auditUploadsStmt,
+		auditUseCountStmt:               q.auditUseCountStmt,
+		auditUsesStmt:                   q.auditUsesStmt,
+		auditWalletSumsStmt:             q.auditWalletSumsStmt,
+		auditWalletlessStmt:             q.auditWalletlessStmt,
+		auditWalletsStmt:                q.auditWalletsStmt,
 		auditWebhookBareStmt:            q.auditWebhookBareStmt,
 		auditWebhookDeliveriesStmt:      q.auditWebhookDeliveriesStmt,
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,

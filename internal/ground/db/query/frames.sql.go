@@ -9,6 +9,138 @@ import (
 	"context"
 )
 
+const auditFrameOrphans = `-- name: AuditFrameOrphans :one
+SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id)
+`
+
+// Frames of no job.
+func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.auditFrameOrphansStmt, auditFrameOrphans)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const auditFrameRows = `-- name: AuditFrameRows :many
+SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
+  f.attempt, f.renderer, f.device, f.blender_version, f.accepted_at, f.finding, f.blank, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer
+FROM frame f JOIN job j ON j.job_id = f.job_id
+WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
+`
+
+type AuditFrameRowsParams struct {
+	JobID string
+	Frame int64
+}
+
+type AuditFrameRowsRow struct {
+	JobID          string
+	Frame          int64
+	Seq            int64
+	Ordinal        int64
+	File           string
+	BlobKey        string
+	Sha256         string
+	PixelSha256    string
+	SizeBytes      int64
+	Width          int64
+	Height         int64
+	RenderUs       int64
+	WorkerID       string
+	Attempt        int64
+	Renderer       string
+	Device         string
+	BlenderVersion string
+	AcceptedAt     int64
+	Finding        string
+	Blank          int64
+	Job            Job
+}
+
+// A page of frames, without what Blender said, each with its job.
+func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) ([]AuditFrameRowsRow, error) {
+	rows, err := q.query(ctx, q.auditFrameRowsStmt, auditFrameRows, arg.JobID, arg.Frame)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditFrameRowsRow
+	for rows.Next() {
+		var i AuditFrameRowsRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Seq,
+			&i.Ordinal,
+			&i.File,
+			&i.BlobKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.SizeBytes,
+			&i.Width,
+			&i.Height,
+			&i.RenderUs,
+			&i.WorkerID,
+			&i.Attempt,
+			&i.Renderer,
+			&i.Device,
+			&i.BlenderVersion,
+			&i.AcceptedAt,
+			&i.Finding,
+			&i.Blank,
+			&i.Job.JobID,
+			&i.Job.WorkspaceID,
+			&i.Job.KeyID,
+			&i.Job.Flow,
+			&i.Job.Status,
+			&i.Job.Seq,
+			&i.Job.UploadID,
+			&i.Job.QuoteID,
+			&i.Job.Filename,
+			&i.Job.InputSha256,
+			&i.Job.InputSizeBytes,
+			&i.Job.FrameStart,
+			&i.Job.FrameEnd,
+			&i.Job.FrameStep,
+			&i.Job.FrameCount,
+			&i.Job.FramesCompleted,
+			&i.Job.RenderUs,
+			&i.Job.PricingVersion,
+			&i.Job.PriceCents,
+			&i.Job.ChargedCents,
+			&i.Job.RenderDevice,
+			&i.Job.DeviceName,
+			&i.Job.BlenderVersion,
+			&i.Job.FailureCode,
+			&i.Job.FailureMessage,
+			&i.Job.CancelReason,
+			&i.Job.ArtifactKey,
+			&i.Job.ArtifactFilename,
+			&i.Job.ArtifactSha256,
+			&i.Job.ArtifactSize,
+			&i.Job.ArtifactRemovedAt,
+			&i.Job.CreatedAt,
+			&i.Job.SubmittedAt,
+			&i.Job.ClaimedAt,
+			&i.Job.CompletedAt,
+			&i.Job.FailedAt,
+			&i.Job.CancelledAt,
+			&i.Job.UpdatedAt,
+			&i.Job.Renderer,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditFrames = `-- name: AuditFrames :many
 SELECT j.job_id, j.status, j.frame_count, j.frames_completed, count(f.frame) AS frames
 FROM job j LEFT JOIN frame f ON f.job_id = j.job_id

@@ -9,6 +9,111 @@ import (
 	"context"
 )
 
+const auditAwaited = `-- name: AuditAwaited :many
+SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
+FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id
+WHERE a.upload_id > $1 ORDER BY a.upload_id LIMIT 500
+`
+
+type AuditAwaitedRow struct {
+	AwaitedUpload     AwaitedUpload
+	Owner             string
+	UploadWorkspaceID string
+}
+
+// A page of awaited uploads, each with its workspace and the workspace of its upload.
+func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaitedRow, error) {
+	rows, err := q.query(ctx, q.auditAwaitedStmt, auditAwaited, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditAwaitedRow
+	for rows.Next() {
+		var i AuditAwaitedRow
+		if err := rows.Scan(
+			&i.AwaitedUpload.UploadID,
+			&i.AwaitedUpload.WorkspaceID,
+			&i.AwaitedUpload.Source,
+			&i.AwaitedUpload.CreatedAt,
+			&i.AwaitedUpload.ExpiresAt,
+			&i.AwaitedUpload.FaultCode,
+			&i.AwaitedUpload.FaultText,
+			&i.AwaitedUpload.FaultAction,
+			&i.AwaitedUpload.FaultDetail,
+			&i.Owner,
+			&i.UploadWorkspaceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditUploads = `-- name: AuditUploads :many
+SELECT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.scene, u.created_at, u.removed_at, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(p.workspace_id, '') AS text) AS project_workspace_id,
+  CAST(coalesce(p.created_at, 0) AS bigint) AS project_created_at,
+  CAST(coalesce((SELECT min(q.created_at) FROM quote q WHERE q.upload_id = u.upload_id), 0) AS bigint) AS quoted_at,
+  CAST(coalesce((SELECT min(q.workspace_id) FROM quote q WHERE q.upload_id = u.upload_id), '') AS text) AS quote_workspace_id
+FROM upload u LEFT JOIN workspace w ON w.workspace_id = u.workspace_id LEFT JOIN project p ON p.upload_id = u.upload_id
+WHERE u.upload_id > $1 ORDER BY u.upload_id LIMIT 500
+`
+
+type AuditUploadsRow struct {
+	Upload             Upload
+	Owner              string
+	ProjectWorkspaceID string
+	ProjectCreatedAt   int64
+	QuotedAt           int64
+	QuoteWorkspaceID   string
+}
+
+// A page of uploads, each with its workspace, its project and its first quote; ” and 0 where
+// there is none.
+func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUploadsRow, error) {
+	rows, err := q.query(ctx, q.auditUploadsStmt, auditUploads, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditUploadsRow
+	for rows.Next() {
+		var i AuditUploadsRow
+		if err := rows.Scan(
+			&i.Upload.UploadID,
+			&i.Upload.WorkspaceID,
+			&i.Upload.Filename,
+			&i.Upload.Sha256,
+			&i.Upload.SizeBytes,
+			&i.Upload.Scene,
+			&i.Upload.CreatedAt,
+			&i.Upload.RemovedAt,
+			&i.Owner,
+			&i.ProjectWorkspaceID,
+			&i.ProjectCreatedAt,
+			&i.QuotedAt,
+			&i.QuoteWorkspaceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const awaitedCreate = `-- name: AwaitedCreate :exec
 INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5)

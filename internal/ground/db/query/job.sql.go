@@ -39,44 +39,499 @@ func (q *Queries) AuditAwaiting(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
-const auditJobMoney = `-- name: AuditJobMoney :many
-SELECT j.job_id, j.status, j.price_cents, j.charged_cents,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'reserve' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS reserved,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'capture' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS captured,
-  CAST(coalesce(sum(CASE WHEN t.kind = 'release' THEN t.amount_cents ELSE 0 END), 0) AS bigint) AS released
-FROM job j LEFT JOIN ledger_transaction t ON t.job_id = j.job_id
-GROUP BY j.job_id, j.status, j.price_cents, j.charged_cents
-ORDER BY j.job_id
+const auditJobDoubts = `-- name: AuditJobDoubts :many
+SELECT subject, CAST(sum(CASE WHEN code = 'packaging_failed' THEN 2 ELSE 1 END) AS bigint) AS doubts FROM failed_attempt
+WHERE (pixel_sha256 <> '' OR code = 'packaging_failed') AND subject > $1 AND subject <= $2 GROUP BY subject
 `
 
-type AuditJobMoneyRow struct {
-	JobID        string
-	Status       string
-	PriceCents   int64
-	ChargedCents int64
-	Reserved     int64
-	Captured     int64
-	Released     int64
+type AuditJobDoubtsParams struct {
+	After string
+	Last  string
 }
 
-// What the ledger says of every job, beside what the job says.
-func (q *Queries) AuditJobMoney(ctx context.Context) ([]AuditJobMoneyRow, error) {
-	rows, err := q.query(ctx, q.auditJobMoneyStmt, auditJobMoney)
+type AuditJobDoubtsRow struct {
+	Subject string
+	Doubts  int64
+}
+
+// How often accepted frames of a job may have been reopened: once for each attempt whose
+// picture was doubted; once for each whose stored picture was lost, and the job came back
+// from packaging for it.
+func (q *Queries) AuditJobDoubts(ctx context.Context, arg AuditJobDoubtsParams) ([]AuditJobDoubtsRow, error) {
+	rows, err := q.query(ctx, q.auditJobDoubtsStmt, auditJobDoubts, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AuditJobMoneyRow
+	var items []AuditJobDoubtsRow
 	for rows.Next() {
-		var i AuditJobMoneyRow
+		var i AuditJobDoubtsRow
+		if err := rows.Scan(&i.Subject, &i.Doubts); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobEvents = `-- name: AuditJobEvents :many
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+`
+
+type AuditJobEventsParams struct {
+	After string
+	Last  string
+}
+
+func (q *Queries) AuditJobEvents(ctx context.Context, arg AuditJobEventsParams) ([]WebhookEvent, error) {
+	rows, err := q.query(ctx, q.auditJobEventsStmt, auditJobEvents, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEvent
+	for rows.Next() {
+		var i WebhookEvent
+		if err := rows.Scan(
+			&i.EventID,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.Type,
+			&i.Body,
+			&i.CreatedAt,
+			&i.ForgottenAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobExpiries = `-- name: AuditJobExpiries :many
+SELECT subject FROM lease WHERE queue = 'expire' AND subject > 'artifact/' || CAST($1 AS text) AND subject <= 'artifact/' || CAST($2 AS text)
+UNION ALL
+SELECT subject FROM dead_letter WHERE queue = 'expire' AND subject > 'artifact/' || CAST($1 AS text) AND subject <= 'artifact/' || CAST($2 AS text)
+`
+
+type AuditJobExpiriesParams struct {
+	After string
+	Last  string
+}
+
+// Artifacts that somebody will remove, or could not.
+func (q *Queries) AuditJobExpiries(ctx context.Context, arg AuditJobExpiriesParams) ([]string, error) {
+	rows, err := q.query(ctx, q.auditJobExpiriesStmt, auditJobExpiries, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var subject string
+		if err := rows.Scan(&subject); err != nil {
+			return nil, err
+		}
+		items = append(items, subject)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobFrames = `-- name: AuditJobFrames :many
+SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(min(accepted_at) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
+FROM frame WHERE job_id > $1 AND job_id <= $2 GROUP BY job_id
+`
+
+type AuditJobFramesParams struct {
+	After string
+	Last  string
+}
+
+type AuditJobFramesRow struct {
+	JobID     string
+	Frames    int64
+	RenderUs  int64
+	FirstAt   int64
+	LastAt    int64
+	Synthetic int64
+}
+
+// The sums of accepted frames.
+func (q *Queries) AuditJobFrames(ctx context.Context, arg AuditJobFramesParams) ([]AuditJobFramesRow, error) {
+	rows, err := q.query(ctx, q.auditJobFramesStmt, auditJobFrames, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobFramesRow
+	for rows.Next() {
+		var i AuditJobFramesRow
 		if err := rows.Scan(
 			&i.JobID,
+			&i.Frames,
+			&i.RenderUs,
+			&i.FirstAt,
+			&i.LastAt,
+			&i.Synthetic,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobKeys = `-- name: AuditJobKeys :many
+SELECT key_id, workspace_id FROM account_key WHERE key_id IN (SELECT j.key_id FROM job j WHERE j.job_id > $1 AND j.job_id <= $2)
+UNION ALL
+SELECT key_id, workspace_id FROM agent_key WHERE key_id IN (SELECT j.key_id FROM job j WHERE j.job_id > $1 AND j.job_id <= $2)
+`
+
+type AuditJobKeysParams struct {
+	After string
+	Last  string
+}
+
+type AuditJobKeysRow struct {
+	KeyID       string
+	WorkspaceID string
+}
+
+// The keys that spent.
+func (q *Queries) AuditJobKeys(ctx context.Context, arg AuditJobKeysParams) ([]AuditJobKeysRow, error) {
+	rows, err := q.query(ctx, q.auditJobKeysStmt, auditJobKeys, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobKeysRow
+	for rows.Next() {
+		var i AuditJobKeysRow
+		if err := rows.Scan(&i.KeyID, &i.WorkspaceID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobLastFrames = `-- name: AuditJobLastFrames :many
+SELECT f.job_id, f.seq, f.device, f.device_name, f.blender_version FROM frame f
+WHERE f.job_id > $1 AND f.job_id <= $2 AND f.seq = (SELECT max(g.seq) FROM frame g WHERE g.job_id = f.job_id)
+`
+
+type AuditJobLastFramesParams struct {
+	After string
+	Last  string
+}
+
+type AuditJobLastFramesRow struct {
+	JobID          string
+	Seq            int64
+	Device         string
+	DeviceName     string
+	BlenderVersion string
+}
+
+// The frame that each job accepted last.
+func (q *Queries) AuditJobLastFrames(ctx context.Context, arg AuditJobLastFramesParams) ([]AuditJobLastFramesRow, error) {
+	rows, err := q.query(ctx, q.auditJobLastFramesStmt, auditJobLastFrames, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobLastFramesRow
+	for rows.Next() {
+		var i AuditJobLastFramesRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Seq,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobLedger = `-- name: AuditJobLedger :many
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+`
+
+type AuditJobLedgerParams struct {
+	After string
+	Last  string
+}
+
+func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) ([]LedgerTransaction, error) {
+	rows, err := q.query(ctx, q.auditJobLedgerStmt, auditJobLedger, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LedgerTransaction
+	for rows.Next() {
+		var i LedgerTransaction
+		if err := rows.Scan(
+			&i.TransactionID,
+			&i.Kind,
+			&i.Reference,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.AmountCents,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobQuotes = `-- name: AuditJobQuotes :many
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
+`
+
+type AuditJobQuotesParams struct {
+	After string
+	Last  string
+}
+
+func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) ([]Quote, error) {
+	rows, err := q.query(ctx, q.auditJobQuotesStmt, auditJobQuotes, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Quote
+	for rows.Next() {
+		var i Quote
+		if err := rows.Scan(
+			&i.QuoteID,
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.PriceCents,
+			&i.PricingVersion,
+			&i.Qualified,
+			&i.Warnings,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.AcceptedAt,
+			&i.JobID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobReceipts = `-- name: AuditJobReceipts :many
+SELECT receipt_id, job_id, workspace_id, created_at FROM receipt WHERE job_id > $1 AND job_id <= $2
+`
+
+type AuditJobReceiptsParams struct {
+	After string
+	Last  string
+}
+
+type AuditJobReceiptsRow struct {
+	ReceiptID   string
+	JobID       string
+	WorkspaceID string
+	CreatedAt   int64
+}
+
+func (q *Queries) AuditJobReceipts(ctx context.Context, arg AuditJobReceiptsParams) ([]AuditJobReceiptsRow, error) {
+	rows, err := q.query(ctx, q.auditJobReceiptsStmt, auditJobReceipts, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobReceiptsRow
+	for rows.Next() {
+		var i AuditJobReceiptsRow
+		if err := rows.Scan(
+			&i.ReceiptID,
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobUploads = `-- name: AuditJobUploads :many
+SELECT DISTINCT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.created_at, u.removed_at
+FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id > $1 AND j.job_id <= $2
+`
+
+type AuditJobUploadsParams struct {
+	After string
+	Last  string
+}
+
+type AuditJobUploadsRow struct {
+	UploadID    string
+	WorkspaceID string
+	Filename    string
+	Sha256      string
+	SizeBytes   int64
+	CreatedAt   int64
+	RemovedAt   int64
+}
+
+// Without their scenes, which are long.
+func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams) ([]AuditJobUploadsRow, error) {
+	rows, err := q.query(ctx, q.auditJobUploadsStmt, auditJobUploads, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditJobUploadsRow
+	for rows.Next() {
+		var i AuditJobUploadsRow
+		if err := rows.Scan(
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.Filename,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.CreatedAt,
+			&i.RemovedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobs = `-- name: AuditJobs :many
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+`
+
+// A page of jobs. The queries behind it read what else the store says of them.
+func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
+	rows, err := q.query(ctx, q.auditJobsStmt, auditJobs, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Job
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.KeyID,
+			&i.Flow,
 			&i.Status,
+			&i.Seq,
+			&i.UploadID,
+			&i.QuoteID,
+			&i.Filename,
+			&i.InputSha256,
+			&i.InputSizeBytes,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.RenderUs,
+			&i.PricingVersion,
 			&i.PriceCents,
 			&i.ChargedCents,
-			&i.Reserved,
-			&i.Captured,
-			&i.Released,
+			&i.RenderDevice,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.FailureCode,
+			&i.FailureMessage,
+			&i.CancelReason,
+			&i.ArtifactKey,
+			&i.ArtifactFilename,
+			&i.ArtifactSha256,
+			&i.ArtifactSize,
+			&i.ArtifactRemovedAt,
+			&i.CreatedAt,
+			&i.SubmittedAt,
+			&i.ClaimedAt,
+			&i.CompletedAt,
+			&i.FailedAt,
+			&i.CancelledAt,
+			&i.UpdatedAt,
+			&i.Renderer,
 		); err != nil {
 			return nil, err
 		}
@@ -120,21 +575,30 @@ func (q *Queries) AuditPackaging(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const auditReceiptCount = `-- name: AuditReceiptCount :one
+SELECT count(*) FROM receipt
+`
+
+func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.auditReceiptCountStmt, auditReceiptCount)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT j.job_id, j.status, count(r.receipt_id) AS receipts
-FROM job j LEFT JOIN receipt r ON r.job_id = j.job_id
-GROUP BY j.job_id, j.status
-HAVING (j.status = 'completed' AND count(r.receipt_id) <> 1) OR (j.status <> 'completed' AND count(r.receipt_id) <> 0)
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer FROM receipt r JOIN job j ON j.job_id = r.job_id
+WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
 type AuditReceiptsRow struct {
-	JobID    string
-	Status   string
-	Receipts int64
+	Receipt Receipt
+	Job     Job
 }
 
-func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error) {
-	rows, err := q.query(ctx, q.auditReceiptsStmt, auditReceipts)
+// A page of receipts, each with its job. One of ten thousand frames has 5 MB.
+func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditReceiptsRow, error) {
+	rows, err := q.query(ctx, q.auditReceiptsStmt, auditReceipts, after)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +606,53 @@ func (q *Queries) AuditReceipts(ctx context.Context) ([]AuditReceiptsRow, error)
 	var items []AuditReceiptsRow
 	for rows.Next() {
 		var i AuditReceiptsRow
-		if err := rows.Scan(&i.JobID, &i.Status, &i.Receipts); err != nil {
+		if err := rows.Scan(
+			&i.Receipt.ReceiptID,
+			&i.Receipt.JobID,
+			&i.Receipt.WorkspaceID,
+			&i.Receipt.KeyID,
+			&i.Receipt.Envelope,
+			&i.Receipt.CreatedAt,
+			&i.Job.JobID,
+			&i.Job.WorkspaceID,
+			&i.Job.KeyID,
+			&i.Job.Flow,
+			&i.Job.Status,
+			&i.Job.Seq,
+			&i.Job.UploadID,
+			&i.Job.QuoteID,
+			&i.Job.Filename,
+			&i.Job.InputSha256,
+			&i.Job.InputSizeBytes,
+			&i.Job.FrameStart,
+			&i.Job.FrameEnd,
+			&i.Job.FrameStep,
+			&i.Job.FrameCount,
+			&i.Job.FramesCompleted,
+			&i.Job.RenderUs,
+			&i.Job.PricingVersion,
+			&i.Job.PriceCents,
+			&i.Job.ChargedCents,
+			&i.Job.RenderDevice,
+			&i.Job.DeviceName,
+			&i.Job.BlenderVersion,
+			&i.Job.FailureCode,
+			&i.Job.FailureMessage,
+			&i.Job.CancelReason,
+			&i.Job.ArtifactKey,
+			&i.Job.ArtifactFilename,
+			&i.Job.ArtifactSha256,
+			&i.Job.ArtifactSize,
+			&i.Job.ArtifactRemovedAt,
+			&i.Job.CreatedAt,
+			&i.Job.SubmittedAt,
+			&i.Job.ClaimedAt,
+			&i.Job.CompletedAt,
+			&i.Job.FailedAt,
+			&i.Job.CancelledAt,
+			&i.Job.UpdatedAt,
+			&i.Job.Renderer,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

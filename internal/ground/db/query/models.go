@@ -258,6 +258,12 @@ type Lease struct {
 	Guard     string
 }
 
+type LedgerPosting struct {
+	TransactionID string
+	Account       string
+	AmountCents   int64
+}
+
 type LedgerTransaction struct {
 	TransactionID string
 	Kind          string
@@ -442,6 +448,16 @@ type WebhookEndpoint struct {
 	CreatedAt      int64
 	DeletedAt      int64
 	RowSum         string
+}
+
+type WebhookEvent struct {
+	EventID     string
+	WorkspaceID string
+	JobID       string
+	Type        string
+	Body        string
+	CreatedAt   int64
+	ForgottenAt int64
 }
 
 type WebhookSecret struct {

@@ -9,6 +9,44 @@ import (
 	"context"
 )
 
+const auditContent = `-- name: AuditContent :many
+SELECT workspace_id, sha256, size_bytes, blob_key, created_at FROM content WHERE (workspace_id, sha256) > (CAST($1 AS text), CAST($2 AS text)) ORDER BY workspace_id, sha256 LIMIT 500
+`
+
+type AuditContentParams struct {
+	WorkspaceID string
+	Sha256      string
+}
+
+func (q *Queries) AuditContent(ctx context.Context, arg AuditContentParams) ([]Content, error) {
+	rows, err := q.query(ctx, q.auditContentStmt, auditContent, arg.WorkspaceID, arg.Sha256)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Content
+	for rows.Next() {
+		var i Content
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.BlobKey,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditProjectless = `-- name: AuditProjectless :many
 SELECT u.upload_id FROM upload u LEFT JOIN project p ON p.upload_id = u.upload_id
 WHERE (u.removed_at = 0) <> (p.upload_id IS NOT NULL)
@@ -28,6 +66,57 @@ func (q *Queries) AuditProjectless(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		items = append(items, upload_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditProjects = `-- name: AuditProjects :many
+SELECT p.upload_id, p.workspace_id, p.manifest, p.created_at, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.filename, '') AS text) AS filename,
+  CAST(coalesce(u.sha256, '') AS text) AS sha256, CAST(coalesce(u.size_bytes, 0) AS bigint) AS size_bytes, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at
+FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id
+WHERE p.upload_id > $1 ORDER BY p.upload_id LIMIT 50
+`
+
+type AuditProjectsRow struct {
+	Project    Project
+	Owner      string
+	Filename   string
+	Sha256     string
+	SizeBytes  int64
+	UploadedAt int64
+}
+
+// A page of projects, each with its upload; ” and 0 where there is none. A manifest may
+// list ten thousand files.
+func (q *Queries) AuditProjects(ctx context.Context, after string) ([]AuditProjectsRow, error) {
+	rows, err := q.query(ctx, q.auditProjectsStmt, auditProjects, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditProjectsRow
+	for rows.Next() {
+		var i AuditProjectsRow
+		if err := rows.Scan(
+			&i.Project.UploadID,
+			&i.Project.WorkspaceID,
+			&i.Project.Manifest,
+			&i.Project.CreatedAt,
+			&i.Owner,
+			&i.Filename,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.UploadedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -58,6 +147,67 @@ func (q *Queries) AuditUnusedContent(ctx context.Context) ([]AuditUnusedContentR
 	for rows.Next() {
 		var i AuditUnusedContentRow
 		if err := rows.Scan(&i.WorkspaceID, &i.Sha256); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditUseCount = `-- name: AuditUseCount :one
+SELECT count(*) FROM project_content
+`
+
+func (q *Queries) AuditUseCount(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.auditUseCountStmt, auditUseCount)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const auditUses = `-- name: AuditUses :many
+SELECT c.upload_id, c.workspace_id, c.sha256, CAST(coalesce(k.size_bytes, -1) AS bigint) AS size_bytes, CAST(coalesce(k.created_at, 0) AS bigint) AS kept_at
+FROM project_content c LEFT JOIN content k ON k.workspace_id = c.workspace_id AND k.sha256 = c.sha256
+WHERE c.upload_id > $1 AND c.upload_id <= $2 ORDER BY c.upload_id, c.sha256
+`
+
+type AuditUsesParams struct {
+	After string
+	Last  string
+}
+
+type AuditUsesRow struct {
+	UploadID    string
+	WorkspaceID string
+	Sha256      string
+	SizeBytes   int64
+	KeptAt      int64
+}
+
+// The content of a page of projects, and rows that belong to no project of it. Of content
+// that is missing the size is -1.
+func (q *Queries) AuditUses(ctx context.Context, arg AuditUsesParams) ([]AuditUsesRow, error) {
+	rows, err := q.query(ctx, q.auditUsesStmt, auditUses, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditUsesRow
+	for rows.Next() {
+		var i AuditUsesRow
+		if err := rows.Scan(
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.KeptAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -9,6 +9,63 @@ import (
 	"context"
 )
 
+const auditQuotes = `-- name: AuditQuotes :many
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+  CAST(coalesce(j.job_id, '') AS text) AS taken_by
+FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
+WHERE q.quote_id > $1 ORDER BY q.quote_id LIMIT 500
+`
+
+type AuditQuotesRow struct {
+	Quote             Quote
+	UploadWorkspaceID string
+	UploadedAt        int64
+	TakenBy           string
+}
+
+// A page of quotes, each with what its upload and its job say; ” and 0 where there is none.
+func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesRow, error) {
+	rows, err := q.query(ctx, q.auditQuotesStmt, auditQuotes, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditQuotesRow
+	for rows.Next() {
+		var i AuditQuotesRow
+		if err := rows.Scan(
+			&i.Quote.QuoteID,
+			&i.Quote.UploadID,
+			&i.Quote.WorkspaceID,
+			&i.Quote.FrameStart,
+			&i.Quote.FrameEnd,
+			&i.Quote.FrameStep,
+			&i.Quote.FrameCount,
+			&i.Quote.PriceCents,
+			&i.Quote.PricingVersion,
+			&i.Quote.Qualified,
+			&i.Quote.Warnings,
+			&i.Quote.CreatedAt,
+			&i.Quote.ExpiresAt,
+			&i.Quote.AcceptedAt,
+			&i.Quote.JobID,
+			&i.UploadWorkspaceID,
+			&i.UploadedAt,
+			&i.TakenBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quoteAccept = `-- name: QuoteAccept :execrows
 UPDATE quote SET accepted_at = $1, job_id = $2 WHERE quote_id = $3 AND job_id = ''
 `

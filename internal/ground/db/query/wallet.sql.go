@@ -9,37 +9,28 @@ import (
 	"context"
 )
 
-const auditBalances = `-- name: AuditBalances :many
-SELECT w.workspace_id, w.available_cents, w.reserved_cents,
-  CAST(coalesce((SELECT sum(p.amount_cents) FROM ledger_posting p WHERE p.account = w.workspace_id || ':available'), 0) AS bigint) AS available_posted,
-  CAST(coalesce((SELECT sum(p.amount_cents) FROM ledger_posting p WHERE p.account = w.workspace_id || ':reserved'), 0) AS bigint) AS reserved_posted
-FROM wallet w
-ORDER BY w.workspace_id
+const auditLedger = `-- name: AuditLedger :many
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE transaction_id > $1 ORDER BY transaction_id LIMIT 500
 `
 
-type AuditBalancesRow struct {
-	WorkspaceID     string
-	AvailableCents  int64
-	ReservedCents   int64
-	AvailablePosted int64
-	ReservedPosted  int64
-}
-
-func (q *Queries) AuditBalances(ctx context.Context) ([]AuditBalancesRow, error) {
-	rows, err := q.query(ctx, q.auditBalancesStmt, auditBalances)
+// A page of the ledger, in the order of its ids.
+func (q *Queries) AuditLedger(ctx context.Context, after string) ([]LedgerTransaction, error) {
+	rows, err := q.query(ctx, q.auditLedgerStmt, auditLedger, after)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AuditBalancesRow
+	var items []LedgerTransaction
 	for rows.Next() {
-		var i AuditBalancesRow
+		var i LedgerTransaction
 		if err := rows.Scan(
+			&i.TransactionID,
+			&i.Kind,
+			&i.Reference,
 			&i.WorkspaceID,
-			&i.AvailableCents,
-			&i.ReservedCents,
-			&i.AvailablePosted,
-			&i.ReservedPosted,
+			&i.JobID,
+			&i.AmountCents,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -54,35 +45,177 @@ func (q *Queries) AuditBalances(ctx context.Context) ([]AuditBalancesRow, error)
 	return items, nil
 }
 
-const auditUnbalanced = `-- name: AuditUnbalanced :many
-SELECT t.transaction_id, t.kind, CAST(coalesce(sum(p.amount_cents), 0) AS bigint) AS total, count(p.account) AS postings
-FROM ledger_transaction t LEFT JOIN ledger_posting p ON p.transaction_id = t.transaction_id
-GROUP BY t.transaction_id, t.kind
-HAVING coalesce(sum(p.amount_cents), 0) <> 0 OR count(p.account) <> 2
+const auditPostingCount = `-- name: AuditPostingCount :one
+SELECT count(*) FROM ledger_posting
 `
 
-type AuditUnbalancedRow struct {
-	TransactionID string
-	Kind          string
-	Total         int64
-	Postings      int64
+func (q *Queries) AuditPostingCount(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.auditPostingCountStmt, auditPostingCount)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
-func (q *Queries) AuditUnbalanced(ctx context.Context) ([]AuditUnbalancedRow, error) {
-	rows, err := q.query(ctx, q.auditUnbalancedStmt, auditUnbalanced)
+const auditPostings = `-- name: AuditPostings :many
+SELECT transaction_id, account, amount_cents FROM ledger_posting WHERE transaction_id > $1 AND transaction_id <= $2 ORDER BY transaction_id, account
+`
+
+type AuditPostingsParams struct {
+	After string
+	Last  string
+}
+
+// The postings of a page, and those that belong to no transaction of it.
+func (q *Queries) AuditPostings(ctx context.Context, arg AuditPostingsParams) ([]LedgerPosting, error) {
+	rows, err := q.query(ctx, q.auditPostingsStmt, auditPostings, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AuditUnbalancedRow
+	var items []LedgerPosting
 	for rows.Next() {
-		var i AuditUnbalancedRow
+		var i LedgerPosting
+		if err := rows.Scan(&i.TransactionID, &i.Account, &i.AmountCents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditRefunds = `-- name: AuditRefunds :many
+SELECT r.job_id, r.workspace_id, CAST(sum(r.amount_cents) AS bigint) AS refunded,
+  CAST(coalesce((SELECT c.amount_cents FROM ledger_transaction c WHERE c.kind = 'capture' AND c.reference = r.job_id AND c.workspace_id = r.workspace_id), 0) AS bigint) AS captured
+FROM ledger_transaction r WHERE r.kind = 'refund'
+GROUP BY r.job_id, r.workspace_id
+HAVING sum(r.amount_cents) > coalesce((SELECT c.amount_cents FROM ledger_transaction c WHERE c.kind = 'capture' AND c.reference = r.job_id AND c.workspace_id = r.workspace_id), 0)
+`
+
+type AuditRefundsRow struct {
+	JobID       string
+	WorkspaceID string
+	Refunded    int64
+	Captured    int64
+}
+
+// Refunds that their job did not pay, or that are more than it paid.
+func (q *Queries) AuditRefunds(ctx context.Context) ([]AuditRefundsRow, error) {
+	rows, err := q.query(ctx, q.auditRefundsStmt, auditRefunds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditRefundsRow
+	for rows.Next() {
+		var i AuditRefundsRow
 		if err := rows.Scan(
-			&i.TransactionID,
-			&i.Kind,
-			&i.Total,
-			&i.Postings,
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.Refunded,
+			&i.Captured,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditWalletSums = `-- name: AuditWalletSums :many
+SELECT workspace_id, CAST(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
+  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved
+FROM ledger_transaction WHERE workspace_id > $1 AND workspace_id <= $2 GROUP BY workspace_id
+`
+
+type AuditWalletSumsParams struct {
+	After string
+	Last  string
+}
+
+type AuditWalletSumsRow struct {
+	WorkspaceID string
+	Available   int64
+	Reserved    int64
+}
+
+// What the ledger says of a page of wallets, and of workspaces that have none.
+func (q *Queries) AuditWalletSums(ctx context.Context, arg AuditWalletSumsParams) ([]AuditWalletSumsRow, error) {
+	rows, err := q.query(ctx, q.auditWalletSumsStmt, auditWalletSums, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWalletSumsRow
+	for rows.Next() {
+		var i AuditWalletSumsRow
+		if err := rows.Scan(&i.WorkspaceID, &i.Available, &i.Reserved); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditWalletless = `-- name: AuditWalletless :many
+SELECT s.workspace_id FROM workspace s WHERE NOT EXISTS (SELECT 1 FROM wallet w WHERE w.workspace_id = s.workspace_id)
+`
+
+// Workspaces without a wallet.
+func (q *Queries) AuditWalletless(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditWalletlessStmt, auditWalletless)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var workspace_id string
+		if err := rows.Scan(&workspace_id); err != nil {
+			return nil, err
+		}
+		items = append(items, workspace_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditWallets = `-- name: AuditWallets :many
+SELECT workspace_id, available_cents, reserved_cents FROM wallet WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+`
+
+func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, error) {
+	rows, err := q.query(ctx, q.auditWalletsStmt, auditWallets, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Wallet
+	for rows.Next() {
+		var i Wallet
+		if err := rows.Scan(&i.WorkspaceID, &i.AvailableCents, &i.ReservedCents); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

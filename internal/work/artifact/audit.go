@@ -1,0 +1,37 @@
+package artifact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/receipt"
+)
+
+// AuditReceipt summarizes the frames of a completed job again and reports in what they
+// differ from the job's receipt, which is signed. An error means that the frames cannot be
+// read.
+func AuditReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, breach func(rule, subject, format string, args ...any)) error {
+	rows, err := tx.FramesOf(ctx, r.JobID)
+	if err != nil {
+		return fmt.Errorf("audit the frames of %s: %w", r.JobID, err)
+	}
+	now := summarize("", r.Artifact, rows)
+	wrong := func(format string, args ...any) {
+		breach("a receipt lists the frames as they are", r.ReceiptID, format, args...)
+	}
+	if len(now.Frames) != len(r.Frames) {
+		wrong("%d frames, the receipt has %d", len(now.Frames), len(r.Frames))
+	}
+	for i, f := range now.Frames[:min(len(now.Frames), len(r.Frames))] {
+		if f != r.Frames[i] {
+			wrong("frame %d is %+v, the receipt states %+v", f.Frame, f, r.Frames[i])
+		}
+	}
+	if now.Renderer != r.Renderer || now.Device != r.RenderDevice || now.DeviceName != r.DeviceName || !slices.Equal(now.Switched, r.Switched) {
+		wrong("rendered by %+v on %s %q with %q switched, the receipt states %+v on %s %q with %q",
+			now.Renderer, now.Device, now.DeviceName, now.Switched, r.Renderer, r.RenderDevice, r.DeviceName, r.Switched)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package job
+
+import (
+	"fmt"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/receipt"
+)
+
+// Differs says in what a job's row is not what its receipt states; "" in nothing. The
+// receipt is signed, so it is the row that is wrong.
+func Differs(job Record, r receipt.Receipt) string {
+	for _, c := range []struct {
+		what          string
+		row, received any
+	}{
+		{"job", job.JobID, r.JobID},
+		{"workspace", job.WorkspaceID, r.WorkspaceID},
+		{"status", job.Status, string(Completed)},
+		{"input", receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes}, r.Input},
+		{"artifact", receipt.File{Filename: job.ArtifactFilename, SHA256: job.ArtifactSha256, SizeBytes: job.ArtifactSize}, r.Artifact},
+		{"frames", [4]int64{job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount},
+			[4]int64{int64(r.FrameStart), int64(r.FrameEnd), int64(r.FrameStep), int64(r.FrameCount)}},
+		{"frames_completed", job.FramesCompleted, int64(len(r.Frames))},
+		{"renderer", [2]string{job.Renderer, job.BlenderVersion}, [2]string{r.Renderer.ID, r.Renderer.Version}},
+		{"device", [2]string{job.RenderDevice, job.DeviceName}, [2]string{r.RenderDevice, r.DeviceName}},
+		{"render_seconds", seconds(job.RenderUs), r.RenderSeconds},
+		{"quote", [2]string{job.QuoteID, job.PricingVersion}, [2]string{r.QuoteID, r.PricingVersion}},
+		{"charged_cents", job.ChargedCents, r.ChargedCents},
+		{"currency", contract.Currency, r.Currency},
+		{"claimed_at", job.ClaimedAt, db.Micros(r.StartedAt)},
+		{"completed_at", job.CompletedAt, db.Micros(r.CompletedAt)},
+	} {
+		if c.row != c.received {
+			return fmt.Sprintf("its %s is %v, the receipt states %v", c.what, c.row, c.received)
+		}
+	}
+	return ""
+}
