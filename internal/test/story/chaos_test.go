@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -80,6 +81,8 @@ type chaos struct {
 	workers  []*faultTarget
 	proxy    *faultyProxy
 	skew     time.Duration
+	data     string  // folder of the service
+	flipped  []*flip // bits of stored files, to be turned back
 }
 
 func chaosRound(t *testing.T, engine string, seed uint64) {
@@ -90,7 +93,7 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 		servers = 2
 	}
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, engine), LeaseLife: chaosLapse, Log: logOf(t)}
-	c.database = config.Database
+	c.database, c.data = config.Database, config.Data
 	c.service = open(t, config)
 	var addresses []string
 	for range servers {
@@ -104,8 +107,8 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 		}})
 	}
 	c.proxy = startFaultyProxy(t, addresses, seed)
-	for range chaosWorkers {
-		given := workerConfig{Server: c.proxy.url, Key: c.service.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true}
+	for i := range chaosWorkers + c.dice.IntN(2) {
+		given := workerConfig{Server: c.proxy.url, Key: c.service.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true, Lying: i == chaosWorkers}
 		c.workers = append(c.workers, &faultTarget{role: workerRole, config: func() any { return given }})
 	}
 	for _, v := range append(c.servers, c.workers...) {
@@ -155,7 +158,7 @@ func (c *chaos) killAfter() int64 {
 // injectFault injects one fault, chosen by the dice.
 func (c *chaos) injectFault() {
 	server, worker := c.servers[c.dice.IntN(len(c.servers))], c.workers[c.dice.IntN(len(c.workers))]
-	switch c.dice.IntN(8) {
+	switch c.dice.IntN(12) {
 	case 0:
 		server.restart(c.t)
 	case 1, 2:
@@ -173,12 +176,76 @@ func (c *chaos) injectFault() {
 		for _, v := range append(c.servers, c.workers...) {
 			v.revive(c.t)
 		}
+	case 8:
+		server.send(diskFull)
+	case 9:
+		server.send(diskRoom)
+	case 10, 11:
+		c.flip()
 	}
 }
 
-// endFaults lets every process run from now on.
+// flip is one bit of a stored file that was turned.
+type flip struct {
+	path   string
+	offset int64
+	bit    byte
+}
+
+// turn turns the bit, or turns it back. A file that is gone is left alone.
+func (f *flip) turn() error {
+	file, err := os.OpenFile(f.path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	value := make([]byte, 1)
+	_, err = file.ReadAt(value, f.offset)
+	if err == nil {
+		value[0] ^= f.bit
+		_, err = file.WriteAt(value, f.offset)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// flip turns one bit of an upload or a frame that is stored. Artifacts are left alone: a
+// completed job's cannot be made again, and the audit would rightly name it.
+func (c *chaos) flip() {
+	var stored []string
+	for _, kind := range []string{"uploads", "frames"} {
+		// Files that vanish meanwhile are no error here.
+		_ = filepath.WalkDir(filepath.Join(c.data, "blobs", kind), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				stored = append(stored, path)
+			}
+			return nil
+		})
+	}
+	if len(stored) == 0 {
+		return
+	}
+	path := stored[c.dice.IntN(len(stored))]
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		return
+	}
+	f := &flip{path, c.dice.Int64N(info.Size()), 1 << c.dice.IntN(8)}
+	if err := f.turn(); err != nil {
+		c.t.Errorf("flip a bit: %v", err)
+	}
+	c.flipped = append(c.flipped, f)
+}
+
+// endFaults lets every process run from now on, on a disk with room and whole files.
 func (c *chaos) endFaults() {
 	c.proxy.stop()
+	for _, f := range c.flipped {
+		if err := f.turn(); err != nil {
+			c.t.Errorf("turn a bit back: %v", err)
+		}
+	}
 	for _, s := range c.servers {
 		s.config = immortal(s.config)
 		s.restart(c.t)

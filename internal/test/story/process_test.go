@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"svc.example/internal/app"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/await"
@@ -47,6 +48,12 @@ type serverConfig struct {
 	Skew                   time.Duration // of its clock; a line of another on its standard input changes it
 }
 
+// Lines on a server's standard input that fill its disk, and make room again.
+const (
+	diskFull = "full"
+	diskRoom = "room"
+)
+
 // serverMain serves until SIGTERM. It prints the address, and the frames that
 // are held.
 func serverMain() int {
@@ -57,11 +64,14 @@ func serverMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	var commits, skew atomic.Int64
+	var full atomic.Bool
 	skew.Store(int64(given.Skew))
 	go func() {
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 			if d, err := time.ParseDuration(lines.Text()); err == nil {
 				skew.Store(int64(d))
+			} else {
+				full.Store(lines.Text() == diskFull)
 			}
 		}
 	}()
@@ -88,7 +98,31 @@ func serverMain() int {
 	if err != nil {
 		return exitWith(err)
 	}
+	opened.Blobs = fillingStore{opened.Blobs, &full}
 	return exitWith(errors.Join(opened.Serve(ctx), opened.Close()))
+}
+
+// fillingStore is a store whose disk is full at times: writes then fail as the system's do.
+type fillingStore struct {
+	blob.Store
+	full *atomic.Bool
+}
+
+func (s fillingStore) Create(ctx context.Context, key string) (blob.Writer, error) {
+	w, err := s.Store.Create(ctx, key)
+	return fillingWriter{w, s.full}, err
+}
+
+type fillingWriter struct {
+	blob.Writer
+	full *atomic.Bool
+}
+
+func (w fillingWriter) Write(p []byte) (int, error) {
+	if w.full.Load() {
+		return 0, &os.PathError{Op: "write", Path: "blob", Err: syscall.ENOSPC}
+	}
+	return w.Writer.Write(p)
 }
 
 // announced prints the frames from one number on and holds them.
@@ -118,6 +152,7 @@ type workerConfig struct {
 	Server, Key, WorkDir string
 	HoldFrom             int
 	Synthetic            bool // renders by package synthetic, quickly and not always well
+	Lying                bool // fails every frame; goes with Synthetic
 }
 
 // workerMain works until SIGTERM. It prints the frames that it holds until a
@@ -151,9 +186,11 @@ func workerMain() int {
 	}
 	var renderer worker.Renderer = &painter{before: hold}
 	if given.Synthetic {
-		renderer = synthetic.Renderer{
-			FrameTime: 30 * time.Millisecond, Jitter: 0.9, Faults: map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01},
+		faults := map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01}
+		if given.Lying {
+			faults = map[synthetic.Fault]float64{synthetic.Crash: 1}
 		}
+		renderer = synthetic.Renderer{FrameTime: 30 * time.Millisecond, Jitter: 0.9, Faults: faults}
 	}
 	return exitWith(worker.New(worker.Config{
 		Farm: observedFarm{farmapi.NewClient(given.Server, given.Key), report}, Renderer: renderer, WorkDir: given.WorkDir, Name: "process",
