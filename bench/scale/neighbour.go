@@ -24,8 +24,10 @@ import (
 
 // What a run beside a hostile workspace is made of.
 const (
-	attackTime      = 12 * time.Second
-	neighbourPause  = 100 * time.Millisecond // between two requests of the neighbour
+	attackTime      = 25 * time.Second
+	neighbourPause  = 230 * time.Millisecond // between two requests of the neighbour
+	neighbourKeys   = 5                      // which it uses in turn, so that no limit of its own stops it
+	neighbourAsks   = 8                      // an inspect, a list, its frames, and the status for the rest
 	neighbourFrames = 120                    // of its job: as many as two workers render in a turn
 	neighbourFrame  = 200 * time.Millisecond
 	neighbourWork   = 4 // workers
@@ -33,8 +35,7 @@ const (
 
 // Neighbour has one workspace do its worst by uploads, polls, event streams and JSON-RPC
 // arrays, while another renders, and measures the requests of the other. The baseline is
-// the other alone. Limits are ten times the published ones, and the same for both, so that
-// a turn of seconds has enough requests of the honest one.
+// the other alone. The limits are the published ones.
 func Neighbour(engine string) rounds.Group {
 	p99, memory := "neighbour/"+engine+" requests beside a hostile workspace, p99", "neighbour/"+engine+" server memory"
 	return rounds.Group{
@@ -44,7 +45,7 @@ func Neighbour(engine string) rounds.Group {
 			{Name: memory, Unit: rounds.Size, Baseline: "before the attack", Goal: rounds.Under(512e6, rounds.Size).Always(), Note: "most that was resident"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
-			s, err := serve(ctx, b, engine, "--rate-per-minute", "600", "--rate-burst", "200")
+			s, err := serve(ctx, b, engine)
 			if err != nil {
 				return err
 			}
@@ -86,14 +87,22 @@ func Neighbour(engine string) rounds.Group {
 	}
 }
 
-// makeHostile makes the workspace that attacks: ten keys, and a job that outlasts the run,
-// which takes every second frame of the workers in both turns.
+// makeHostile makes more keys of the honest workspace, and the workspace that attacks: ten
+// keys, and a job that outlasts the run and takes every second frame of the workers in both
+// turns.
 func (s *server) makeHostile(ctx context.Context) error {
 	service, err := app.Open(ctx, s.store)
 	if err != nil {
 		return err
 	}
 	err = service.DB.Write(ctx, func(tx *db.Tx) error {
+		for range neighbourKeys {
+			key, err := identity.CreateAccountKey(ctx, tx, s.workspace, "neighbour")
+			if err != nil {
+				return err
+			}
+			s.accounts = append(s.accounts, key.Secret)
+		}
 		p, err := identity.CreateWorkspace(ctx, tx, "hostile@example.com")
 		if err != nil {
 			return err
@@ -132,14 +141,14 @@ func (s *server) neighbour(ctx context.Context) (took []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := []func() error{
-		func() error { return s.ask(ctx, "/v1/renders/"+job.JobID) },
-		func() error { return s.ask(ctx, "/v1/workspace/renders?limit=50") },
-		func() error { return s.ask(ctx, "/v1/renders/"+job.JobID+"/frames") },
-		func() error {
+	asked := []func(key string) error{
+		func(string) error {
 			_, err := s.client.Inspect(ctx, client.InspectRequest{Filename: "scale.blend", Body: bytes.NewReader(scene)})
 			return err
 		},
+		func(key string) error { return s.ask(ctx, key, "/v1/workspace/renders?limit=50") },
+		func(key string) error { return s.ask(ctx, key, "/v1/renders/"+job.JobID+"/frames") },
+		func(key string) error { return s.ask(ctx, key, "/v1/renders/"+job.JobID) },
 	}
 	every := time.NewTicker(neighbourPause)
 	defer every.Stop()
@@ -148,7 +157,7 @@ func (s *server) neighbour(ctx context.Context) (took []float64, err error) {
 		select {
 		case <-every.C:
 			began := time.Now()
-			if err := asked[n%len(asked)](); err != nil {
+			if err := asked[min(n%neighbourAsks, len(asked)-1)](s.accounts[n%len(s.accounts)]); err != nil {
 				return nil, err
 			}
 			took = append(took, time.Since(began).Seconds())
@@ -161,13 +170,13 @@ func (s *server) neighbour(ctx context.Context) (took []float64, err error) {
 	}
 }
 
-// ask gets one address with the account key of the honest workspace.
-func (s *server) ask(ctx context.Context, path string) error {
+// ask gets one address with a key of the honest workspace.
+func (s *server) ask(ctx context.Context, key, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+s.account)
+	request.Header.Set("Authorization", "Bearer "+key)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ const (
 )
 
 // wide are limits that never answer: they are not what is measured.
-var wide = []string{"--rate-per-minute", "60000", "--rate-burst", "10000", "--open-requests", "2000"}
+var wide = []string{"--rate-per-minute", "60000", "--rate-burst", "10000", "--open-requests", "2000", "--job-watchers", "2000"}
 
 // Workers has a thousand synthetic workers render the largest job on one server and then
 // audits the store: no frame is lost, and none is there twice. The baseline is a tenth

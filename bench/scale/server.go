@@ -30,16 +30,18 @@ import (
 
 // server is svc serve in a process of its own, and what a caller and workers need.
 type server struct {
-	b       *rounds.Run
-	process *exec.Cmd
-	store   app.Config   // opens the same store in this process, for keys and audit
-	drop    func() error // removes the database; call it after stop
-	url     string
-	client  *client.Client
-	account string   // an account key, for watchers
-	nodes   []string // node keys, one for each worker
-	scene   string   // path of the .blend
+	b         *rounds.Run
+	process   *exec.Cmd
+	store     app.Config   // opens the same store in this process, for keys and audit
+	drop      func() error // removes the database; call it after stop
+	url       string
+	client    *client.Client
+	workspace string
+	account   string   // an account key, for watchers
+	nodes     []string // node keys, one for each worker
+	scene     string   // path of the .blend
 
+	accounts   []string // more account keys of the same workspace
 	hostile    []string // agent keys of the workspace that attacks; see makeHostile
 	hostileJob string
 }
@@ -92,7 +94,7 @@ func (s *server) prepare(ctx context.Context) (agent string, err error) {
 		if err != nil {
 			return err
 		}
-		agent, s.account = agentKey.Secret, account.Secret
+		agent, s.account, s.workspace = agentKey.Secret, account.Secret, p.WorkspaceID
 		for len(s.nodes) < scaleWorkers {
 			node, err := identity.CreateNodeKey(ctx, tx, "scale")
 			if err != nil {

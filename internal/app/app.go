@@ -124,7 +124,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 // Watch returns the reader of frames and events. Make one per process: its
 // watchers share what is read.
 func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
-	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log}
+	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log, Watchers: a.Config.Watchers}
 }
 
 // Board returns the leaderboard, with addresses built by at.

@@ -94,6 +94,9 @@ type Config struct {
 	// OpenRequests is how many requests of one workspace may be open at once in this
 	// process; 0 means 200.
 	OpenRequests int
+	// Watchers is how many event streams of one job may be open at once in this
+	// process; 0 means 20.
+	Watchers int
 	// Connections is how many callers may be connected at once; 0 means 10,000. Further
 	// ones wait until a place is free.
 	Connections int
@@ -158,6 +161,7 @@ const defaultStopTimeout = 30 * time.Second
 // pipeline has a few event streams and downloads; a connection costs some 20 KiB.
 const (
 	DefaultOpenRequests = 200
+	DefaultWatchers     = 20
 	DefaultConnections  = 10_000
 )
 
@@ -193,6 +197,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.OpenRequests == 0 {
 		c.OpenRequests = DefaultOpenRequests
+	}
+	if c.Watchers == 0 {
+		c.Watchers = DefaultWatchers
 	}
 	if c.Connections == 0 {
 		c.Connections = DefaultConnections

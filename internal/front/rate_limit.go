@@ -64,9 +64,24 @@ func (m *meter) count(ctx context.Context, n int) error {
 	m.header.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, name, near.PerMinute, near.Burst))
 	m.header.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, int(math.Ceil(d.Full.Seconds()))))
 	if !d.Allowed {
+		hold(ctx, d.Hold)
 		return fault.New(fault.RateLimited, "More than %d requests%s at once, or %d a minute.", near.Burst, whose, near.PerMinute).After(d.Retry)
 	}
 	return nil
+}
+
+// hold waits for d, or until the caller is gone or the service stops. A client that never
+// waits would otherwise take the processor from everybody with what it is refused.
+func hold(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	waiting, cancel := Waiting(ctx)
+	defer cancel()
+	select {
+	case <-time.After(d):
+	case <-waiting.Done():
+	}
 }
 
 type meterKey struct{}

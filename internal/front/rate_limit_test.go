@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.example/internal/ground/fault"
@@ -77,6 +78,35 @@ func TestTheNearerLimitIsTold(t *testing.T) {
 	if w.Code != 429 || !strings.Contains(w.Body.String(), "More than 100 requests of all credentials of the workspace at once, or 300 a minute.") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+}
+
+// TestARefusalIsHeldBackUntilAStop: the answer comes when the time is over, or at once
+// when the service stops.
+func TestARefusalIsHeldBackUntilAStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(http.NewServeMux(), slog.DiscardHandler)
+		serving, stop := context.WithCancel(t.Context())
+		f.Serving, f.Rate = serving, ratelimit.Policy{PerMinute: 60, Burst: 20}
+		f.Count = func(context.Context, string, ratelimit.Limits, ratelimit.Claim, int) (ratelimit.Decision, error) {
+			return ratelimit.Decision{Hold: time.Second, Retry: time.Second}, nil
+		}
+		ask := func() (took time.Duration) {
+			began, w := time.Now(), httptest.NewRecorder()
+			f.ServeHTTP(w, httptest.NewRequest("GET", "/v1/thing", nil))
+			if w.Code != 429 {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+			return time.Since(began)
+		}
+		if took := ask(); took != time.Second {
+			t.Errorf("the refusal took %s", took)
+		}
+		stop()
+		if took := ask(); took != 0 {
+			t.Errorf("during a stop the refusal took %s", took)
+		}
+	})
 }
 
 // TestAHandlerChargesWhatItIsAskedFor: a charge beyond the limit is the answer, and

@@ -81,6 +81,8 @@ func (s *server) events(api huma.API, op huma.Operation) {
 			switch {
 			case errors.Is(context.Cause(waiting), front.ErrStopping):
 				_ = stream.reconnect() // a failed write means that nobody watches
+			case fault.Is(err, fault.RateLimited) && !stream.begun:
+				s.Errors.Answer(w, r, err)
 			case err != nil && waiting.Err() == nil && !stream.broken:
 				s.Log.Error("event stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
 			}

@@ -52,6 +52,9 @@ type counts struct {
 	asking  int   // requests of which the database is deciding
 	ahead   int64 // the database's clock less this process's
 	learned time.Time
+
+	refused   int // refusals since the client last rested for knownFor
+	refusedAt time.Time
 }
 
 // Bounds of what a Counter keeps.
@@ -66,6 +69,10 @@ const (
 	// knownMost bounds the senders and the rows in memory, each, at some hundred bytes
 	// each. The database decides about all others.
 	knownMost = 100_000
+	// heldFor is how long the refusal of a client is held back that goes on asking after
+	// a whole burst of refusals. Each of its connections is then refused once a second,
+	// and not as often as it can ask.
+	heldFor = time.Second
 )
 
 // NewCounter makes a counter over d. The caller starts Run, which writes down what
@@ -129,7 +136,7 @@ func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var decisions []Decision
-	far, refused, now := true, false, time.Now()
+	far, refused, hold, now := true, false, time.Duration(0), time.Now()
 	for _, l := range limits {
 		k := c.counts[l.row]
 		if k == nil || now.Sub(k.learned) > knownFor {
@@ -140,10 +147,14 @@ func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
 		d.Workspace = l.workspace
 		decisions = append(decisions, d)
 		far = far && k.asking == 0 && d.Remaining >= l.policy.Burst/2
-		refused = refused || !d.Allowed
+		if !d.Allowed {
+			refused, hold = true, max(hold, k.refuse(l.policy.Burst, now))
+		}
 	}
 	if refused {
-		return nearest(decisions), true
+		d := nearest(decisions)
+		d.Hold = hold
+		return d, true
 	}
 	if !far {
 		return Decision{}, false
@@ -154,6 +165,19 @@ func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
 		k.pending += l.policy.cost(n)
 	}
 	return nearest(decisions), true
+}
+
+// refuse notes a refusal and returns how long to hold it back. The caller holds
+// Counter.mu.
+func (k *counts) refuse(burst int, now time.Time) time.Duration {
+	if now.Sub(k.refusedAt) > knownFor {
+		k.refused = 0
+	}
+	k.refused, k.refusedAt = k.refused+1, now
+	if k.refused <= burst {
+		return 0
+	}
+	return heldFor
 }
 
 // ask lets the database decide about n requests. What is pending of the rows is

@@ -41,6 +41,7 @@ type Decision struct {
 	Retry     time.Duration // until a refused request passes, or the next one; 0 while some remain
 	Full      time.Duration // until the whole burst is earned back
 	Workspace bool          // it is about the workspace's limit
+	Hold      time.Duration // how long to hold the refusal back; 0 for a client that waits as it is told
 }
 
 // Decide is the whole rule (GCRA). arrival is the client's theoretical arrival

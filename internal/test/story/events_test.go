@@ -1,12 +1,15 @@
 package story_test
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"testing"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/await"
 )
 
@@ -78,4 +81,42 @@ func (c caller) watch(jobID, after string, upTo int) (frames []int, last string)
 		}
 	}
 	return frames, last
+}
+
+// TestAJobHasOnlySoManyWatchers opens one event stream of a job more than it may have, and
+// again when one of the others has ended.
+func TestAJobHasOnlySoManyWatchers(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.Watchers = 2
+		svc := start(t, config)
+		c := svc.caller(credit)
+		job := c.start(1)
+		open := func() *http.Response {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, svc.url+"/node/v1/jobs/"+job.JobID+"/events", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Authorization", "Bearer "+c.agent.Secret)
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = answer.Body.Close() })
+			return answer
+		}
+		first := open()
+		if second := open(); first.StatusCode != http.StatusOK || second.StatusCode != http.StatusOK {
+			t.Fatalf("the streams are answered %d and %d", first.StatusCode, second.StatusCode)
+		}
+		refused := open()
+		var body struct{ Error struct{ Code string } }
+		if err := json.NewDecoder(refused.Body).Decode(&body); err != nil || refused.StatusCode != http.StatusTooManyRequests ||
+			body.Error.Code != string(fault.RateLimited) || refused.Header.Get("Retry-After") == "" {
+			t.Errorf("one more is answered %d %+v, %v", refused.StatusCode, body, err)
+		}
+		if err := first.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		await.Until(t, "a place for another watcher", func() bool { return open().StatusCode == http.StatusOK })
+	})
 }

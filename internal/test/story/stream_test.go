@@ -237,6 +237,7 @@ func TestProgressInsideAFrameIsSent(t *testing.T) {
 func TestManyWatchersGetTheSameEvent(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		const crowd = 200
+		config.Watchers = crowd
 		svc := start(t, config)
 		c := svc.caller(credit)
 		g := barrierAt(1)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/job"
 )
 
@@ -59,17 +60,23 @@ const (
 	// feedReread is the longest time between two reads. Some changes are not announced:
 	// that a worker came online, or that all are busy.
 	feedReread = 5 * time.Second
+	// retryAfterFull is when a watcher may come again who was one too many.
+	retryAfterFull = 5 * time.Second
 )
 
 // join adds a watcher to the feed of a job and starts the feed for the first one. It
 // returns when the feed receives every change; leave removes the watcher again, and the
 // last one stops the feed. The feed outlives the request of its first watcher, so its
-// context is cut off from that of the request. leave must be called exactly once. Error:
-// ctx's.
+// context is cut off from that of the request. leave must be called exactly once. Errors:
+// rate_limited, when the job has as many watchers as it may, and ctx's.
 func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed, leave func(), err error) {
 	all := &r.feeds
 	all.mu.Lock()
 	f = all.open[jobID]
+	if f != nil && r.Watchers > 0 && f.watchers >= r.Watchers {
+		all.mu.Unlock()
+		return nil, nil, fault.New(fault.RateLimited, "The job has %d watchers, as many as it may have at once.", r.Watchers).After(retryAfterFull)
+	}
 	if f == nil {
 		if all.open == nil {
 			all.open = map[string]*feed{}

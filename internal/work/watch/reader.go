@@ -31,6 +31,9 @@ type Reader struct {
 	Blobs blob.Store // of frames and ZIPs, for previews
 	Jobs  Jobs
 	Log   *slog.Logger // previews that cannot be made
+	// Watchers is how many may watch one job at once in this process; 0 is any number.
+	// Each frame of a job costs a write for each of them.
+	Watchers int
 
 	whole blob.Whole
 	feeds feeds // of the jobs with watchers in this process
