@@ -69,7 +69,7 @@ func TestUploadsBecomeProjects(t *testing.T) {
 		want("a manifest", rows("SELECT manifest FROM project WHERE upload_id = 'UPL-2'"),
 			`{"main":"a \"b\" \\ <ü>.blend","files":[{"path":"a \"b\" \\ <ü>.blend","sha256":"aa","size_bytes":5,"parts":["aa"]}]}`)
 		err := d.Read(ctx, func(tx *db.Tx) error {
-			live, err := tx.AuditLiveFiles(ctx)
+			live, err := tx.AuditLiveContent(ctx, "JOB-2")
 			if err != nil || len(live) != 1 || live[0].BlobKey != "uploads/UPL-1" {
 				t.Errorf("the job that goes on needs %v, %v", live, err)
 			}
