@@ -88,7 +88,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer cut()
 	var background sync.WaitGroup
 	closing, sent := make(chan struct{}), make(chan struct{})
-	background.Go(func() { w.beat(drainCtx) })
+	beating, stopBeating := context.WithCancel(drainCtx)
+	defer stopBeating()
+	var beats sync.WaitGroup
+	beats.Go(func() { w.beat(beating) })
 	background.Go(func() {
 		defer close(sent)
 		w.send(drainCtx, closing)
@@ -99,6 +102,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.finishing.Wait()
 	close(closing)
 	<-sent
+	// A heartbeat that came behind the announcement would bring the worker back for as long
+	// as a silent one counts as online, and frames would wait for it.
+	stopBeating()
+	beats.Wait()
 	w.announceStop(drainCtx)
 	cut()
 	background.Wait()
