@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
@@ -87,8 +89,8 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 	if n := len(f.receipts); completed != (n == 1) || n > 1 {
 		breach("completed means one receipt", j.JobID, "%s with %d receipts", j.Status, n)
 	}
-	claimed := status == Rendering || status == Packaging || status == Completed || status == Failed
-	want(claimed || status == AwaitingSubmit || status == Queued || status == Cancelled, "there is no such state")
+	claimed := slices.Contains([]Status{Rendering, Packaging, Completed, Failed}, status)
+	want(claimed || slices.Contains([]Status{AwaitingSubmit, Queued, Cancelled}, status), "there is no such state")
 	want(claimed == (j.ClaimedAt != 0), "claimed_at is %d", j.ClaimedAt)
 	want(completed == (j.CompletedAt != 0) && (status == Failed) == (j.FailedAt != 0) && (status == Cancelled) == (j.CancelledAt != 0),
 		"completed_at is %d, failed_at %d, cancelled_at %d", j.CompletedAt, j.FailedAt, j.CancelledAt)
