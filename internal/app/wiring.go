@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
-	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
@@ -79,7 +79,7 @@ const inspectMemory = 512 << 20
 
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Room: blendfile.NewRoom(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Memory: memory.NewBudget(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes

@@ -15,7 +15,7 @@
 //     and why. Lists that were cut to the memory bound are named in Facts.Partial.
 //   - Memory stays under 16 MiB and five bytes for four of the unpacked file, at most
 //     141 MiB, besides the decoder's window; Options.MaxWindow holds the window, and
-//     Options.Room what several inspections keep together. Nothing is unpacked beyond
+//     Options.Memory what several inspections keep together. Nothing is unpacked beyond
 //     Options.MaxUnpacked and Options.MaxRatio.
 //   - Members of structs are found by name through the file's own description of
 //     them, never at an offset that a version happens to have.

@@ -9,7 +9,7 @@ import (
 // packed. The error that wraps it names what was seen, if that is known.
 var ErrNotBlend = errors.New("not a .blend file")
 
-// ErrBusy reports that other inspections hold the memory of Options.Room. Nothing is
+// ErrBusy reports that other inspections hold the memory of Options.Memory. Nothing is
 // wrong with the file.
 var ErrBusy = errors.New("too many large files are being read at once")
 

@@ -26,8 +26,8 @@ func Inspect(r io.Reader, o Options) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := newScan(s, h, o.Room)
-	defer blocks.keep.room.end()
+	blocks := newScan(s, h, o.Memory)
+	defer blocks.keep.memory.End()
 	if err := blocks.run(); err != nil {
 		return nil, err
 	}

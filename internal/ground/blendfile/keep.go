@@ -3,6 +3,9 @@ package blendfile
 import (
 	"encoding/binary"
 	"iter"
+
+	"svc.example/internal/ground/blendfile/memory"
+	"svc.example/internal/ground/blendfile/zeros"
 )
 
 // The memory bound. What waits for the DNA is held to these, in bytes. What a scene may
@@ -57,14 +60,16 @@ func (g group) needed() bool { return g != inOther && g != inNames }
 // keeper holds packed blocks within the memory bound.
 type keeper struct {
 	kinds   map[kind]*held
-	inOrder []*held // the kinds as they came, since a map has no order
-	need    int     // bytes and costs of the groups that are needed
-	rest    int     // those of the others
-	room    lease   // on the memory of all inspections
+	inOrder []*held      // the kinds as they came, since a map has no order
+	need    int          // bytes and costs of the groups that are needed
+	rest    int          // those of the others
+	memory  memory.Share // on the memory of all inspections
 	scratch []byte
 }
 
-func newKeeper(room *Room) *keeper { return &keeper{kinds: map[kind]*held{}, room: lease{room: room}} }
+func newKeeper(of *memory.Budget) *keeper {
+	return &keeper{kinds: map[kind]*held{}, memory: memory.Share{Of: of}}
+}
 
 // add keeps data, the first bytes of block b, which belongs to data-block owner.
 // Errors: a TooLargeError, since facts are never evicted: without them there is no
@@ -88,7 +93,7 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	for _, v := range []uint64{uint64(owner), b.addr, uint64(b.index), uint64(b.size), uint64(b.count), uint64(b.offset), uint64(len(data))} {
 		s = binary.AppendUvarint(s, v)
 	}
-	s = packZeros(s, data)
+	s = zeros.Pack(s, data)
 	k.scratch = s
 	grown := h.append(s) + indexCost
 	if key.group == inFacts {
@@ -108,7 +113,10 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	for k.rest > restBudget {
 		k.evict(func(g group) bool { return !g.needed() })
 	}
-	return k.room.hold(k.need + k.rest)
+	if !k.memory.Hold(k.need + k.rest) {
+		return ErrBusy
+	}
+	return nil
 }
 
 // append stores one packed block behind its length, and returns how many bytes of
@@ -167,7 +175,7 @@ type kept struct {
 func (r kept) data() []byte { return r.first(r.length) }
 
 // first is the first n bytes, or all if there are fewer.
-func (r kept) first(n int) []byte { return unpackZeros(r.packed, min(n, r.length)) }
+func (r kept) first(n int) []byte { return zeros.Unpack(r.packed, min(n, r.length)) }
 
 // all yields the blocks of a kind in the file's order.
 func (h *held) all() iter.Seq[kept] {

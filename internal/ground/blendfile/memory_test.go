@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/test/await"
 )
 
@@ -102,29 +103,29 @@ func TestAGoodFileOfManySmallBlocksIsRead(t *testing.T) {
 
 func TestInspectionsShareTheirRoom(t *testing.T) {
 	t.Parallel()
-	file, room := manyProperties(16<<20), blendfile.NewRoom(16<<20)
+	file, room := manyProperties(16<<20), memory.NewBudget(16<<20)
 	half, rest := io.Pipe()
 	first := make(chan error, 1)
 	go func() {
-		_, err := blendfile.Inspect(half, blendfile.Options{Room: room, ReadAll: true})
+		_, err := blendfile.Inspect(half, blendfile.Options{Memory: room, ReadAll: true})
 		first <- err
 	}()
 	// What the first has read takes more than half of the room, and stays while it waits.
 	if _, err := rest.Write(file[:len(file)-1<<20]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Room: room}); !errors.Is(err, blendfile.ErrBusy) {
+	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Memory: room}); !errors.Is(err, blendfile.ErrBusy) {
 		t.Errorf("beside another: %v, want ErrBusy", err)
 	}
 	small := crowd(100, "IM", "Image", dna249)
-	if _, err := blendfile.Inspect(bytes.NewReader(small), blendfile.Options{Room: room}); err != nil {
+	if _, err := blendfile.Inspect(bytes.NewReader(small), blendfile.Options{Memory: room}); err != nil {
 		t.Errorf("a small file beside another: %v", err)
 	}
 	_, err := rest.Write(file[len(file)-1<<20:])
 	if err = errors.Join(err, rest.Close(), await.Next(t, first, "the first inspection")); err != nil {
 		t.Error(err)
 	}
-	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Room: room}); err != nil {
+	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Memory: room}); err != nil {
 		t.Errorf("after the other: %v", err)
 	}
 }

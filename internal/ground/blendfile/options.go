@@ -1,5 +1,7 @@
 package blendfile
 
+import "svc.example/internal/ground/blendfile/memory"
+
 // Options bounds an inspection. The zero value is safe for untrusted files.
 type Options struct {
 	// MaxUnpacked caps the unpacked stream, in bytes; 0 means DefaultMaxUnpacked.
@@ -10,9 +12,9 @@ type Options struct {
 	// MaxWindow caps the window a zstd frame may ask for, in bytes; 0 means
 	// DefaultMaxWindow. It is the one memory that the file decides.
 	MaxWindow int64
-	// Room is the memory that this inspection shares with others; nil means that it
+	// Memory is the memory that this inspection shares with others; nil means that it
 	// has none to share.
-	Room *Room
+	Memory *memory.Budget
 	// ReadAll reads the source to its end even when the facts are complete, so
 	// that whoever hashes or stores it alongside has seen every byte, and
 	// Facts.Unpacked is the whole size. What stands behind the end mark is

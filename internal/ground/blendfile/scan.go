@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"svc.example/internal/ground/blendfile/dna"
+	"svc.example/internal/ground/blendfile/memory"
+	"svc.example/internal/ground/blendfile/zeros"
 )
 
 const (
@@ -43,8 +45,8 @@ type owner struct {
 	skip    bool // none of its data is of use
 }
 
-func newScan(s *stream, h header, room *Room) *scan {
-	return &scan{stream: s, header: h, keep: newKeeper(room), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix)}
+func newScan(s *stream, h header, budget *memory.Budget) *scan {
+	return &scan{stream: s, header: h, keep: newKeeper(budget), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix)}
 }
 
 // run reads to the end mark. A stream that ends without one is whole when the
@@ -117,7 +119,7 @@ func (s *scan) take(b block) error {
 		if err != nil || data == nil {
 			return err
 		}
-		s.global = kept{block: b, length: len(data), packed: packZeros(nil, data)}
+		s.global = kept{block: b, length: len(data), packed: zeros.Pack(nil, data)}
 		return nil
 	case "TEST":
 		return s.takeThumbnail(b)

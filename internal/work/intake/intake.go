@@ -23,6 +23,7 @@ import (
 	"unicode"
 
 	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -34,7 +35,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required except Unstarted and Room. Make one for each
+// Intake receives uploads. Every field is required except Unstarted and Memory. Make one for each
 // process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
@@ -44,8 +45,8 @@ type Intake struct {
 	// bytes count once. 0 means contract.UnstartedStorage. Several processes hold it
 	// together for what is stored, each alone for what arrives.
 	Unstarted int64
-	// Room is the memory that inspections share; nil bounds each alone.
-	Room *blendfile.Room
+	// Memory is the memory that inspections share; nil bounds each alone.
+	Memory *memory.Budget
 	// Guard decides which addresses may be fetched; Fetcher fetches them within
 	// FetchLimits. Only awaited uploads use them.
 	Guard   *outbound.Guard
@@ -94,7 +95,7 @@ type Inspection struct {
 // Quote leaves only a blob that was never committed. Errors: upload_too_large,
 // storage_limit_reached, unsupported_file, file_damaged, file_too_new, no_scene,
 // engine_not_supported, no_camera, invalid_request when the body breaks off,
-// unavailable when others hold Room, and the body's own.
+// unavailable when others hold Memory, and the body's own.
 func (in *Intake) Receive(ctx context.Context, workspaceID string, f File) (*Received, error) {
 	return in.receive(ctx, workspaceID, id.New(id.Upload), f)
 }
@@ -151,7 +152,7 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 	if r.blob != nil {
 		source.blob = r.blob
 	}
-	facts, err := blendfile.Inspect(source, blendfile.Options{Room: r.intake.Room})
+	facts, err := blendfile.Inspect(source, blendfile.Options{Memory: r.intake.Memory})
 	if err != nil {
 		// What is refused is not kept, and takes no room.
 		source.blob, source.take = io.Discard, func(int) error { return nil }

@@ -1,10 +1,12 @@
-package blendfile
+package zeros_test
 
 import (
 	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"svc.example/internal/ground/blendfile/zeros"
 )
 
 func TestPackingZerosLosesNothing(t *testing.T) {
@@ -12,8 +14,8 @@ func TestPackingZerosLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sometimesZero := rapid.OneOf(rapid.Just(byte(0)), rapid.Byte())
 		b := rapid.SliceOfN(sometimesZero, 0, 200).Draw(t, "bytes")
-		packed := packZeros(nil, b)
-		if got := unpackZeros(packed, len(b)); !bytes.Equal(got, b) {
+		packed := zeros.Pack(nil, b)
+		if got := zeros.Unpack(packed, len(b)); !bytes.Equal(got, b) {
 			t.Errorf("%x came back as %x", b, got)
 		}
 	})
@@ -24,7 +26,7 @@ func TestPackedStructsAreMuchSmaller(t *testing.T) {
 	b := make([]byte, 1500)
 	copy(b[40:], "OBCamera")
 	copy(b[800:], "//textures/wood.png")
-	if n := len(packZeros(nil, b)); n > 40 {
+	if n := len(zeros.Pack(nil, b)); n > 40 {
 		t.Errorf("1500 bytes with 27 of text take %d", n)
 	}
 }

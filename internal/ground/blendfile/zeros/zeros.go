@@ -1,17 +1,21 @@
-package blendfile
-
-import "encoding/binary"
-
-// Blocks wait for the DNA, which stands at the end, as runs of zeros and the
+// Package zeros packs bytes that are mostly zeros.
+//
+// Blocks of a .blend wait for the DNA, which stands at its end, as runs of zeros and the
 // bytes between them: structs are mostly empty text and unset pointers.
 //
 //	(count of literal bytes, the bytes, count of zeros) ...    counts are uvarints
+//
+// What always holds: Unpack is the inverse of Pack. It trusts what it unpacks, which never
+// comes from a file. Start reading at Pack.
+package zeros
+
+import "encoding/binary"
 
 // minZeros is the shortest run of zeros worth its two counts.
 const minZeros = 4
 
-// packZeros appends b to dst in packed form.
-func packZeros(dst, b []byte) []byte {
+// Pack appends b to dst in packed form.
+func Pack(dst, b []byte) []byte {
 	for i := 0; i < len(b); {
 		start, zeros := i, 0
 		for ; i < len(b) && zeros < minZeros; i++ {
@@ -32,9 +36,9 @@ func packZeros(dst, b []byte) []byte {
 	return dst
 }
 
-// unpackZeros is the inverse of packZeros for the first size bytes, of which
+// Unpack is the inverse of Pack for the first size bytes, of which
 // there must be as many.
-func unpackZeros(b []byte, size int) []byte {
+func Unpack(b []byte, size int) []byte {
 	out := make([]byte, size)
 	at := 0
 	for len(b) > 0 && at < size {
