@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 func main() {
@@ -143,13 +143,8 @@ func events(from io.Reader, add func(event)) error {
 	}
 }
 
-// isTerminal reports whether file is a terminal that can overwrite its last line. It
-// asks the kernel for terminal settings, because the file's mode is not enough:
-// /dev/null is a character device too.
+// isTerminal reports whether file is a terminal that can overwrite its last line. The
+// file's mode is not enough: /dev/null is a character device too.
 func isTerminal(file *os.File) bool {
-	if os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
-	return err == nil
+	return os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }

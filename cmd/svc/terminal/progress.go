@@ -8,7 +8,7 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // Display shows a person what a command is doing. A Display has at most one open
@@ -77,16 +77,11 @@ func NewDisplay(w io.Writer, now func() time.Time) Display {
 	return &lines{w: w, now: now}
 }
 
-// IsTerminal reports whether stream is a file that is a terminal. It asks the kernel
-// for terminal settings, because the file's mode is not enough: /dev/null is a
-// character device too.
+// IsTerminal reports whether stream is a file that is a terminal, or a console of
+// Windows. The file's mode is not enough: /dev/null is a character device too.
 func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
-	return err == nil
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // pace estimates the time left from the speed since the first Move. Counting from

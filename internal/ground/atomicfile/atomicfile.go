@@ -16,14 +16,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/rogpeppe/go-internal/robustio"
+
+	"svc.example/internal/ground/osfile"
 )
 
 // Replace writes a file of that mode at path, in place of what is there. A reader
 // sees the old bytes or the new ones, never a mixture. After a crash in between,
-// path is as it was and a file named ".part-*" may be left beside it.
+// path is as it was and a file named ".part-*" may be left beside it. On Windows, where
+// a file that somebody reads keeps its name, it tries for 2 s.
 func Replace(path string, data []byte, mode fs.FileMode) error {
-	return write(path, data, mode, os.Rename, Sync)
+	return write(path, data, mode, robustio.Rename, Sync)
 }
 
 // Create writes a file of that mode at path, unless one is there: then the error is
@@ -35,7 +39,7 @@ func Create(path string, data []byte, mode fs.FileMode) error {
 
 // Publish gives the file at from the name to, in place of what is there. Both must
 // be in one file system. from must be closed, or at least not be written any more.
-func Publish(from, to string) error { return publish(from, to, os.Rename, Sync) }
+func Publish(from, to string) error { return publish(from, to, robustio.Rename, Sync) }
 
 // MkdirAll makes a folder and its missing parents, with mode 0700. When it returns,
 // the new entries are on the disk. Unlike os.MkdirAll it syncs each parent, because
@@ -53,21 +57,9 @@ func MkdirAll(dir string) error {
 	return Sync(filepath.Dir(dir))
 }
 
-// Sync makes the bytes of a file, or the names in a folder, survive a power cut.
-// Some file systems cannot sync folders and say so; they write names by themselves,
-// or give no promise at all. Sync counts both as success, because nothing more can
-// be done.
-func Sync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
-}
+// Sync makes the bytes of a file, or the names in a folder, survive a power cut, as far
+// as the file system can.
+func Sync(path string) error { return osfile.Sync(path) }
 
 // write writes data to a draft beside path, which place then gives its name. The
 // draft lies in the same folder because a rename or a link works only within one

@@ -188,7 +188,7 @@ func explain(end sandbox.Ending, log string) (code, message string) {
 		return OutOfMemory, "Blender ran out of memory"
 	case end.Hit == sandbox.HitTasks:
 		return Crashed, "Blender started more than the " + end.Limit + " threads that it may have here"
-	case end.Signal == syscall.SIGXFSZ:
+	case end.Hit == sandbox.HitFileSize:
 		return Crashed, "Blender wrote a file that is larger than it may be here"
 	case end.Signal == syscall.SIGKILL:
 		return Crashed, "somebody or something on the worker's machine killed Blender"

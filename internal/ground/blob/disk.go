@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/osfile"
 )
 
 // Disk is a Store in a folder of this machine: committed blobs lie under blobs/, by
@@ -214,10 +214,7 @@ func (d *Disk) Open(_ context.Context, key string) (Reader, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open blob %s: %w", key, err), f.Close())
 	}
-	version := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-	if file, ok := info.Sys().(*syscall.Stat_t); ok {
-		version += fmt.Sprint(" ", file.Dev, file.Ino)
-	}
+	version := fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ", osfile.Identity(info))
 	return diskReader{f, info.Size(), version}, nil
 }
 
@@ -230,7 +227,8 @@ type diskReader struct {
 
 func (r diskReader) Size() int64 { return r.size }
 
-// Version implements Reader: the file's size, time of writing, device and inode.
+// Version implements Reader: the file's size, time of writing, and identity on
+// the disk.
 func (r diskReader) Version() string { return r.version }
 
 // Delete implements Store. It removes folders that become empty, except those

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/osfile"
 )
 
 // defaultCache applies where Config names no limit: it holds two hundred of the
@@ -70,11 +70,11 @@ func openCache(dir string, limit int64) (*cache, error) {
 
 // free returns how many bytes the disk has left, 0 when the system does not say.
 func free(dir string) int64 {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
+	bytes, err := osfile.Free(dir)
+	if err != nil {
 		return 0
 	}
-	return int64(disk.Bavail) * disk.Bsize
+	return bytes
 }
 
 func (c *cache) path(sum string) string { return filepath.Join(c.dir, sum) }

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/osfile"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
@@ -154,7 +154,7 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 		return nil, fmt.Errorf("open the work folder's lock: %w", err)
 	}
 	unlock = func() { _ = lock.Close() } // closing it frees the lock
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := osfile.TryLock(lock); err != nil {
 		unlock()
 		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
 	}

@@ -15,11 +15,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/osfile"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -104,14 +104,13 @@ func (Examination) user() Finding {
 // disk reports the free space of the work folder, and makes the folder: only this shows
 // that the user may write there.
 func (e Examination) disk() Finding {
-	var fs syscall.Statfs_t
 	if err := os.MkdirAll(e.WorkDir, 0o700); err != nil {
 		return Finding{"work folder", Fail, err.Error(), "name a folder that this user may write to with --work"}
 	}
-	if err := syscall.Statfs(e.WorkDir, &fs); err != nil {
+	free, err := osfile.Free(e.WorkDir)
+	if err != nil {
 		return Finding{"work folder", Fail, err.Error(), "name another folder with --work"}
 	}
-	free := int64(fs.Bavail) * fs.Bsize
 	f := Finding{"work folder", OK, fmt.Sprintf("%s, %s free", e.WorkDir, sandbox.Size(free)), ""}
 	switch {
 	case free < minDisk:

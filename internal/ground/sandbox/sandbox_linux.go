@@ -10,37 +10,6 @@ import (
 	"time"
 )
 
-// Mode is how much of a sandbox is required.
-type Mode string
-
-// Required starts nothing without bubblewrap. Auto takes what works and reports it.
-// Off starts programs as they are, for machines that the operator isolates by other
-// means.
-const (
-	Required Mode = "required"
-	Auto     Mode = "auto"
-	Off      Mode = "off"
-)
-
-// Config of a sandbox. Only Self is required.
-type Config struct {
-	Mode   Mode   // Required when empty
-	Limits Limits // a limit that is 0 is DefaultLimits's
-	// Self starts this very program so that it calls Exec; the function Self
-	// returns it.
-	Self []string
-}
-
-// Self returns the Config.Self of a program that calls Exec when its first argument
-// is ExecName. It fails when the program's own file cannot be found.
-func Self() ([]string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program's file: %w", err)
-	}
-	return []string{path, ExecName}, nil
-}
-
 // Sandbox starts programs. A nil Sandbox starts them as they are (Off). It never
 // changes after Open and is safe for concurrent use.
 type Sandbox struct {
@@ -53,10 +22,6 @@ type Sandbox struct {
 	rootless bool     // the limit on tasks by user holds, which it does not for root
 	report   Report
 }
-
-// ErrUnavailable reports that Required is not possible on this machine; the error's
-// text says what to install or allow.
-var ErrUnavailable = errors.New("the sandbox does not work here")
 
 // tryTime is how long one trial may take, on a busy machine.
 const tryTime = 30 * time.Second

@@ -15,21 +15,6 @@ import (
 	"time"
 )
 
-// Command is a program to start. Nothing of our environment, folders or descriptors
-// reaches it unless it is named here.
-type Command struct {
-	Path string   // absolute
-	Args []string // without the program's own name
-	Env  []string // all of its environment
-	Dir  string   // its current folder
-	// Read and Write are absolute paths that it may read, or read and write, beside
-	// the system's; they are the same inside. Paths that do not exist are left out.
-	Read, Write []string
-	GPU         bool       // give it the machine's GPUs
-	Output      *os.File   // its standard output and error
-	Pass        []*os.File // its descriptors from 3 on
-}
-
 // Process is a started program. Kill may be called at any time, from any goroutine
 // and more than once. Wait must be called exactly once: without it the control
 // group and the zombie stay.

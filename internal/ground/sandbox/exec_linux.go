@@ -12,10 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExecName is the first argument on which our own program must call Exec and
-// nothing else, before it reads any configuration.
-const ExecName = "sandbox-exec"
-
 // observeArg, in place of an order, has it print what it sees in force.
 const observeArg = "sight"
 
