@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// configFile is a configuration file: a JSON object whose members are flags, named
-// with _ for -. kong applies it after the environment: a member of the file wins
-// over an SVC_* variable, and the command line wins over both.
+// configFile is the operator's configuration file: a JSON object whose members are
+// flags, named with _ for -. A flag on the command line wins over the environment, and
+// the environment over the file. Flags of people who render (tag config:"-") are not
+// taken from it: theirs are in profiles.
 type configFile struct {
-	kong.Resolver
+	flags kong.Resolver
 	// members are the names in the file, sorted, so that of two mistakes the same one
 	// is always reported first. kong itself ignores a member that it does not know.
 	members []string
@@ -38,6 +40,24 @@ func readConfig(r io.Reader) (kong.Resolver, error) {
 	return configFile{flags, slices.Sorted(maps.Keys(members))}, err
 }
 
+// Resolve returns the file's value of a flag, nil for none. kong asks after it has read
+// the environment, and not for flags of the command line. So a flag that the
+// environment sets gets no value here.
+func (c configFile) Resolve(ctx *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
+	if !inConfigFile(flag) {
+		return nil, nil
+	}
+	for _, name := range flag.Envs {
+		if _, set := os.LookupEnv(name); set {
+			return nil, nil
+		}
+	}
+	return c.flags.Resolve(ctx, parent, flag)
+}
+
+// inConfigFile reports whether a flag can be a member of the file.
+func inConfigFile(flag *kong.Flag) bool { return flag.Tag.Get("config") != "-" }
+
 // Validate refuses a member that is a flag of no command. Without this check a
 // mistyped name would be ignored, and the service would run without a setting that
 // its operator believes to be in force.
@@ -49,7 +69,9 @@ func (c configFile) Validate(app *kong.Application) error {
 	var collect func(*kong.Node)
 	collect = func(n *kong.Node) {
 		for _, f := range n.Flags {
-			known[strings.ReplaceAll(f.Name, "-", "_")] = true
+			if inConfigFile(f) {
+				known[strings.ReplaceAll(f.Name, "-", "_")] = true
+			}
 		}
 		for _, child := range n.Children {
 			collect(child)

@@ -3,8 +3,9 @@
 //
 // This folder only reads the command line and turns the result into an exit code.
 // The commands are grouped in packages by who types them: operator (serve, admin,
-// openapi), farm (worker, bench), caller (render, inspect), proof (verify, log),
-// mcpbridge (mcp) and demo. terminal is what all of them print with.
+// openapi), farm (worker, bench), caller (render, inspect), profile (config), proof
+// (verify, log), mcpbridge (mcp) and demo. terminal is what all of them print with;
+// profile finds server and key for all that call a service.
 //
 // What always holds: a mistake on the command line exits with 2; a command's result
 // goes to standard output and its log to standard error; no secret needs to be on a
@@ -25,6 +26,7 @@ import (
 	"svc.example/cmd/svc/farm"
 	"svc.example/cmd/svc/mcpbridge"
 	"svc.example/cmd/svc/operator"
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/farmapi"
@@ -34,10 +36,10 @@ import (
 )
 
 // program is the command line. Every flag is also an SVC_* environment variable,
-// unless its tag says otherwise, and a member of the configuration file. The
-// command line wins over the file, and the file over the environment.
+// unless its tag says otherwise, and a member of the operator's configuration file.
+// The command line wins over the environment, and the environment over the file.
 type program struct {
-	Config  kong.ConfigFlag  `help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
+	File    kong.ConfigFlag  `name:"config" help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
 	Version kong.VersionFlag `env:"-" help:"Print the version of this program and of the interface that it serves."`
 
 	Serve   operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless --worker none is given."`
@@ -45,6 +47,7 @@ type program struct {
 	Bench   farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
 	Render  caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
 	Inspect caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
+	Config  profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
 	Verify  proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP that it describes, without a network."`
 	MCP     mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
 	Log     proof.Log         `cmd:"" help:"Check the log of receipts."`

@@ -24,6 +24,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 )
@@ -31,9 +32,8 @@ import (
 // Render uploads a file, shows its price, renders it, and fetches and verifies the
 // result. It takes either a file, or a job that was started before.
 type Render struct {
+	profile.Flags
 	File   string     `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
-	Server string     `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
-	Key    string     `env:"SVC_KEY" required:"" help:"Agent key, svc_agent_…"`
 	Frames FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render: A, A-B or A-B:STEP. Without it, the scene's frame range."`
 	Out    string     `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, a folder named after the file and the job."`
 	Yes    bool       `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
@@ -57,9 +57,14 @@ func (c *Render) Run(app *kong.Context) error {
 	if c.Job != "" && c.Frames.Given {
 		return terminal.WrongUsage(errors.New("--frames cannot be used with --job: a started job keeps its frames"))
 	}
-	api, err := client.New(c.Server, c.Key)
+	service, err := c.Service(profile.AgentKey)
 	if err != nil {
-		return terminal.WrongUsage(err)
+		return err
+	}
+	c.Server = service.Server // what messages name
+	api, err := c.Agent()
+	if err != nil {
+		return err
 	}
 	human := app.Stdout // the stream that people read
 	if c.JSON {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/test/receipttest"
@@ -213,7 +214,7 @@ func TestUnreachableServiceIsNamed(t *testing.T) {
 	}
 	d.Close()
 	result, err := Run(t.Context(), o)
-	shown := (&Render{Server: d.URL}).explain(t.Context(), result, err)
+	shown := (&Render{Flags: profile.Flags{Server: d.URL}}).explain(t.Context(), result, err)
 	if shown == nil || !strings.HasPrefix(shown.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(shown.Error(), "--server") {
 		t.Errorf("got %v", shown)
 	}
@@ -324,7 +325,7 @@ func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" {
 		t.Fatalf("result %+v, error %v, seen %s", result, err, seen)
 	}
-	text := (&Render{Server: "http://host"}).interrupted(result.JobID).Error()
+	text := (&Render{Flags: profile.Flags{Server: "http://host"}}).interrupted(result.JobID).Error()
 	if !strings.Contains(text, "svc render --job JOB-1 --server http://host") {
 		t.Error(text)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
@@ -32,7 +33,7 @@ type Bench struct {
 	BlenderFlags
 	SandboxFlags
 	Server string `env:"SVC_SERVER" help:"Address of the service to send the result to. Without it, nothing is sent."`
-	Key    string `env:"SVC_NODE_KEY" help:"Node key to send the result with, svc_node_…"`
+	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to send the result with, svc_node_…"`
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder, which holds the signing key."`
 	Out    string `env:"SVC_OUT" type:"path" placeholder:"FILE" help:"Also write the signed receipt to this file."`
@@ -63,6 +64,11 @@ func (c *Bench) Run(app *kong.Context) error {
 	if (c.Server == "") != (c.Key == "") {
 		return terminal.WrongUsage(errors.New("--server and --key belong together: give both, or neither"))
 	}
+	key, err := profile.Node(c.Key)
+	if err != nil {
+		return err
+	}
+	c.Key = key
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	human := app.Stdout // the stream that people read

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
@@ -22,7 +23,7 @@ type doctor struct {
 	BlenderFlags
 	SandboxFlags
 	Server string `env:"SVC_SERVER" help:"Address of the service. Without it, no service is called."`
-	Key    string `env:"SVC_NODE_KEY" help:"Node key to check at the service."`
+	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to check at the service."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
@@ -50,8 +51,12 @@ func (c *doctor) Run(app *kong.Context) error {
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		WorkDir: c.Work, Server: c.Server, Now: time.Now,
 	}
-	if c.Key != "" {
-		e.Farm = farmapi.NewClient(c.Server, c.Key)
+	key, err := profile.Node(c.Key)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		e.Farm = farmapi.NewClient(c.Server, key)
 	}
 	e.Blender, e.BlenderErr = blender.Find(c.Blender, blender.DataHome())
 	// The findings report the sandbox; a log line would say it twice.
@@ -60,7 +65,6 @@ func (c *doctor) Run(app *kong.Context) error {
 	for _, f := range found.Findings {
 		found.OK = found.OK && f.Verdict != selfcheck.Fail
 	}
-	var err error
 	if !found.OK {
 		err = errUnfit
 	}

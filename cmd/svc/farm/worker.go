@@ -14,6 +14,7 @@ import (
 	"os"
 	"time"
 
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
@@ -32,7 +33,7 @@ type workerRun struct {
 	BlenderFlags
 	SandboxFlags
 	Server string `env:"SVC_SERVER" required:"" help:"Address of the service."`
-	Key    string `env:"SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
+	Key    string `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
 	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
@@ -64,6 +65,10 @@ func (c *workerRun) newRenderer(ctx context.Context) (worker.Renderer, error) {
 func (c *workerRun) Run() error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
+	key, err := profile.Node(c.Key)
+	if err != nil {
+		return err
+	}
 	renderer, err := c.newRenderer(ctx)
 	if err != nil {
 		return err
@@ -73,7 +78,7 @@ func (c *workerRun) Run() error {
 		return err
 	}
 	return worker.New(worker.Config{
-		Farm: farmapi.NewClient(c.Server, c.Key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
+		Farm: farmapi.NewClient(c.Server, key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)
 }

@@ -23,40 +23,42 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"svc.example/cmd/svc/terminal"
+	"svc.example/cmd/svc/profile"
 	"svc.example/internal/door/agent"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 )
 
-// apiKeyVariable is the environment variable with the agent key of svc mcp. There is
-// no such flag: every process of the machine can read another's command line, and the
-// programs that start svc mcp keep their arguments in plain files.
-const apiKeyVariable = "SVC_API_KEY"
+// oldKeyVariable is the environment variable that had the key before SVC_KEY.
+const oldKeyVariable = "SVC_API_KEY"
 
-// Command offers a service's tools to an agent on this machine.
+// Command offers a service's tools to an agent on this machine. It has no flag for the
+// key: every process of the machine can read another's command line, and the programs
+// that start svc mcp keep their arguments in plain files.
 type Command struct {
-	Server string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
-	SaveTo string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
+	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
+	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one named default."`
+	SaveTo  string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
 }
 
 // Help is printed below the flags.
 func (Command) Help() string {
-	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + apiKeyVariable + "."
+	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + profile.KeyVariable + ", or from the profile."
 }
 
 // Run serves until the agent closes standard input or a signal comes, which is no
 // error. It fails at once when the key is missing or the service cannot be reached:
 // an agent could not repair either.
 func (c *Command) Run() error {
-	key := os.Getenv(apiKeyVariable)
-	if !strings.HasPrefix(key, contract.AgentKeyPrefix) {
-		return terminal.WrongUsagef("set the environment variable %s to an agent key, %s…", apiKeyVariable, contract.AgentKeyPrefix)
+	key := profile.FromEnvironment(oldKeyVariable)
+	service, err := profile.Flags{Server: c.Server, Profile: c.Profile, Key: key}.Service(profile.AgentKey)
+	if err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	b := newBridge(c.Server, key)
+	b := newBridge(service.Server, service.Key)
 	if c.SaveTo != "" {
 		// A root refuses names that lead out of it, through links too.
 		root, err := os.OpenRoot(c.SaveTo)

@@ -119,13 +119,15 @@ const (
 	PercentileSamples = 3
 )
 
-// Prefixes of secrets, by kind of credential.
+// Prefixes of secrets, by kind of credential, and how many characters of base62 follow:
+// 43 of them carry 256 bits, since 62^43 > 2^256.
 const (
 	// AccountKeyPrefix begins the other two as well, so it alone does not identify an
 	// account key.
 	AccountKeyPrefix = "svc_"
 	AgentKeyPrefix   = "svc_agent_"
 	NodeKeyPrefix    = "svc_node_"
+	KeySecretLength  = 43
 	SessionCookie    = "svc_session"
 )
 

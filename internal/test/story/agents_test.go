@@ -225,7 +225,7 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 		}
 	}
 	command := exec.Command(apptest.Binary(t), "mcp", "--server", svc.url, "--save-to", folder)
-	command.Env = append(os.Environ(), "SVC_API_KEY="+c.agent.Secret)
+	command.Env = append(os.Environ(), "SVC_KEY="+c.agent.Secret)
 	command.SysProcAttr, command.Stderr = diesWithTheTest(), t.Output()
 	s := connect(t, &mcp.CommandTransport{Command: command})
 

@@ -29,7 +29,7 @@ func bearer(header, prefix string) (string, error) {
 	if header == "" {
 		return "", fault.New(fault.Unauthenticated, "This route needs a key that begins with %s.", prefix)
 	}
-	if !strings.EqualFold(scheme, "Bearer") || len(secret) != len(prefix)+secretLength || !strings.HasPrefix(secret, prefix) {
+	if !strings.EqualFold(scheme, "Bearer") || len(secret) != len(prefix)+contract.KeySecretLength || !strings.HasPrefix(secret, prefix) {
 		return "", fault.New(fault.Unauthenticated, "This is not a key of the kind that this route takes: it begins with %s.", prefix)
 	}
 	return secret, nil

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-)
 
-// secretLength in base62 characters carries 256 bits: 62^43 > 2^256.
-const secretLength = 43
+	"svc.example/internal/ground/contract"
+)
 
 // base62 keeps secrets free of characters that a shell, a URL or a double click would
 // split.
@@ -22,7 +21,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 func newSecret(prefix string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)
-	for range secretLength {
+	for range contract.KeySecretLength {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(base62))))
 		if err != nil {
 			return "", fmt.Errorf("draw a secret: %w", err)

@@ -1,0 +1,199 @@
+package profile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Config has the commands that keep server and keys, so that they need not be typed
+// for each call.
+type Config struct {
+	Set   set   `cmd:"" help:"Keep the address of a service, or a key for it."`
+	Get   get   `cmd:"" help:"Print what is kept; of a key, only its beginning."`
+	List  list  `cmd:"" help:"List all profiles, with the beginnings of their keys."`
+	Unset unset `cmd:"" help:"Forget the address, or the keys, of a profile."`
+	Path  path  `cmd:"" help:"Print where the profiles are kept."`
+}
+
+// Help is printed below the flags.
+func (Config) Help() string {
+	return "A profile is a service's address and the keys for it: one agent key and one account key at most. " +
+		"The first of these counts: a flag, the environment (SVC_SERVER, SVC_KEY, SVC_PROFILE), the profile, the default. " +
+		"A key goes to the server of its own profile only. The file's mode is 0600."
+}
+
+// named is the flag of the commands that work on one profile. It is checked before
+// the command runs.
+type named struct {
+	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"The profile. Without it, the one named default."`
+}
+
+// set is svc config set.
+type set struct {
+	named
+	Name  string `arg:"" enum:"server,key" help:"server or key."`
+	Value string `arg:"" help:"The address or the key. - reads it from standard input, so that no key stands in the shell's history."`
+}
+
+// longestValue bounds what is read from standard input, in bytes.
+const longestValue = 4096
+
+// Run keeps the value. The key's kind follows from the key itself.
+func (c *set) Run(app *kong.Context) error {
+	if err := checkName(c.Profile); err != nil {
+		return terminal.WrongUsage(err)
+	}
+	value := strings.TrimSpace(c.Value)
+	if value == "-" {
+		if terminal.IsTerminal(os.Stdin) {
+			fmt.Fprintf(app.Stderr, "Paste the %s, then press Enter: ", c.Name)
+		}
+		line, err := bufio.NewReader(io.LimitReader(os.Stdin, longestValue)).ReadString('\n')
+		if value = strings.TrimSpace(line); value == "" {
+			return terminal.WrongUsagef("standard input has no %s: %w", c.Name, err)
+		}
+	}
+	shown, keep := value, func(p *Stored) { p.Server = strings.TrimRight(value, "/") }
+	if c.Name == "server" {
+		if _, err := client.New(value, ""); err != nil {
+			return terminal.WrongUsage(err)
+		}
+	} else {
+		if err := (AgentKey | AccountKey).check(value, "VALUE"); err != nil {
+			return terminal.WrongUsage(err)
+		}
+		shown = Mask(value)
+		keep = func(p *Stored) {
+			if kindOf(value) == AgentKey {
+				p.AgentKey = value
+			} else {
+				p.AccountKey = value
+			}
+		}
+	}
+	path, err := change(c.Profile, keep)
+	if err == nil {
+		terminal.Printf(app.Stdout, "profile %s: %s %s, kept in %s", c.Profile, c.Name, shown, path)
+	}
+	return err
+}
+
+// get is svc config get.
+type get struct {
+	named
+	Name string `arg:"" enum:"server,key" help:"server or key."`
+}
+
+// Run prints one line for a server, and one for each key. Nothing kept is a failure,
+// so that scripts notice.
+func (c *get) Run(app *kong.Context) error {
+	all, err := readAll()
+	if err != nil {
+		return err
+	}
+	p := all.Profiles[c.Profile]
+	values := []string{p.Server}
+	if c.Name == "key" {
+		values = []string{masked(p.AgentKey), masked(p.AccountKey)}
+	}
+	found := false
+	for _, v := range values {
+		if v != "" {
+			terminal.Printf(app.Stdout, "%s", v)
+			found = true
+		}
+	}
+	if !found {
+		return fmt.Errorf("profile %q has no %s. Keep one with:\n  svc config set %s VALUE%s", c.Profile, c.Name, c.Name, profileFlag(c.Profile))
+	}
+	return nil
+}
+
+// list is svc config list.
+type list struct {
+	JSON bool `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of a table."`
+}
+
+// Run prints all profiles by name. Keys are masked in both forms.
+func (c *list) Run(app *kong.Context) error {
+	all, err := readAll()
+	if err != nil {
+		return err
+	}
+	for name, p := range all.Profiles {
+		p.AgentKey, p.AccountKey = masked(p.AgentKey), masked(p.AccountKey)
+		all.Profiles[name] = p
+	}
+	if c.JSON {
+		return terminal.PrintJSON(app.Stdout, all)
+	}
+	if len(all.Profiles) == 0 {
+		fmt.Fprintln(app.Stdout, "No profile is kept. Start with:\n  svc config set server https://render.example.com\n  svc config set key -")
+		return nil
+	}
+	table := terminal.NewTable(app.Stdout)
+	table.Row("PROFILE", "SERVER", "AGENT KEY", "ACCOUNT KEY")
+	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
+		p := all.Profiles[name]
+		table.Row(name, first(p.Server, DefaultServer), first(p.AgentKey, "none"), first(p.AccountKey, "none"))
+	}
+	return table.Flush()
+}
+
+// unset is svc config unset.
+type unset struct {
+	named
+	Name string `arg:"" enum:"server,key" help:"server or key (both keys of the profile)."`
+}
+
+// Run forgets the value. What is not there is forgotten already.
+func (c *unset) Run(app *kong.Context) error {
+	path, err := change(c.Profile, func(p *Stored) {
+		if c.Name == "server" {
+			p.Server = ""
+		} else {
+			p.AgentKey, p.AccountKey = "", ""
+		}
+	})
+	if err == nil {
+		terminal.Printf(app.Stdout, "profile %s: no %s any more, in %s", c.Profile, c.Name, path)
+	}
+	return err
+}
+
+// path is svc config path.
+type path struct{}
+
+// Run prints the path, whether or not the file exists.
+func (path) Run(app *kong.Context) error {
+	where, err := Path()
+	if err == nil {
+		terminal.Printf(app.Stdout, "%s", where)
+	}
+	return err
+}
+
+func readAll() (file, error) {
+	where, err := Path()
+	if err != nil {
+		return file{}, err
+	}
+	return read(where)
+}
+
+func masked(key string) string {
+	if key == "" {
+		return ""
+	}
+	return Mask(key)
+}

@@ -1,0 +1,128 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc.example/internal/ground/atomicfile"
+)
+
+// DefaultName is the profile that counts where none is named.
+const DefaultName = "default"
+
+// Stored is one profile. Each member may be missing.
+type Stored struct {
+	Server     string `json:"server,omitempty"`
+	AgentKey   string `json:"agent_key,omitempty"`
+	AccountKey string `json:"account_key,omitempty"`
+}
+
+// key returns the profile's key of the first kind that it has: agent keys come first.
+func (p Stored) key(kind Kind) string {
+	if kind&AgentKey != 0 && p.AgentKey != "" {
+		return p.AgentKey
+	}
+	if kind&AccountKey != 0 {
+		return p.AccountKey
+	}
+	return ""
+}
+
+// file is all profiles, as they are on the disk.
+type file struct {
+	Profiles map[string]Stored `json:"profiles"`
+}
+
+// names lists the profiles for a message.
+func (f file) names() string {
+	if len(f.Profiles) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(f.Profiles)), ", ")
+}
+
+// Path is where the profiles of this person are, by the platform's convention:
+// ~/.config/svc/config.json on Linux, or in $XDG_CONFIG_HOME; ~/Library/Application
+// Support/svc/config.json on macOS; %AppData%\svc\config.json on Windows. It fails
+// where the environment names no home.
+func Path() (string, error) {
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the folder for settings: %w", err)
+	}
+	return filepath.Join(folder, "svc", "config.json"), nil
+}
+
+// read reads the profiles. A missing file has none, and so has the path "". A member
+// that this version does not know is refused: writing would lose it.
+func read(path string) (file, error) {
+	all := file{Profiles: map[string]Stored{}}
+	if path == "" {
+		return all, nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return all, fmt.Errorf("read the profiles: %w", err)
+	}
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.DisallowUnknownFields()
+	if err := from.Decode(&all); err != nil {
+		return all, fmt.Errorf("%s is no file of profiles: %w. Mend it, or move it away and start with svc config set", path, err)
+	}
+	if all.Profiles == nil {
+		all.Profiles = map[string]Stored{}
+	}
+	return all, nil
+}
+
+// change rewrites one profile. The file appears whole, and only its owner can read it.
+// A profile that is left with nothing disappears. Of two changes at once one may be
+// lost.
+func change(name string, with func(*Stored)) (path string, err error) {
+	if path, err = Path(); err != nil {
+		return "", err
+	}
+	// A link stays one: people keep their settings in another folder.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	all, err := read(path)
+	if err != nil {
+		return "", err
+	}
+	p := all.Profiles[name]
+	with(&p)
+	if all.Profiles[name] = p; p == (Stored{}) {
+		delete(all.Profiles, name)
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
+		return "", fmt.Errorf("make the folder for settings: %w", err)
+	}
+	return path, atomicfile.Replace(path, append(text, '\n'), 0o600)
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// checkName refuses a name that a shell or a table would not show as it is.
+func checkName(name string) error {
+	if !validName.MatchString(name) {
+		return fmt.Errorf("%q is no name of a profile: it has 1 to 64 letters, digits, dots, dashes and underscores", name)
+	}
+	return nil
+}

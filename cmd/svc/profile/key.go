@@ -1,0 +1,117 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+)
+
+// Kind is a kind of key, or several of them.
+type Kind int
+
+// The kinds of keys. NodeKey is for machines that render; a profile holds none.
+const (
+	AgentKey Kind = 1 << iota
+	AccountKey
+	NodeKey
+)
+
+// prefix is how keys of the kind begin. Asked for several kinds it is the longest.
+func (k Kind) prefix() string {
+	switch {
+	case k&AgentKey != 0:
+		return contract.AgentKeyPrefix
+	case k&NodeKey != 0:
+		return contract.NodeKeyPrefix
+	}
+	return contract.AccountKeyPrefix
+}
+
+// String says what to look for, such as "an agent key (svc_agent_…)".
+func (k Kind) String() string {
+	switch k {
+	case AgentKey:
+		return "an agent key (" + contract.AgentKeyPrefix + "…)"
+	case AccountKey:
+		return "an account key (" + contract.AccountKeyPrefix + "…)"
+	case NodeKey:
+		return "a node key (" + contract.NodeKeyPrefix + "…)"
+	case AgentKey | AccountKey:
+		return AgentKey.String() + " or " + AccountKey.String()
+	}
+	return "a key"
+}
+
+// name is the kind as "an agent key", without the prefix.
+func (k Kind) name() string {
+	name, _, _ := strings.Cut(k.String(), " (")
+	return name
+}
+
+// kindOf tells the kind by the beginning of a key, 0 where it is of none. The prefix of
+// account keys begins the others too, so it comes last.
+func kindOf(key string) Kind {
+	for _, kind := range []Kind{AgentKey, NodeKey, AccountKey} {
+		if strings.HasPrefix(key, kind.prefix()) {
+			return kind
+		}
+	}
+	return 0
+}
+
+// Mask is what may be shown of a key: as much as the service's lists show. Of a text
+// that is no whole key it shows the prefix only.
+func Mask(key string) string {
+	kind := kindOf(key)
+	switch {
+	case kind == 0:
+		return "…"
+	case malformed(key, kind) != "":
+		return kind.prefix() + "…"
+	}
+	return key[:len(kind.prefix())+8] + "…"
+}
+
+// check refuses a key that the service would refuse: one of another kind, or one that
+// was not copied whole. source names where the key came from.
+func (k Kind) check(key, source string) error {
+	is := kindOf(key)
+	if is == 0 {
+		return fmt.Errorf("what %s holds is no key of svc: this command takes %s", source, k)
+	}
+	if is&k == 0 {
+		return fmt.Errorf("%s (%s) was given in %s, this command takes %s; %s", is.name(), Mask(key), source, k, k.whereFrom())
+	}
+	if wrong := malformed(key, is); wrong != "" {
+		return fmt.Errorf("the key in %s begins as %s, but %s: such a key is %s and %d letters and digits. Copy it again, whole",
+			source, is, wrong, is.prefix(), contract.KeySecretLength)
+	}
+	return nil
+}
+
+// malformed says what is wrong with a key of the kind, "" where nothing is.
+func malformed(key string, kind Kind) string {
+	secret := strings.TrimPrefix(key, kind.prefix())
+	for _, r := range secret {
+		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return "it has a character that keys do not have"
+		}
+	}
+	if n := len(secret); n != contract.KeySecretLength {
+		return fmt.Sprintf("it is %d characters long instead of %d", len(key), len(kind.prefix())+contract.KeySecretLength)
+	}
+	return ""
+}
+
+// whereFrom says how to get a key of the kind.
+func (k Kind) whereFrom() string {
+	kind := "account"
+	switch {
+	case k == NodeKey:
+		kind = "node"
+	case k&AgentKey != 0:
+		kind = "agent"
+	}
+	return "the service's operator makes one with: svc admin key create --kind " + kind
+}

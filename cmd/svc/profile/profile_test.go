@@ -1,0 +1,169 @@
+package profile
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"svc.example/cmd/svc/terminal"
+)
+
+const (
+	secret     = "AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
+	agentKey   = "svc_agent_" + secret
+	accountKey = "svc_" + secret
+	nodeKey    = "svc_node_" + secret
+	otherKey   = "svc_agent_1111" + "BBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK"
+)
+
+// keep writes profiles for one test, in a folder of its own.
+func keep(t *testing.T, profiles map[string]Stored) {
+	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv(KeyVariable, "")
+	for name, p := range profiles {
+		if _, err := change(name, func(to *Stored) { *to = p }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAProfileCountsAfterFlagAndEnvironmentAndBeforeTheDefault(t *testing.T) {
+	keep(t, map[string]Stored{
+		"default": {Server: "https://one.example", AgentKey: agentKey},
+		"bare":    {AgentKey: agentKey},
+		"studio":  {Server: "https://two.example/base", AgentKey: otherKey, AccountKey: accountKey},
+	})
+	for _, c := range []struct {
+		flags Flags
+		kind  Kind
+		want  Service
+	}{
+		{Flags{}, AgentKey, Service{"https://one.example", agentKey}},
+		{Flags{Profile: "bare"}, AgentKey, Service{DefaultServer, agentKey}},
+		{Flags{Profile: "studio"}, AgentKey, Service{"https://two.example/base", otherKey}},
+		{Flags{Profile: "studio"}, AccountKey, Service{"https://two.example/base", accountKey}},
+		{Flags{Profile: "studio"}, AgentKey | AccountKey, Service{"https://two.example/base", otherKey}},
+		// kong puts the flag or the environment into the fields.
+		{Flags{Server: "https://three.example/", Key: otherKey}, AgentKey, Service{"https://three.example", otherKey}},
+		{Flags{Key: " " + otherKey + "\n"}, AgentKey, Service{"https://one.example", otherKey}},
+		{Flags{Server: "HTTPS://One.Example/"}, AgentKey, Service{"HTTPS://One.Example", agentKey}},
+	} {
+		if got, err := c.flags.Service(c.kind); err != nil || got != c.want {
+			t.Errorf("%+v: %+v, %v", c.flags, got, err)
+		}
+	}
+}
+
+func TestAKeyOfAProfileGoesToItsOwnServerOnly(t *testing.T) {
+	keep(t, map[string]Stored{"default": {Server: "https://one.example", AgentKey: agentKey}, "bare": {AgentKey: agentKey}})
+	for _, f := range []Flags{
+		{Server: "https://two.example"}, {Server: "http://one.example"}, {Server: "https://one.example:444"},
+		{Server: "https://one.example.evil.example"}, {Profile: "bare", Server: "https://one.example"},
+	} {
+		got, err := f.Service(AgentKey)
+		if got.Key != "" || err == nil || !strings.Contains(err.Error(), "is not sent to "+f.Server) {
+			t.Errorf("%+v: %+v, %v", f, got, err)
+		}
+		wantUsage(t, err)
+	}
+}
+
+func TestAWrongKeyIsRefusedInWordsBeforeAnyCall(t *testing.T) {
+	keep(t, map[string]Stored{"studio": {Server: "https://two.example"}})
+	for _, c := range []struct {
+		flags Flags
+		kind  Kind
+		want  string
+	}{
+		{Flags{Key: accountKey}, AgentKey, "an account key (svc_AAAABBBB…) was given in --key, this command takes an agent key (svc_agent_…); the service's operator makes one with: svc admin key create --kind agent"},
+		{Flags{Key: agentKey}, AccountKey, "an agent key (svc_agent_AAAABBBB…) was given in --key, this command takes an account key (svc_…)"},
+		{Flags{Key: nodeKey}, AgentKey | AccountKey, "a node key (svc_node_AAAABBBB…) was given in --key, this command takes an agent key (svc_agent_…) or an account key (svc_…)"},
+		{Flags{Key: agentKey[:20]}, AgentKey, "it is 20 characters long instead of 53"},
+		{Flags{Key: agentKey[:52] + "!"}, AgentKey, "it has a character that keys do not have"},
+		{Flags{Key: "hunter2"}, AgentKey, "what --key holds is no key of svc"},
+		{Flags{}, AgentKey, "no key is given: this command takes an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or keep it with:\n  svc config set key -"},
+		{Flags{Profile: "studio"}, AccountKey, "svc config set key - --profile studio"},
+		{Flags{Profile: "stduio"}, AgentKey, `there is no profile "stduio"`},
+	} {
+		_, err := c.flags.Service(c.kind)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.flags, err)
+			continue
+		}
+		for _, part := range []string{"CCCC", "hunter2"} {
+			if strings.Contains(err.Error(), part) {
+				t.Errorf("%v shows more of the key than its beginning", err)
+			}
+		}
+		wantUsage(t, err)
+		if _, err := (Flags{Key: c.flags.Key, Profile: c.flags.Profile}).client(c.kind, nil); err == nil {
+			t.Errorf("%+v gives a client", c.flags)
+		}
+	}
+	if _, err := (Flags{}).Service(AgentKey); !errors.Is(err, ErrNoKey) {
+		t.Error(err)
+	}
+}
+
+func TestAKeyFromTheEnvironmentIsNamedAsThat(t *testing.T) {
+	keep(t, nil)
+	t.Setenv(KeyVariable, accountKey)
+	_, err := Flags{Key: accountKey}.Service(AgentKey)
+	if err == nil || !strings.Contains(err.Error(), "was given in SVC_KEY") {
+		t.Error(err)
+	}
+}
+
+func TestOldNamesOfTheKeyStillWork(t *testing.T) {
+	for _, c := range []struct{ now, old, flag, want string }{
+		{"", "", "", ""},
+		{nodeKey, "", nodeKey, nodeKey},
+		{"", nodeKey, nodeKey, nodeKey},
+		{agentKey, nodeKey, agentKey, nodeKey}, // a machine of a person that renders too
+	} {
+		t.Setenv(KeyVariable, c.now)
+		t.Setenv("SVC_NODE_KEY", c.old)
+		if got, err := Node(c.flag); got != c.want || err != nil {
+			t.Errorf("%+v: %q, %v", c, Mask(got), err)
+		}
+	}
+	t.Setenv(KeyVariable, agentKey)
+	t.Setenv("SVC_NODE_KEY", "")
+	_, err := Node(agentKey)
+	wantUsage(t, err)
+	for _, c := range []struct{ now, old, want string }{{"", "", ""}, {"", agentKey, agentKey}, {otherKey, agentKey, otherKey}} {
+		t.Setenv(KeyVariable, c.now)
+		t.Setenv("SVC_API_KEY", c.old)
+		if got := FromEnvironment("SVC_API_KEY"); got != c.want {
+			t.Errorf("%+v: %q", c, Mask(got))
+		}
+	}
+}
+
+func TestALinkedFileOfProfilesStaysALink(t *testing.T) {
+	keep(t, map[string]Stored{"default": {Server: "https://one.example"}})
+	path, err := Path()
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir() + "/profiles.json"
+	if err := errors.Join(os.Rename(path, elsewhere), os.Symlink(elsewhere, path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change("default", func(p *Stored) { p.AgentKey = agentKey }); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := read(elsewhere); err != nil || all.Profiles["default"].AgentKey != agentKey {
+		t.Errorf("%v, %v", all.names(), err)
+	}
+}
+
+func wantUsage(t *testing.T, err error) {
+	t.Helper()
+	exit, ok := errors.AsType[*terminal.ExitError](err)
+	if !ok || exit.ExitCode() != terminal.ExitUsage {
+		t.Errorf("%v is no wrong usage", err)
+	}
+}
