@@ -78,7 +78,7 @@ func Mask(key string) string {
 func (k Kind) check(key, source string) error {
 	is := kindOf(key)
 	if is == 0 {
-		return fmt.Errorf("what %s holds is no key of svc: this command takes %s", source, k)
+		return fmt.Errorf("what %s holds is no key of svc: this command takes %s; %s", source, k, k.whereFrom())
 	}
 	if is&k == 0 {
 		return fmt.Errorf("%s (%s) was given in %s, this command takes %s; %s", is.name(), Mask(key), source, k, k.whereFrom())

@@ -80,6 +80,9 @@ func (f Flags) Service(kind Kind) (Service, error) {
 	}
 	home := first(stored.Server, DefaultServer) // where the profile's keys belong
 	s := Service{Server: strings.TrimRight(first(f.Server, home), "/"), Key: strings.TrimSpace(f.Key)}
+	if _, err := client.New(s.Server, ""); err != nil {
+		return s, terminal.WrongUsage(err)
+	}
 	if s.Key != "" {
 		return s, usage(kind.check(s.Key, sourceOf(s.Key)))
 	}
