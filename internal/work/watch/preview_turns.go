@@ -47,13 +47,13 @@ func (t *turns) share(ctx context.Context, jobID string, key previewKey, do func
 		return nil, err
 	}
 	defer func() { <-job.turn }()
+	if shared.done {
+		return shared.jpeg, shared.err
+	}
 	if err := take(ctx, t.process); err != nil {
 		return nil, err
 	}
 	defer func() { <-t.process }()
-	if shared.done {
-		return shared.jpeg, shared.err
-	}
 	jpeg, err := do()
 	if ctx.Err() == nil {
 		shared.done, shared.jpeg, shared.err = true, jpeg, err

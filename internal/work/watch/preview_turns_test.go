@@ -87,6 +87,30 @@ func TestPreviewsAtOnceAreAsManyAsProcessors(t *testing.T) {
 	}
 }
 
+// TestAMadePreviewWaitsForNoProcessor wants a preview that was made a moment ago, while
+// previews of other jobs take every processor.
+func TestAMadePreviewWaitsForNoProcessor(t *testing.T) {
+	t.Parallel()
+	var ts turns
+	key := previewKey{"a", 480}
+	ts.enter("JOB-1", key) // another caller wants it, so it is kept
+	paint := func() ([]byte, error) { return []byte("made"), nil }
+	if _, err := ts.share(t.Context(), "JOB-1", key, paint); err != nil {
+		t.Fatal(err)
+	}
+	for range cap(ts.process) {
+		ts.process <- struct{}{}
+	}
+	done := make(chan string, 1)
+	go func() {
+		got, err := ts.share(t.Context(), "JOB-1", key, paint)
+		done <- fmt.Sprint(string(got), err)
+	}()
+	if got := await.Next(t, done, "the preview"); got != "made<nil>" {
+		t.Errorf("the preview is %s", got)
+	}
+}
+
 // TestACallerWhoLeavesTakesNobodyAlong: who waits for the same preview makes it.
 func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	t.Parallel()
