@@ -85,10 +85,10 @@ type Delivery struct {
 // common proxies.
 const idleAfter = 5 * time.Second
 
-// Watch sends w the changes of a job after its cursor, first the past ones, then new ones,
-// until the job or ctx ends. Errors: render_not_found, rate_limited before anything is
-// sent, and those of w. It blocks until then. A watcher that is slower than the feed's memory reads the database again, and
-// notices nothing but a delay.
+// Watch sends w the changes of a job after its cursor, first the past ones, then new ones.
+// It blocks until the job or ctx ends. A watcher that is slower than the feed's memory
+// reads the database again, and notices nothing but a delay. Errors: render_not_found,
+// rate_limited before anything is sent, and those of w.
 func (r *Reader) Watch(ctx context.Context, workspaceID, jobID string, w Watcher) error {
 	f, leave, err := r.join(ctx, jobID, w.Previews)
 	if err != nil {
