@@ -45,6 +45,9 @@ type App struct {
 	Blobs  blob.Store
 	Keys   *signing.Ring
 
+	// whole knows which files of Blobs were hashed. There is one, so that a ZIP that is
+	// downloaded and shown is read once.
+	whole blob.Whole
 	// linkKey signs download and upload links. Every process of a service needs
 	// the same one.
 	linkKey []byte
@@ -124,7 +127,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 // Watch returns the reader of frames and events. Make one per process: its
 // watchers share what is read.
 func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
-	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Jobs: jobs, Log: a.Config.Log, Watchers: a.Config.Watchers}
+	return &watch.Reader{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Jobs: jobs, Log: a.Config.Log, Watchers: a.Config.Watchers}
 }
 
 // Board returns the leaderboard, with addresses built by at.

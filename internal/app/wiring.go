@@ -51,7 +51,7 @@ func (a *App) parts(at links.Links) parts {
 	}
 	return parts{
 		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
-		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
+		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 	}
 }
 
@@ -61,7 +61,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
 }
 
 // front makes what every request passes on its way to a handler.

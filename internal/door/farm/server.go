@@ -52,6 +52,7 @@ type Server struct {
 	Workers *dispatch.Workers
 	Board   *leaderboard.Board
 	Blobs   blob.Store
+	Whole   *blob.Whole // what of Blobs was hashed, one for the process
 	// AllowSynthetic admits workers that render without Blender, for tests of
 	// the service. It is checked at every report, not only when a worker
 	// registers.
@@ -59,7 +60,6 @@ type Server struct {
 	Errors         *front.Errors
 	Log            *slog.Logger
 
-	whole   blob.Whole // of jobs' files
 	checks  inputChecks
 	waiters *waitQueue
 	// decoding bounds the pixels that are decoded at the same time, and so the
@@ -355,7 +355,7 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 
 // files reads the manifests and contents of projects.
 func (s *Server) files() project.Store {
-	return project.Store{DB: s.DB, Blobs: s.Blobs, Whole: &s.whole}
+	return project.Store{DB: s.DB, Blobs: s.Blobs, Whole: s.Whole}
 }
 
 // uploadOf returns the upload of the job that the request names, if its worker

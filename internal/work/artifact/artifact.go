@@ -25,12 +25,11 @@ import (
 type Artifacts struct {
 	DB    *db.DB
 	Blobs blob.Store  // frames under frames/JOB/, ZIPs under artifacts/
+	Whole *blob.Whole // what of Blobs was hashed, one for the process
 	Links links.Links // checks the signature of download addresses
 	Jobs  Jobs
 	// Frames renders again what is lost before it is packed.
 	Frames Frames
-
-	whole blob.Whole
 }
 
 // Frames is the part of frames.Frames that this package needs.

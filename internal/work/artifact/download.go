@@ -72,6 +72,6 @@ func (a *Artifacts) Open(ctx context.Context, jobID, expires, signature string) 
 	if err != nil {
 		return z, err
 	}
-	r, err := openZIP(ctx, &a.whole, a.Blobs, record)
+	r, err := openZIP(ctx, a.Whole, a.Blobs, record)
 	return ZIP{r, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}, err
 }

@@ -121,7 +121,7 @@ func Remove(ctx context.Context, tx *db.Tx, uploadID string) (blobKeys []string,
 type Store struct {
 	DB    *db.DB
 	Blobs blob.Store
-	Whole *blob.Whole
+	Whole *blob.Whole // what of Blobs was hashed, one for the process
 }
 
 // Manifest returns the files of an upload, in the order of their paths. An upload

@@ -28,14 +28,14 @@ import (
 // copied after that.
 type Reader struct {
 	DB    *db.DB
-	Blobs blob.Store // of frames and ZIPs, for previews
+	Blobs blob.Store  // of frames and ZIPs, for previews
+	Whole *blob.Whole // what of Blobs was hashed, one for the process
 	Jobs  Jobs
 	Log   *slog.Logger // previews that cannot be made
 	// Watchers is how many may watch one job at once in this process; 0 is any number.
 	// Each frame of a job costs a write for each of them.
 	Watchers int
 
-	whole blob.Whole
 	feeds feeds // of the jobs with watchers in this process
 	turns turns // of previews
 }
