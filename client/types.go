@@ -56,6 +56,9 @@ type Quote struct {
 	Filename       string    `json:"filename"`
 	Warnings       []Warning `json:"warnings"`
 	Scene          Scene     `json:"scene"`
+	// MaximumFrameSeconds is how long a worker may render a frame. One that takes
+	// longer fails with frame_time_exceeded; a job that fails costs nothing.
+	MaximumFrameSeconds int `json:"maximum_frame_seconds"`
 }
 
 // Warning describes something in the file from which the picture may suffer.

@@ -49,6 +49,8 @@ type Config struct {
 	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
 	// contract.UnstartedStorage.
 	Unstarted int64
+	// FrameTime is how long a worker may render a frame; 0 means contract.FrameTime.
+	FrameTime time.Duration
 	// InspectMemory bounds what inspections of this process keep together, in bytes,
 	// beyond 1 MiB each; 0 means 512 MiB.
 	InspectMemory int64
@@ -176,6 +178,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Envelope == 0 {
 		c.Envelope = contract.QualifiedPixelSamples
+	}
+	if c.FrameTime == 0 {
+		c.FrameTime = contract.FrameTime
 	}
 	if c.ArtifactLife == 0 {
 		c.ArtifactLife = contract.ArtifactRetention

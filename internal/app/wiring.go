@@ -61,7 +61,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, Errors: errs, Log: a.Config.Log}
 }
 
 // front makes what every request passes on its way to a handler.
@@ -79,7 +79,7 @@ const inspectMemory = 512 << 20
 
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Unstarted: a.Config.Unstarted, Memory: memory.NewBudget(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, FrameTime: a.Config.FrameTime, Unstarted: a.Config.Unstarted, Memory: memory.NewBudget(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes
@@ -88,7 +88,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
-		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/proof"
@@ -21,6 +22,9 @@ func printQuote(to terminal.Display, q *client.Quote) {
 	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
 		q.Scene.ResolutionPercentage, terminal.CountOf(q.Scene.Samples, "sample"))
 	row("frames", "%s", framesText(q))
+	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
+		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", most)
+	}
 	row("price", "%s, locked until %s", terminal.Money(q.PriceCents, q.Currency), q.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if !q.Qualified1C {
 		row("warning", "the scene is too complex for this price; the service will not start it")

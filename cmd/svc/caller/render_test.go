@@ -58,7 +58,7 @@ func startFakeService(t *testing.T) *fakeService {
 		`id: 4`, `event: job`, `data: {"job_id":"JOB-1","status":"completed","filename":"scene.blend","frame_count":3,"frames_completed":3}`, ``, ``,
 	}, "\n"), inspect: map[string]any{
 		"upload_id": "UPL-1", "quote_id": "QTE-1", "price_cents": 3, "currency": "USD", "frame_start": 1, "frame_end": 3, "frame_step": 1,
-		"frame_count": 3, "qualified_1c": true, "filename": "scene.blend", "input_sha256": job.Receipt.Input.SHA256, "input_size_bytes": 5,
+		"frame_count": 3, "qualified_1c": true, "maximum_frame_seconds": 7200, "filename": "scene.blend", "input_sha256": job.Receipt.Input.SHA256, "input_size_bytes": 5,
 		"expires_at": "2026-01-03T00:00:00Z", "scene": map[string]any{"name": "Scene", "resolution_x": 4, "resolution_y": 3, "resolution_percentage": 100, "samples": 1},
 		"warnings": []any{map[string]any{"code": "missing_files", "message": "wood.png is not packed into the file"}},
 	}}
@@ -165,7 +165,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
 		t.Errorf("result %+v", result)
 	}
-	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "wood.png is not packed", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h0m0s for each frame", "wood.png is not packed", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}

@@ -3,7 +3,6 @@ package farm
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
@@ -13,11 +12,10 @@ import (
 
 // BlenderFlags configure how a worker renders. serve, demo, worker and bench share them.
 type BlenderFlags struct {
-	Device              string        `env:"SVC_DEVICE" enum:"gpu,cpu" default:"gpu" help:"Device to render on. There is no fallback from one to the other."`
-	Blender             string        `env:"SVC_BLENDER" placeholder:"PATH" help:"The Blender to run. Without it, the one that scripts/install-blender installed, else the one on PATH."`
-	AllowBlenderVersion bool          `env:"SVC_ALLOW_BLENDER_VERSION" help:"Accept a Blender of another version than the contract's."`
-	FrameTime           time.Duration `env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take. One that takes longer fails with frame_time_exceeded."`
-	Denoise             string        `env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off disables the scenes' denoising; the receipt records it."`
+	Device              string `env:"SVC_DEVICE" enum:"gpu,cpu" default:"gpu" help:"Device to render on. There is no fallback from one to the other."`
+	Blender             string `env:"SVC_BLENDER" placeholder:"PATH" help:"The Blender to run. Without it, the one that scripts/install-blender installed, else the one on PATH."`
+	AllowBlenderVersion bool   `env:"SVC_ALLOW_BLENDER_VERSION" help:"Accept a Blender of another version than the contract's."`
+	Denoise             string `env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off disables the scenes' denoising; the receipt records it."`
 }
 
 // SandboxFlags configure how Blender is isolated from the machine (docs/sandbox.md).
@@ -59,13 +57,10 @@ func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sand
 // FindBlender finds the Blender that the flags select and opens its sandbox. It starts
 // no Blender. The error of a missing Blender says how to install one.
 func (f BlenderFlags) FindBlender(ctx context.Context, s SandboxFlags, log *slog.Logger) (worker.Blender, error) {
-	if f.FrameTime <= 0 {
-		return worker.Blender{}, terminal.WrongUsagef("--frame-time must be above 0")
-	}
 	path, err := blender.Find(f.Blender, blender.DataHome())
 	if err != nil {
 		return worker.Blender{}, err
 	}
 	box, err := s.open(ctx, log)
-	return worker.Blender{Path: path, Sandbox: box, Patience: blender.Patience{Frame: f.FrameTime}}, err
+	return worker.Blender{Path: path, Sandbox: box}, err
 }

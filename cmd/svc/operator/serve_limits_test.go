@@ -16,13 +16,13 @@ import (
 func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		flags                       []string
-		accepts                     bool
-		perMinute, burst, unstarted float64
+		flags                                     []string
+		accepts                                   bool
+		perMinute, burst, unstarted, frameSeconds float64
 	}{
-		"none":     {nil, true, 60, 20, 5 << 30},
-		"unusual":  {[]string{"--rate-per-minute=7", "--rate-burst=3", "--unstarted-storage=12MiB", "--no-accept-jobs"}, false, 7, 3, 12 << 20},
-		"no limit": {[]string{"--rate-per-minute=0", "--rate-burst=3"}, true, 0, 0, 5 << 30},
+		"none":     {nil, true, 60, 20, 5 << 30, 7200},
+		"unusual":  {[]string{"--rate-per-minute=7", "--rate-burst=3", "--unstarted-storage=12MiB", "--frame-time=90s", "--no-accept-jobs"}, false, 7, 3, 12 << 20, 90},
+		"no limit": {[]string{"--rate-per-minute=0", "--rate-burst=3"}, true, 0, 0, 5 << 30, 7200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +44,7 @@ func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 				"rate_limit":              map[string]any{"requests_per_minute_per_client": c.perMinute, "burst": c.burst},
 				"workspace_rate_limit":    map[string]any{"requests_per_minute": 5 * c.perMinute, "burst": 5 * c.burst},
 				"unstarted_storage_bytes": c.unstarted,
+				"maximum_frame_seconds":   c.frameSeconds,
 			} {
 				if got := limits[member]; !reflect.DeepEqual(got, want) {
 					t.Errorf("%s is %v, want %v", member, got, want)

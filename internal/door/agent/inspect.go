@@ -70,6 +70,7 @@ type lockedQuote struct {
 	Currency    string       `json:"currency"`
 	Startable   bool         `json:"startable" jsonschema:"False when a frame is more work than the price covers; then svc_start refuses."`
 	ExpiresAt   moment       `json:"expires_at"`
+	MostSeconds count        `json:"maximum_frame_seconds" jsonschema:"How long a frame may render; one that takes longer fails with frame_time_exceeded."`
 	JobID       *jobID       `json:"job_id" jsonschema:"The job that took the quote; null while it is open."`
 	InputSHA256 sha256Hex    `json:"input_sha256" jsonschema:"Hash of the file's bytes."`
 	InputBytes  count        `json:"input_size_bytes"`
@@ -192,7 +193,7 @@ func inspectedOf(i intake.Inspection) inspected {
 		Quote: &lockedQuote{
 			QuoteID: quoteID(q.QuoteID), Status: q.Status, FrameStart: frameNumber(q.FrameStart), FrameEnd: frameNumber(q.FrameEnd),
 			FrameStep: frameStep(q.FrameStep), FrameCount: count(q.FrameCount), PriceCents: cents(q.PriceCents), Currency: q.Currency,
-			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
+			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), MostSeconds: count(i.FrameTime.Seconds()), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
 		},
 		Scene: &scene{
 			Width: s.FrameWidth, Height: s.FrameHeight,
@@ -268,9 +269,9 @@ func (i inspected) lines() string {
 		return i.waitingLines()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be rendered: frames %d to %d (%s), %dx%d pixels, %d samples, for %s; price held until %s.\n", i.UploadID,
+	fmt.Fprintf(&b, "%s can be rendered: frames %d to %d (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s.\n", i.UploadID,
 		i.Quote.FrameStart, i.Quote.FrameEnd, framesOf(int(i.Quote.FrameCount)), i.Scene.Width, i.Scene.Height, i.Scene.Samples,
-		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt)
+		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second)
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "Warning (%s): %s\n", w.Code, w.Message)
 	}

@@ -70,6 +70,8 @@ type Config struct {
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's. Package intake enforces it.
 	Unstarted int64
+	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
+	FrameTime time.Duration
 	Errors    *front.Errors
 	Log       *slog.Logger
 }
@@ -89,7 +91,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
 
 	open := &public.Server{
-		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, Errors: c.Errors,
+		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, FrameTime: c.FrameTime, Errors: c.Errors,
 	}
 	open.Routes(mux, api)
 	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}

@@ -324,7 +324,7 @@ func TestQuoteStandsAtBothPlaces(t *testing.T) {
 				t.Errorf("%s: %v and %v", name, a.body[name], inner[name])
 			}
 		}
-		if a.body["frame_count"] != 3.0 || a.body["price_cents"] != 3.0 || a.body["frame_end"] != 8.0 || !strings.HasPrefix(a.text("quote_id"), "QTE-") {
+		if a.body["frame_count"] != 3.0 || a.body["price_cents"] != 3.0 || a.body["frame_end"] != 8.0 || a.body["maximum_frame_seconds"] != 7200.0 || !strings.HasPrefix(a.text("quote_id"), "QTE-") {
 			t.Errorf("got %v", a.body)
 		}
 	})

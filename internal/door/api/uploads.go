@@ -21,15 +21,16 @@ import (
 type quoteBody struct {
 	OK bool `json:"ok" enum:"true"`
 	quote.Quote
-	Inner quote.Quote `json:"quote"`
-	Scene quote.Scene `json:"scene"`
+	Inner        quote.Quote `json:"quote"`
+	Scene        quote.Scene `json:"scene"`
+	FrameSeconds int         `json:"maximum_frame_seconds" doc:"How long a worker may render a frame; one that takes longer fails with frame_time_exceeded. As /limits says."`
 }
 
 type quoteOutput struct{ Body quoteBody }
 
 // quoted returns an inspection as the answer of inspect.
 func quoted(i intake.Inspection) quoteBody {
-	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene}
+	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene, FrameSeconds: int(i.FrameTime.Seconds())}
 }
 
 // requoteInput selects other frames of an upload.

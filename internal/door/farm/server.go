@@ -57,8 +57,10 @@ type Server struct {
 	// the service. It is checked at every report, not only when a worker
 	// registers.
 	AllowSynthetic bool
-	Errors         *front.Errors
-	Log            *slog.Logger
+	// FrameTime is how long a worker may render a frame. It is told at registration.
+	FrameTime time.Duration
+	Errors    *front.Errors
+	Log       *slog.Logger
 
 	checks  inputChecks
 	waiters *waitQueue
@@ -156,6 +158,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
+		FrameSeconds: s.FrameTime.Seconds(),
 	}, nil
 }
 

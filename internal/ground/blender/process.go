@@ -121,7 +121,9 @@ func (p *Process) fits(o Opened) error {
 // Render renders one frame, 0 or above. progress, which may be nil, is called from
 // another goroutine with the share of finished samples, from 0 to 1, and must
 // return soon. The picture lies in Options.Out and belongs to the caller. When ctx
-// ends the process ends. Errors: *Error with any of the failure codes.
+// ends the process ends; its deadline is the time that the frame may take, whatever
+// progress it makes. Errors: *Error with any of the failure codes, of which
+// frame_time_exceeded is that of the deadline.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }
@@ -143,12 +145,10 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 		Frame
 		File string `json:"file"`
 	}
-	most := p.opts.Patience.withDefaults().Frame
-	limited, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	if err := p.call(limited, order, "frame_done", &done); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &Error{Code: FrameTimeExceeded, Message: fmt.Sprintf("the frame was not done after %s, the most that it may take here", most), Log: p.output.text()}
+	begun := time.Now()
+	if err := p.call(ctx, order, "frame_done", &done); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = &Error{Code: FrameTimeExceeded, Message: fmt.Sprintf("the frame was not done after %s, the most that it may take", time.Since(begun).Round(time.Second)), Log: p.output.text()}
 		}
 		return Frame{}, err
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Patience bounds how long a command may run without progress, and how long a frame
-// may take in all. Progress is a reply or a new status line of Blender.
+// Patience bounds how long a command may run without progress. Progress is a reply or a
+// new status line of Blender.
 type Patience struct {
 	// Asleep bounds a process that also uses neither the CPU nor, where that can be
 	// read, the GPU: it waits for something that never comes.
@@ -19,9 +19,6 @@ type Patience struct {
 	// Busy bounds a process that works silently. It looks the same as one that works
 	// forever.
 	Busy time.Duration
-	// Frame bounds a frame, whatever progress it makes: a file may go on for ever, by
-	// samples that a driver raises or by thousands of layers.
-	Frame time.Duration
 }
 
 // Defaults of Patience.
@@ -31,8 +28,6 @@ const (
 	// DefaultBusy is longer than Blender's known silent steps: building the BVH of a
 	// scene that fills the memory, evaluating heavy modifiers, compiling GPU kernels.
 	DefaultBusy = 30 * time.Minute
-	// DefaultFrame is far longer than a frame that its price covers.
-	DefaultFrame = 2 * time.Hour
 )
 
 // withDefaults replaces what is zero or negative.
@@ -42,9 +37,6 @@ func (p Patience) withDefaults() Patience {
 	}
 	if p.Busy <= 0 {
 		p.Busy = DefaultBusy
-	}
-	if p.Frame <= 0 {
-		p.Frame = DefaultFrame
 	}
 	return p
 }

@@ -63,6 +63,9 @@ const (
 	// UnstartedStorage is the default bound on the bytes of a workspace's uploads that
 	// no job uses, 5 GiB (decisions 15).
 	UnstartedStorage = 5 << 30
+	// FrameTime is the default bound on the rendering of a frame, far more than a frame
+	// that its price covers takes. /limits and each quote show the operator's.
+	FrameTime = 2 * time.Hour
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048

@@ -45,12 +45,13 @@ type RegisterRequest struct {
 	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
 }
 
-// RegisterReply names the worker and the pace that the server expects of it.
+// RegisterReply names the worker and the times that the server expects of it.
 type RegisterReply struct {
 	OK               bool    `json:"ok"`
 	WorkerID         string  `json:"worker_id"`
 	LeaseSeconds     float64 `json:"lease_seconds"`     // a lease without heartbeat lapses after this
 	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
+	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, whatever progress it makes
 }
 
 // LeaseRequest asks for frames. The call is a long poll: it is answered as soon as

@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 
 	"svc.example/internal/ground/blendfile"
@@ -41,6 +42,8 @@ type Intake struct {
 	DB       *db.DB
 	Blobs    blob.Store
 	Envelope quote.Envelope // bound on a frame's work
+	// FrameTime is how long a worker may render a frame. Callers are told with the price.
+	FrameTime time.Duration
 	// Unstarted bounds the bytes of a workspace's uploads that no job uses; equal
 	// bytes count once. 0 means contract.UnstartedStorage. Several processes hold it
 	// together for what is stored, each alone for what arrives.
@@ -86,9 +89,10 @@ type Received struct {
 
 // Inspection is the answer of inspect: what the file asks for and what it would cost.
 type Inspection struct {
-	UploadID string
-	Quote    quote.Quote
-	Scene    quote.Scene
+	UploadID  string
+	Quote     quote.Quote
+	Scene     quote.Scene
+	FrameTime time.Duration // that a frame may take
 }
 
 // Receive reads one file and inspects it on the way. It stores no row: a crash before
@@ -253,7 +257,7 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 		if upload.RemovedAt != 0 {
 			return removed()
 		}
-		out = Inspection{UploadID: uploadID}
+		out = Inspection{UploadID: uploadID, FrameTime: in.FrameTime}
 		if out.Scene, err = readScene(upload.Scene); err != nil {
 			return err
 		}
@@ -287,7 +291,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 		return Inspection{}, err
 	}
 	q, err := in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), requested)
-	return Inspection{UploadID: uploadID, Scene: kept, Quote: q}, err
+	return Inspection{UploadID: uploadID, Scene: kept, Quote: q, FrameTime: in.FrameTime}, err
 }
 
 // capped passes on at most left bytes, and hashes and stores them on the way. After the

@@ -127,7 +127,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	if err != nil {
 		return out, added, fmt.Errorf("store upload: %w", err)
 	}
-	out = Inspection{UploadID: r.uploadID, Scene: r.scene}
+	out = Inspection{UploadID: r.uploadID, Scene: r.scene, FrameTime: r.intake.FrameTime}
 	if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), requested); err != nil {
 		return out, added, err
 	}

@@ -50,15 +50,14 @@ type Session interface {
 
 // Blender is the Renderer that starts real Blender processes.
 type Blender struct {
-	Path     string           // see blender.Find
-	Sandbox  *sandbox.Sandbox // nil runs without a sandbox
-	Patience blender.Patience // bound a hang; zero fields take the defaults
-	Threads  int              // see blender.Options
+	Path    string           // see blender.Find
+	Sandbox *sandbox.Sandbox // nil runs without a sandbox
+	Threads int              // see blender.Options
 }
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Sandbox, opts.Patience, opts.Threads = b.Path, b.Sandbox, b.Patience, b.Threads
+	opts.Path, opts.Sandbox, opts.Threads = b.Path, b.Sandbox, b.Threads
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
 		return nil, err // a nil *Process in a Session would not equal nil

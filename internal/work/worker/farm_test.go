@@ -129,6 +129,9 @@ func (s *server) enter(workerID string) error {
 	return nil
 }
 
+// frameTime is what a frame may take here.
+const frameTime = 30 * time.Minute
+
 func (s *server) Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
 	if err := s.enter(""); err != nil {
 		return farmapi.RegisterReply{}, err
@@ -137,7 +140,7 @@ func (s *server) Register(context.Context, farmapi.RegisterRequest) (farmapi.Reg
 	id := fmt.Sprintf("W%d", len(s.workers)+1)
 	s.workers = append(s.workers, id)
 	s.wake()
-	return farmapi.RegisterReply{OK: true, WorkerID: id, LeaseSeconds: s.leaseLife.Seconds(), HeartbeatSeconds: 5}, nil
+	return farmapi.RegisterReply{OK: true, WorkerID: id, LeaseSeconds: s.leaseLife.Seconds(), HeartbeatSeconds: 5, FrameSeconds: frameTime.Seconds()}, nil
 }
 
 func (s *server) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.LeaseReply, error) {

@@ -64,8 +64,11 @@ type renderedFrame struct {
 	switched []string // settings that differed from the file's at that time
 }
 
-// renderFrame renders with persistent data unless the guard has switched it off.
-func (a *openJob) renderFrame(ctx context.Context, t *task) (blender.Frame, error) {
+// renderFrame renders with persistent data unless the guard has switched it off, within
+// the time that a frame may take.
+func (w *Worker) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.frameTime())
+	defer cancel()
 	if a.guard.note == "" {
 		return a.Render(ctx, t.lease.Frame, t.advance)
 	}
@@ -172,7 +175,9 @@ func (w *Worker) compare(ctx context.Context, s renderedFrame) (same bool, err e
 	if err != nil {
 		return false, err
 	}
-	alone, err := a.second.RenderFresh(ctx, s.frame.Number, nil)
+	limited, cancel := context.WithTimeout(ctx, w.frameTime())
+	defer cancel()
+	alone, err := a.second.RenderFresh(limited, s.frame.Number, nil)
 	if err != nil {
 		return false, err
 	}
@@ -211,7 +216,7 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 		if err != nil {
 			return err
 		}
-		f, err := a.renderFrame(ctx, s.task)
+		f, err := w.renderFrame(ctx, a, s.task)
 		if err != nil {
 			return err
 		}

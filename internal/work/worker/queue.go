@@ -249,7 +249,7 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	if err == nil {
 		begun := t.begin()
 		var f blender.Frame
-		if f, err = a.renderFrame(running, t); err == nil {
+		if f, err = w.renderFrame(running, a, t); err == nil {
 			took = time.Since(begun)
 			w.deliverOrHold(ctx, drainCtx, a, t, f)
 			return took, nil

@@ -156,6 +156,9 @@ func (p *painter) ended(why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped++
+	if errors.Is(why, context.DeadlineExceeded) {
+		return &blender.Error{Code: blender.FrameTimeExceeded, Message: why.Error()}
+	}
 	return &blender.Error{Code: blender.NoProgress, Message: why.Error()}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/osfile"
 )
@@ -233,6 +234,17 @@ func (w *Worker) id() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.registered.WorkerID
+}
+
+// frameTime is how long a frame may take, as the server says with each registration:
+// callers are told before they pay.
+func (w *Worker) frameTime() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.registered.FrameSeconds <= 0 { // a server that names no time, as older ones do
+		return contract.FrameTime
+	}
+	return time.Duration(w.registered.FrameSeconds * float64(time.Second))
 }
 
 // minPace protects a server that names no pace: 0 seconds would be a heartbeat without a

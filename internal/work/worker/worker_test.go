@@ -341,6 +341,24 @@ func TestHeartbeatsKeepALongFrame(t *testing.T) {
 	})
 }
 
+// TestAFrameMayTakeTheTimeThatTheServerSays renders a frame that would go on for ever.
+func TestAFrameMayTakeTheTimeThatTheServerSays(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(1), newPainter()
+		p.frameTime = 1000 * time.Hour
+		b := newBench(t, s, p)
+		stop := b.run()
+		begun := time.Now()
+		b.until(func() bool { return len(s.fails) > 0 })
+		if took := time.Since(begun).Truncate(time.Minute); took != frameTime || s.fails[0].Code != blender.FrameTimeExceeded {
+			t.Errorf("after %s: %+v; want %s after %s", took, s.fails[0], blender.FrameTimeExceeded, frameTime)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestProgressIsReportedAtMostOncePerSecond(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

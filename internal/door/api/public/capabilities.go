@@ -116,6 +116,7 @@ type limitsBody struct {
 	RenderBackend      string   `json:"render_backend" const:"GPU"`
 	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
 	UnstartedStorage   int64    `json:"unstarted_storage_bytes" doc:"Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure."`
+	FrameSeconds       int      `json:"maximum_frame_seconds" minimum:"1" doc:"How long a worker may render a frame; 7200 unless the operator set another figure. A frame that takes longer fails with frame_time_exceeded, and a job that fails costs nothing."`
 	Availability       struct {
 		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	} `json:"availability"`
@@ -222,6 +223,7 @@ func (s *Server) limits() limitsBody {
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
+		FrameSeconds: int(cmp.Or(s.FrameTime, contract.FrameTime).Seconds()),
 	}
 	b.Availability.Classification = contract.Availability
 	b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst

@@ -10,6 +10,7 @@ package public
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,6 +38,8 @@ type Server struct {
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's.
 	Unstarted int64
+	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
+	FrameTime time.Duration
 	Errors    *front.Errors
 }
 
