@@ -146,3 +146,52 @@ scene = base()
 scene.render.resolution_x = scene.render.resolution_y = 1024
 scene.render.image_settings.file_format = "BMP"
 save("large_file")
+
+# Textures that are no pictures: devices without an end, the driver's own pipe, memory,
+# a folder. Each has a file of its own, so that none hides behind another.
+for name, path in {
+    "texture_zero": "/dev/zero",
+    "texture_random": "/dev/random",
+    "texture_stdin": "/dev/stdin",
+    "texture_pipe": "/proc/self/fd/3",
+    "texture_memory": "/proc/self/mem",
+    "texture_kcore": "/proc/kcore",
+    "texture_folder": "/usr/",
+}.items():
+    base()
+    image = bpy.data.images.new(name, 1, 1)
+    image.source = "FILE"
+    image.filepath_raw = path
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    shader = material.node_tree.nodes["Principled BSDF"]
+    material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+    cube().data.materials.append(material)
+    save(name)
+
+# Samples of 1, and 16 million when frame 2 is rendered: by keyframes, and by a driver
+# without a line of Python.
+for name in ("keyed_samples", "driven_samples"):
+    scene = base()
+    scene.cycles.use_adaptive_sampling = False
+    if name == "keyed_samples":
+        for frame, samples in ((1, 1), (2, 1 << 24)):
+            scene.cycles.samples = samples
+            scene.keyframe_insert("cycles.samples", frame=frame)
+        scene.cycles.samples = 1
+    else:
+        driver = scene.driver_add("cycles.samples").driver
+        driver.type = "SUM"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = bpy.data.objects["Sun"], "location.x"
+        bpy.data.objects["Sun"].location.x = 1 << 24  # a sun shines alike from anywhere
+        scene.cycles.samples = 1
+    save(name)
+
+# A thousand pictures in the place of one.
+scene = base()
+for number in range(999):
+    scene.view_layers.new("layer %d" % number)
+save("view_layers")

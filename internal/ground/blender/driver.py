@@ -212,6 +212,32 @@ def settle_output(scene, switched):
             switched.add("file_output_muted")
 
 
+# What holds no files: to read a device or a pipe may never come to an end, and
+# descriptor 3 is the pipe that our commands come by.
+SPECIAL = ("/dev/", "/proc/", "/sys/")
+
+
+def is_special(path):
+    """Whether a path, or a folder of pictures that have numbers, is in a place
+    without files, or what is there is neither a file nor a folder."""
+    real = os.path.realpath(path)
+    folder = os.path.realpath(os.path.dirname(path))
+    special = any((place + "/").startswith(SPECIAL) for place in (real, folder))
+    return special or (os.path.exists(real) and not os.path.isfile(real) and not os.path.isdir(real))
+
+
+def drop_special_files(switched):
+    """Lets what lies in no file look like a file that is missing."""
+    data = bpy.data
+    for things in (data.images, data.movieclips, data.sounds, data.fonts, data.volumes, data.cache_files):
+        for thing in things:
+            path = bpy.path.abspath(thing.filepath, library=thing.library)
+            packed = getattr(thing, "packed_file", None) is not None
+            if path and not packed and is_special(path):
+                thing.filepath = "/no-file" + os.path.abspath(path)
+                switched.add("special_files_dropped")
+
+
 # Cycles keeps its meshes as they are when these change (seen in 3.4).
 UNNOTICED = ("render.use_simplify", "render.simplify_")
 
@@ -327,6 +353,7 @@ class Driver:
         if scene.render.engine != "CYCLES":
             raise Refusal("blender_crashed", "the scene's engine is " + scene.render.engine + ", not CYCLES", final=True)
         switched = set()
+        drop_special_files(switched)
         risks = {kept_data_risk(other) for other in rendered_scenes(scene)}
         self.keeps = command["keep_data"] and "unsafe" not in risks
         for other in rendered_scenes(scene):

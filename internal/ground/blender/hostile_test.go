@@ -2,6 +2,7 @@ package blender_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
@@ -99,6 +101,8 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 		t.Run("whose code is never run", e.withoutEffect)
 		t.Run("that are too much", e.tooMuch)
 		t.Run("that would take hours first", e.tooLarge)
+		t.Run("whose frames have no end", e.withoutEnd)
+		t.Run("whose textures are no files", e.withoutFiles)
 		t.Run("whose code runs", e.takesOver)
 	})
 	e.harmless()
@@ -162,6 +166,46 @@ func (e *enemy) tooLarge(t *testing.T) {
 	}
 	next, _ := open(t, "plain", blender.Options{Sandbox: s})
 	render(t, next, 1)
+}
+
+// withoutEnd is about frames that go on and on, and say so: their time is up before they
+// are done, in little memory and with a short log.
+func (e *enemy) withoutEnd(t *testing.T) {
+	t.Parallel()
+	for name, frame := range map[string]int{"keyed_samples": 2, "driven_samples": 2, "view_layers": 1} {
+		p := start(t, blender.Options{Sandbox: tight(t)})
+		if _, err := p.Open(t.Context(), blender.SingleFile(e.file(name))); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		_, err := p.Render(ctx, frame, func(float64) {})
+		cancel()
+		var failed *blender.Error
+		if !errors.As(err, &failed) || failed.Code != blender.FrameTimeExceeded || len(failed.Log) > blender.FrameLogBytes {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// withoutFiles is about textures in places where to read never ends. They look like any
+// texture that is missing.
+func (e *enemy) withoutFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"zero", "random", "stdin", "pipe", "memory", "kcore", "folder"} {
+		p := start(t, blender.Options{Sandbox: tight(t)})
+		opened, err := p.Open(t.Context(), blender.SingleFile(e.file("texture_"+name)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if dropped := slices.Contains(opened.Switched, "special_files_dropped"); dropped == (name == "folder") {
+			t.Errorf("%s: switched %v", name, opened.Switched)
+		}
+		if f := render(t, p, 1); picture(t, f.Path).Width != 64 || len(f.Log) > blender.FrameLogBytes {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
 }
 
 // takesOver takes away our first wall: Blender is told to run the file's scripts,

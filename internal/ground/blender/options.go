@@ -94,7 +94,8 @@ type Opened struct {
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
 	// denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
-	// camera alone), stamp_names_off (no file or host name burnt in).
+	// camera alone), special_files_dropped (paths to devices and the like count as
+	// missing files), stamp_names_off (no file or host name burnt in).
 	Switched []string `json:"switched"`
 	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
 	// and the scene has nothing that is known to break it.
