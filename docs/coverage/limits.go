@@ -16,7 +16,7 @@ func limits() []Rule {
 			"ratelimit.TestTenKeysOfAWorkspaceAreFiveBudgets", "ratelimit.TestProcessesHoldAWorkspacesLimitTogether", "agent.TestEachMessageOfAnArrayCounts"),
 		shown("8", "The bounds of a webhook's address and secret", "api.TestAWebhookIsNamedAtTheUpload", "api.TestBadRequestsMeetTheirCode").lines("webhook_url", "webhook_secret"),
 		shown("8", "A frame has the time that limits and each quote say, and no more", "operator.TestLimitsSayWhatTheFlagsSay", "api.TestQuoteStandsAtBothPlaces",
-			"worker.TestAFrameMayTakeTheTimeThatTheServerSays", "blender.TestAFrameThatTakesTooLongEnds"),
+			"worker.TestAFrameMayTakeTheTimeThatTheServerSays", "story.TestAFileWithoutEndFailsItsJob", "blender.TestAFrameThatTakesTooLongEnds"),
 		shown("8", "A key's name has 1 to 80 characters", "api.TestKeyNamesAreBounded", "identity.TestNamesAndNumbersOfKeysAreBounded").lines("key name"),
 		shown("8", "The newest results are 25, at most 100", "api.TestTheNewestAre25UnlessAskedOtherwise", "api.TestAnEmptyLeaderboardSaysSo").lines("newest benchmark results"),
 		shown("8", "A completed frame costs 1 cent, and what is not completed costs nothing",
