@@ -171,6 +171,15 @@ for name, path in {
     cube().data.materials.append(material)
     save(name)
 
+# A library that is the pipe by which the driver gets its commands: to read it waits for
+# ever, and Blender reads it before the driver sees the file.
+scene = base()
+with bpy.data.libraries.load(os.path.join(FOLDER, "texture_zero.blend"), link=True) as (_, linked):
+    linked.materials = ["texture_zero"]
+cube().data.materials.append(bpy.data.materials["texture_zero"])
+bpy.data.libraries[0].filepath = "/proc/self/fd/3"
+save("library_pipe")
+
 # Samples of 1, and 16 million when frame 2 is rendered: by keyframes, and by a driver
 # without a line of Python.
 for name in ("keyed_samples", "driven_samples"):

@@ -103,6 +103,7 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 		t.Run("that would take hours first", e.tooLarge)
 		t.Run("whose frames have no end", e.withoutEnd)
 		t.Run("whose textures are no files", e.withoutFiles)
+		t.Run("whose library is a pipe", e.waits)
 		t.Run("whose code runs", e.takesOver)
 	})
 	e.harmless()
@@ -206,6 +207,15 @@ func (e *enemy) withoutFiles(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
+}
+
+// waits is about a file that Blender cannot open to its end: the watchdog ends it.
+func (e *enemy) waits(t *testing.T) {
+	t.Parallel()
+	p := start(t, blender.Options{Sandbox: tight(t)})
+	p.SetPatience(blender.Patience{Asleep: 2 * time.Second})
+	_, err := p.Open(t.Context(), blender.SingleFile(e.file("library_pipe")))
+	failure(t, err, blender.NoProgress)
 }
 
 // takesOver takes away our first wall: Blender is told to run the file's scripts,
