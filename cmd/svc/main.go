@@ -5,12 +5,14 @@
 // The commands are grouped in packages by who types them: operator (serve, admin,
 // openapi), farm (worker, bench), caller (render, inspect), profile (config), proof
 // (verify, log), mcpbridge (mcp) and demo. terminal is what all of them print with;
-// profile finds server and key for all that call a service.
+// profile finds server and key for all that call a service; manual prints the reference.
 //
 // What always holds: a mistake on the command line exits with 2; a command's result
 // goes to standard output and its log to standard error; no secret needs to be on a
 // command line. Start reading at program.
 package main
+
+//go:generate go run . docs cli ../../docs/cli.md
 
 import (
 	"errors"
@@ -24,6 +26,7 @@ import (
 	"svc.example/cmd/svc/caller"
 	"svc.example/cmd/svc/demo"
 	"svc.example/cmd/svc/farm"
+	"svc.example/cmd/svc/manual"
 	"svc.example/cmd/svc/mcpbridge"
 	"svc.example/cmd/svc/operator"
 	"svc.example/cmd/svc/profile"
@@ -54,6 +57,8 @@ type program struct {
 	Demo    demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
 	OpenAPI operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
 	Admin   operator.Admin    `cmd:"" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
+
+	Docs manual.Command `cmd:"" hidden:"" help:"Print the reference of the command line."`
 }
 
 // main parses the command line and runs one command. kong prints an error and ends

@@ -198,8 +198,27 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	}
 	if err == nil {
 		result.Print(k.Stdout)
+		c.printNext(k)
 	}
 	return err
+}
+
+// printNext says how to go on, with the flags that this machine needed.
+func (c *Command) printNext(k *kong.Context) {
+	flags := ""
+	if c.Device == "cpu" {
+		flags += " --device cpu"
+	}
+	if c.AllowBlenderVersion {
+		flags += " --allow-blender-version"
+	}
+	if c.Denoise == "off" {
+		flags += " --denoise off"
+	}
+	table := terminal.NewTable(k.Stdout)
+	table.Row("next", "svc demo scene.blend --frames 1-5"+flags, "a scene of yours, in the same way")
+	table.Row("", "svc serve --sandbox "+c.Sandbox+flags, "a service that stays; it says what to do next")
+	_ = table.Flush() // nobody reads a closed standard output
 }
 
 // frames are those of --frames, else the first few of the scene's range. The zero value

@@ -27,6 +27,24 @@ const (
 	ExitNotInLog = 5
 )
 
+// Code is an exit code and what it means to a script.
+type Code struct {
+	Code  int
+	Means string
+}
+
+// Codes returns all exit codes, for the reference of the command line.
+func Codes() []Code {
+	return []Code{
+		{0, "Success."},
+		{ExitFailure, "A failure without a code of its own: a refusal, a lost connection, a file that cannot be read, an interrupt."},
+		{ExitUsage, "A mistake in flags, arguments, environment or configuration file. Nothing was spent."},
+		{ExitBadSignature, "The receipt was changed, or no given key signed it."},
+		{ExitBadArtifact, "The ZIP is not the one that the receipt describes."},
+		{ExitNotInLog, "The receipt is not proven to be in the log, or the log itself is broken."},
+	}
+}
+
 // ExitError is an error that ends the program with a chosen exit code. Errors.Is
 // and errors.As see the error inside it.
 type ExitError struct {

@@ -1,0 +1,132 @@
+// Package manual prints the reference of the command line, docs/cli.md and the manual
+// pages, from the same structs that parse it.
+//
+// What always holds: every command, flag, environment name, default and exit code that
+// is not hidden is in both; the same program prints the same bytes on every machine. It
+// leaves the words to the structs' tags and to terminal. Start reading at Command.
+package manual
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Command writes the reference. It is hidden from help: those who build and package svc
+// type it.
+type Command struct {
+	CLI markdownCommand `cmd:"" name:"cli" help:"Write the reference of the command line, Markdown, into a file."`
+	Man manCommand      `cmd:"" name:"man" help:"Write the manual pages into a folder."`
+}
+
+type markdownCommand struct {
+	File string `arg:"" type:"path" help:"The file to write."`
+}
+
+type manCommand struct {
+	Folder string `arg:"" type:"path" help:"The folder to write into."`
+}
+
+// Run writes the file.
+func (c *markdownCommand) Run(k *kong.Context) error {
+	return os.WriteFile(c.File, []byte(Markdown(k.Model)), 0o644)
+}
+
+// Run writes svc.1, and for each command that does something svc-COMMAND.1.
+func (c *manCommand) Run(k *kong.Context) error {
+	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
+		return err
+	}
+	for name, text := range Pages(k.Model) {
+		if err := os.WriteFile(filepath.Join(c.Folder, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commands returns what can be run, in the order of the help. kong's own Leaves also
+// has the children of hidden commands.
+func commands(n *kong.Node) (all []*kong.Node) {
+	for _, child := range n.Children {
+		switch {
+		case child.Hidden:
+		case child.Leaf():
+			all = append(all, child)
+		default:
+			all = append(all, commands(child)...)
+		}
+	}
+	return all
+}
+
+// words are a command's own words, "admin key create", without aliases.
+func words(n *kong.Node) string {
+	if n.Parent == nil || n.Parent.Type == kong.ApplicationNode {
+		return n.Name
+	}
+	return words(n.Parent) + " " + n.Name
+}
+
+// value is one flag or argument, ready to be printed.
+type value struct {
+	term, help, env, standard string
+}
+
+// values returns the arguments of a command, then the flags of it and of the commands
+// above it. Those of the program itself are left out: every command has them.
+func values(n *kong.Node) (all []value) {
+	for _, arg := range n.Positional {
+		all = append(all, describe(arg.Summary(), arg, nil))
+	}
+	for at := n; at.Type != kong.ApplicationNode; at = at.Parent {
+		all = append(all, flags(at)...)
+	}
+	return all
+}
+
+// flags returns the flags that a command declares itself.
+func flags(n *kong.Node) (all []value) {
+	for _, flag := range n.Flags {
+		if flag.Hidden || flag.Name == "help" {
+			continue
+		}
+		term := "--" + flag.Name
+		if flag.Tag.Negatable != "" {
+			term = "--[no-]" + flag.Name
+		}
+		if flag.Short != 0 {
+			term = fmt.Sprintf("-%c, %s", flag.Short, term)
+		}
+		if !flag.IsBool() && !flag.IsCounter() {
+			term += " " + placeholder(flag)
+		}
+		all = append(all, describe(term, flag.Value, flag.Envs))
+	}
+	return all
+}
+
+// placeholder is what stands for a flag's value: its choices, or a word.
+func placeholder(flag *kong.Flag) string {
+	switch {
+	case flag.PlaceHolder != "":
+		return flag.PlaceHolder
+	case flag.Enum != "":
+		return strings.Join(flag.EnumSlice(), "|")
+	}
+	return strings.ToUpper(flag.Name)
+}
+
+func describe(term string, v *kong.Value, envs []string) value {
+	d := value{term: term, help: strings.TrimSpace(v.Help), env: strings.Join(envs, ", ")}
+	if v.HasDefault {
+		d.standard = v.Default
+	}
+	if v.Required && v.Flag != nil {
+		d.help += " Required."
+	}
+	return d
+}
