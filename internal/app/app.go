@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/atomicfile"
@@ -24,15 +25,21 @@ import (
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -87,24 +94,18 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.fillSums(ctx); err != nil {
+	// After an upgrade, before anything is served or audited.
+	if err := rowsum.Fill(ctx, a.DB, summed()); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
 	a.webhooks = a.openWebhooks()
 	return a, nil
 }
 
-// fillSums writes the checksums of rows that an older version wrote: after an upgrade,
-// before anything is served or audited.
-func (a *App) fillSums(ctx context.Context) error {
-	for _, fill := range []func(context.Context, *db.DB) error{
-		identity.FillSums, webhook.FillSums, signing.FillSums, receiptlog.FillSums, leaderboard.FillSums, dispatch.FillSums, lease.FillSums, idempotency.FillSums,
-	} {
-		if err := fill(ctx, a.DB); err != nil {
-			return fmt.Errorf("prepare the rows of an older version: %w", err)
-		}
-	}
-	return nil
+// summed lists every table whose rows carry checksums.
+func summed() rowsum.Tables {
+	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
+		intake.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)
 }
 
 // Close closes the database. Call it after Serve has returned.

@@ -2,14 +2,14 @@ package blob
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
+
+	"svc.example/internal/ground/digest"
 )
 
 // ErrDamaged says that the bytes of a blob are not those of its hash.
@@ -80,11 +80,12 @@ func (w *Whole) check(ctx context.Context, store Store, key, sum string) error {
 			return nil, err
 		}
 		defer func() { _ = r.Close() }()
-		version, hash := r.Version(), sha256.New()
-		if _, err := io.Copy(hash, io.NewSectionReader(r, 0, r.Size())); err != nil {
+		version := r.Version()
+		got, err := digest.Of(io.NewSectionReader(r, 0, r.Size()))
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("read blob %s: %w", key, err)
-		}
-		if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
+		case got != sum:
 			return nil, fmt.Errorf("%w: %s has SHA-256 %s, not %s", ErrDamaged, key, got, sum)
 		}
 		w.remember(name, version)

@@ -90,7 +90,7 @@ WHERE e.forgotten_at = 0 AND e.created_at <= ?1
 ORDER BY e.created_at, e.event_id LIMIT ?4;
 
 -- name: ContentLock
-SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM content c
+SELECT c.* FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = ?1)
 ORDER BY c.sha256;
 

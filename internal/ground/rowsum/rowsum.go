@@ -5,9 +5,9 @@
 // name of a worker can not. Such a row carries a checksum of its content (row_sum), which
 // its owner package writes with the row and the audit computes again.
 //
-// What always holds: a sum covers the table's name and every field that Fields returns, in
-// one unambiguous form. A row without a sum is damaged, except in a table that an older
-// version wrote and whose Fill is not done.
+// What always holds: a sum covers the table's name and every column but those that Except
+// names, in one unambiguous form. A row without a sum is damaged, except in a table that an
+// older version wrote and whose Fill is not done.
 //
 // A sum shows damage, not forgery: it has no key, so who can write the database can write
 // a sum too. ADR 0028 says why. Start reading at Table.
@@ -18,42 +18,80 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 
 	"svc.example/internal/ground/db"
 )
 
-// Table describes a table whose rows carry a sum. Every field is required.
+// Table describes a table whose rows carry a sum. Row is the generated struct of the table:
+// its fields are the columns, each an int64 or a string, and RowSum contains the sum.
 type Table[Row any] struct {
 	Name string
+	Key  int // how many of the first columns are the primary key
+	// Except names the fields that the sum leaves out, because they change without it or
+	// follow from other rows.
+	Except []string
 	// After reads a page of rows behind one, in the order of the primary key; the zero Row
 	// is before the first. A page bounds what an audit holds in memory.
 	After func(ctx context.Context, tx *db.Tx, last Row) ([]Row, error)
-	// Fields returns what the sum covers, always in the same order: texts and numbers.
-	Fields func(Row) []any
-	// Kept returns the sum that the row carries, and ID what a person calls the row.
-	Kept func(Row) string
-	ID   func(Row) string
 	// Store writes a sum into a row.
 	Store func(ctx context.Context, tx *db.Tx, row Row, sum string) error
 }
 
-// Of returns the sum of a row: 64 hexadecimal digits.
-func (t Table[Row]) Of(row Row) string {
+// Tables are what a package lists for Fill: its tables, whatever their rows.
+type Tables []interface {
+	fill(ctx context.Context, d *db.DB, unsummed []string) error
+}
+
+// Of returns the sum of a row: 64 hexadecimal digits. row is a Row, or another struct with
+// fields of the same names, such as the parameters of the statement that writes the row. A
+// field that is missing there counts as its zero.
+func (t Table[Row]) Of(row any) string {
+	from, columns := reflect.ValueOf(row), reflect.TypeFor[Row]()
 	text := []byte(t.Name)
-	for _, field := range t.Fields(row) {
-		value := fmt.Sprint(field)
+	for i := range columns.NumField() {
+		column := columns.Field(i)
+		if column.Name == "RowSum" || slices.Contains(t.Except, column.Name) {
+			continue
+		}
+		field := from.FieldByName(column.Name)
+		if !field.IsValid() {
+			field = reflect.Zero(column.Type)
+		}
+		value := textOf(field)
 		// The length keeps fields apart: "ab", "c" and "a", "bc" are two rows.
-		text = fmt.Appendf(text, "\n%d %s", len(value), value)
+		text = strconv.AppendInt(append(text, '\n'), int64(len(value)), 10)
+		text = append(append(text, ' '), value...)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
+// textOf returns a column's value as text.
+func textOf(field reflect.Value) string {
+	if field.Kind() == reflect.String {
+		return field.String()
+	}
+	return strconv.FormatInt(field.Int(), 10)
+}
+
+// id is what a person calls a row: its key.
+func (t Table[Row]) id(row any) (id string) {
+	for i := range t.Key {
+		id += " " + textOf(reflect.ValueOf(row).FieldByName(reflect.TypeFor[Row]().Field(i).Name))
+	}
+	return id[1:]
+}
+
+// kept is the sum that a row carries.
+func kept(row any) string { return reflect.ValueOf(row).FieldByName("RowSum").String() }
+
 // Renew writes the sum of a row that a statement has changed and returned.
 func (t Table[Row]) Renew(ctx context.Context, tx *db.Tx, row Row) error {
 	if err := t.Store(ctx, tx, row, t.Of(row)); err != nil {
-		return fmt.Errorf("write the checksum of %s %s: %w", t.Name, t.ID(row), err)
+		return fmt.Errorf("write the checksum of %s %s: %w", t.Name, t.id(row), err)
 	}
 	return nil
 }
@@ -69,13 +107,18 @@ func (t Table[Row]) Changed(ctx context.Context, tx *db.Tx, row Row, err error) 
 	return 1, t.Renew(ctx, tx, row)
 }
 
-// Audit reports rows whose content is not what was written, and passes each row to also,
-// unless that is nil. An error means that the audit did not finish.
+// Check reports a row whose content is not what was written. row is as in Of.
+func (t Table[Row]) Check(row any, breach func(rule, subject, format string, args ...any)) {
+	if kept, sum := kept(row), t.Of(row); kept != sum {
+		breach("a row is as it was written", t.Name+" "+t.id(row), "its checksum is %.16q, its content gives %.16q", kept, sum)
+	}
+}
+
+// Audit checks every row, and passes each to also, unless that is nil. An error means that
+// the audit did not finish.
 func (t Table[Row]) Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any), also func(Row) error) error {
 	err := t.each(ctx, tx, func(row Row) error {
-		if kept, sum := t.Kept(row), t.Of(row); kept != sum {
-			breach("a row is as it was written", t.Name+" "+t.ID(row), "its checksum is %.16q, its content gives %.16q", kept, sum)
-		}
+		t.Check(row, breach)
 		if also == nil {
 			return nil
 		}
@@ -107,13 +150,25 @@ func (t Table[Row]) each(ctx context.Context, tx *db.Tx, visit func(Row) error) 
 // Fill writes the sums of rows that an older version wrote, a page in a transaction. A
 // service calls it before it serves. What was damaged before is taken as it is. Once it is
 // done for a table, it does nothing: a row that loses its sum later is damaged.
-func (t Table[Row]) Fill(ctx context.Context, d *db.DB) error {
-	pending := false
-	err := d.Read(ctx, func(tx *db.Tx) error {
-		tables, err := tx.Unsummed(ctx)
-		pending = slices.Contains(tables, t.Name)
+func Fill(ctx context.Context, d *db.DB, tables Tables) error {
+	var unsummed []string
+	err := d.Read(ctx, func(tx *db.Tx) (err error) {
+		unsummed, err = tx.Unsummed(ctx)
 		return err
 	})
+	for _, t := range tables {
+		if err == nil && len(unsummed) > 0 {
+			err = t.fill(ctx, d, unsummed)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the checksums of an older version's rows: %w", err)
+	}
+	return nil
+}
+
+func (t Table[Row]) fill(ctx context.Context, d *db.DB, unsummed []string) (err error) {
+	pending := slices.Contains(unsummed, t.Name)
 	var last Row
 	for err == nil && pending {
 		next := last
@@ -126,7 +181,7 @@ func (t Table[Row]) Fill(ctx context.Context, d *db.DB) error {
 				return tx.UnsummedDone(ctx, t.Name)
 			}
 			for _, row := range rows {
-				if t.Kept(row) == "" {
+				if kept(row) == "" {
 					err = t.Renew(ctx, tx, row)
 				}
 				if err != nil {
@@ -138,10 +193,7 @@ func (t Table[Row]) Fill(ctx context.Context, d *db.DB) error {
 		})
 		last = next
 	}
-	if err != nil {
-		return fmt.Errorf("write the checksums of %s: %w", t.Name, err)
-	}
-	return nil
+	return err
 }
 
 // Audit reports tables whose Fill was never done, and rows that have lost their key: the

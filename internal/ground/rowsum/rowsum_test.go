@@ -14,13 +14,10 @@ import (
 
 // table is one that the tests fill as they like.
 var table = rowsum.Table[query.Workspace]{
-	Name: "workspace",
+	Name: "workspace", Key: 1,
 	After: func(ctx context.Context, tx *db.Tx, last query.Workspace) ([]query.Workspace, error) {
 		return tx.WorkspaceAfter(ctx, last.WorkspaceID)
 	},
-	Fields: func(r query.Workspace) []any { return []any{r.WorkspaceID, r.Name, r.CreatedAt} },
-	Kept:   func(r query.Workspace) string { return r.RowSum },
-	ID:     func(r query.Workspace) string { return r.WorkspaceID },
 	Store: func(ctx context.Context, tx *db.Tx, r query.Workspace, sum string) error {
 		return tx.WorkspaceSum(ctx, query.WorkspaceSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
 	},
@@ -45,6 +42,7 @@ func TestEachFieldAndItsPlaceChangesTheSum(t *testing.T) {
 func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
+		tables := rowsum.Tables{table}
 		const rows = 1201 // more than two pages
 		ctx := t.Context()
 		d := dbtest.Open(t, db.Config{URL: url})
@@ -72,7 +70,7 @@ func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {
 		if n, _ := breaches(); n != rows+1 {
 			t.Errorf("before, there are %d breaches, want one for each row and one for the table", n)
 		}
-		if err := errors.Join(table.Fill(ctx, d), table.Fill(ctx, d)); err != nil {
+		if err := errors.Join(rowsum.Fill(ctx, d, tables), rowsum.Fill(ctx, d, tables)); err != nil {
 			t.Fatal(err)
 		}
 		if n, seen := breaches(); n != 0 || seen != rows {
@@ -81,7 +79,7 @@ func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {
 		if _, err := raw.ExecContext(ctx, "UPDATE workspace SET row_sum = '' WHERE workspace_id = 'WSP-7'"); err != nil {
 			t.Fatal(err)
 		}
-		if err := table.Fill(ctx, d); err != nil {
+		if err := rowsum.Fill(ctx, d, tables); err != nil {
 			t.Fatal(err)
 		}
 		if n, _ := breaches(); n != 1 {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +17,15 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/wallet"
@@ -155,6 +162,9 @@ func packaged(t *testing.T, svc *service, n int64) {
 	if _, err := conn.Exec(ctx, fill.Replace(packagedJobs)); err != nil {
 		t.Fatal(err)
 	}
+	if err := rowsum.Fill(ctx, svc.app.DB, slices.Concat(intake.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // packagedJobs writes the rows as a service does: one upload with its project, and for each
@@ -188,4 +198,5 @@ SELECT transaction_id, '$workspace:available', -1 FROM planted UNION ALL SELECT 
 UPDATE wallet SET available_cents = 0, reserved_cents = $n WHERE workspace_id = '$workspace';
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
 SELECT 'package:' || job_id || ':0', 'package', job_id, 0, 'waiting', 1 FROM planted;
+INSERT INTO unsummed (relation) VALUES ('upload'), ('content'), ('quote'), ('ledger_transaction'), ('job'), ('frame');
 `

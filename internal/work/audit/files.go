@@ -2,14 +2,13 @@ package audit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/job"
 )
 
@@ -73,9 +72,8 @@ func digestOf(ctx context.Context, blobs blob.Store, key string) (hash string, s
 		return "", 0, err
 	}
 	defer func() { _ = file.Close() }()
-	sum := sha256.New()
-	size, err = io.Copy(sum, until{ctx, file})
-	return hex.EncodeToString(sum.Sum(nil)), size, err
+	hash, err = digest.Of(until{ctx, file})
+	return hash, file.Size(), err
 }
 
 // until reads until ctx ends.

@@ -145,8 +145,8 @@ func (c caller) call(method, path string, header map[string]string, kind string,
 type farmWorker struct {
 	*store
 	*farmapi.Client
-	me farmapi.RegisterRequest
-	id string
+	me        farmapi.RegisterRequest
+	id, keyID string
 }
 
 func (s *store) worker(device, renderer string) farmWorker {
@@ -158,7 +158,7 @@ func (s *store) worker(device, renderer string) farmWorker {
 	})
 	w := farmWorker{s, farmapi.NewClient(s.url, key.Secret), farmapi.RegisterRequest{
 		Name: "farm", Renderer: renderer, BlenderVersion: "4.1.1", BlenderBuildHash: "e1743a0317bc", Device: device, DeviceName: "Test " + device, Denoise: "keep", Sandbox: "none",
-	}, ""}
+	}, "", key.KeyID}
 	reply, err := w.Register(s.Context(), w.me)
 	if err != nil {
 		s.Fatal(err)
@@ -231,8 +231,9 @@ func (w farmWorker) fail(code string, final bool) {
 	}
 }
 
-// accept takes in a frame while the service does not serve: nobody packs its job.
-func (w farmWorker) accept(c claimed) {
+// accept takes in a frame while the service does not serve: nobody packs its job. A frame
+// of the sample waits for another worker's picture.
+func (w farmWorker) accept(c claimed, sample frames.Sample) {
 	w.Helper()
 	content, result := w.picture(c)
 	key := fmt.Sprintf("frames/%s/%s-%s", c.jobID, id.New(""), result.File)
@@ -245,7 +246,7 @@ func (w farmWorker) accept(c claimed) {
 		w.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	in := frames.Frames{DB: w.app.DB, Jobs: w.app.Jobs(w.app.Links(w.url)), Workers: &dispatch.Workers{DB: w.app.DB, Log: log}, LeaseLife: time.Hour, Log: log}
+	in := frames.Frames{DB: w.app.DB, Jobs: w.app.Jobs(w.app.Links(w.url)), Workers: &dispatch.Workers{DB: w.app.DB, Log: log}, LeaseLife: time.Hour, DoubleRender: sample, Log: log}
 	kept, err := in.Accept(w.Context(), frames.Picture{
 		Picture: framecheck.Picture{
 			Holder: w.id, File: result.File, PixelSHA256: result.PixelSHA256, Width: result.Width, Height: result.Height,

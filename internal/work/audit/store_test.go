@@ -18,14 +18,18 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/wallet"
@@ -80,12 +84,16 @@ func newStore(t *testing.T, database string) *store {
 	stop = s.serve()
 	s.awaitExpiry(old)
 	s.people()
-	last := s.jobs()
+	last, sampled := s.jobs()
 	s.benchmarks()
 	s.awaitDeliveries()
+	gpu := s.gpu
+	s.worker("GPU", contract.RendererID) // can confirm the other's picture
 	stop()
-	s.gpu.accept(last)
+	gpu.accept(last, frames.Sample{})
+	gpu.accept(sampled, frames.Sample{Percent: 100})
 	s.deadLetter()
+	s.passing(old.workspace)
 	return s
 }
 
@@ -186,8 +194,9 @@ func (s *store) people() {
 	})
 }
 
-// jobs makes a job in each state. last is the one frame of a job that a worker holds.
-func (s *store) jobs() (last claimed) {
+// jobs makes a job in each state. last and sampled are the one frame of a job each, which
+// a worker holds.
+func (s *store) jobs() (last, sampled claimed) {
 	s.Helper()
 	c, other := s.caller(10_000), s.caller(500)
 	for _, path := range []string{"/ok", "/broken", "/gone"} {
@@ -230,13 +239,14 @@ func (s *store) jobs() (last claimed) {
 
 	packaged := c.start(plain, client.StartRequest{}, 2, 2, 1)
 	last = s.gpu.claim(packaged)
+	sampled = s.gpu.claim(c.start(plain, client.StartRequest{}, 5, 5, 1))
 	rendering := c.start(demo.Scene(), client.StartRequest{}, 1, 7, 3)
 	s.cpu.deliver(s.cpu.claim(rendering))
 	s.cpu.claim(rendering)
 	for range 2 { // queued
 		c.start(demo.Scene(), client.StartRequest{}, 10, 12, 1)
 	}
-	return last
+	return last, sampled
 }
 
 // awaitUploads makes an upload link without a file, and one whose file was refused.
@@ -288,6 +298,27 @@ func (s *store) benchmarks() {
 	}
 }
 
+// fillTile submits benchmarks until the receipt log has a full tile.
+func (s *store) fillTile() {
+	s.Helper()
+	fleet, err := leaderboardtest.NewFleet(s.Context(), s.app.Board(s.app.Links(s.url)))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		var n int
+		if err := s.raw.QueryRow("SELECT count(*) FROM receipt_log_node").Scan(&n); err != nil {
+			s.Fatal(err)
+		}
+		if n > 0 {
+			return
+		}
+		if _, err := fleet.Submit(s.Context(), leaderboardtest.Run("NVIDIA Tesla T4", 16, float64(1000+i), time.Now())); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
 // awaitDeliveries waits until each delivery was tried.
 func (s *store) awaitDeliveries() {
 	s.Helper()
@@ -310,5 +341,20 @@ func (s *store) deadLetter() {
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		return identity.RequestLink(ctx, tx, "somebody@example.com")
+	})
+}
+
+// passing makes the rows that a service removes soon: a request in progress, and one that
+// is counted. It also makes the standing of a key.
+func (s *store) passing(workspace string) {
+	s.Helper()
+	hold := query.IdempotencyHoldParams{WorkspaceID: workspace, Route: "POST /v1/renders", Key: "held", Fingerprint: "f", Holder: "HLD-1"}
+	hold.RowSum = rowsum.Table[query.Idempotency]{Name: "idempotency", Except: []string{"LapsesAt"}}.Of(hold)
+	workers := dispatch.Workers{DB: s.app.DB, Log: s.app.Config.Log}
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		hold.LapsesAt = tx.Now + time.Minute.Microseconds()
+		_, held := tx.IdempotencyHold(ctx, hold)
+		_, counted := tx.RateAdd(ctx, query.RateAddParams{Client: "203.0.113.9", Now: tx.Now, Cost: time.Minute.Microseconds()})
+		return errors.Join(held, counted, workers.RecordCompared(ctx, tx, "", 1, []dispatch.Compared{{WorkerID: s.gpu.id, KeyID: s.gpu.keyID, Confirmed: true}}))
 	})
 }

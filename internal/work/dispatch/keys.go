@@ -120,7 +120,11 @@ func (w *Workers) pauseKey(ctx context.Context, keyID string, t tally) error {
 		}
 		until := tx.Now + pauseFor(before).Microseconds()
 		name, paused = key.Name, &query.KeyPauseParams{KeyID: keyID, Pauses: before + 1, PausedUntil: until, Failed: t.failed, Attempts: t.attempts}
-		if err := tx.KeyPause(ctx, *paused); err != nil {
+		standing, err := tx.KeyPause(ctx, *paused)
+		if err == nil {
+			err = standingRows.Renew(ctx, tx, standing)
+		}
+		if err != nil {
 			return err
 		}
 		suspended, err := tx.WorkersOfKeySuspend(ctx, query.WorkersOfKeySuspendParams{Until: until, KeyID: keyID, Since: tx.Now - standingLife.Microseconds()})
@@ -195,8 +199,12 @@ func (w *Workers) RecordCompared(ctx context.Context, tx *db.Tx, jobID string, f
 		}
 	}
 	for _, c := range all {
-		if err := tx.KeyCompared(ctx, query.KeyComparedParams{KeyID: c.KeyID, Confirmed: number(c.Confirmed), Refuted: number(!c.Confirmed)}); err != nil {
+		standing, err := tx.KeyCompared(ctx, query.KeyComparedParams{KeyID: c.KeyID, Confirmed: number(c.Confirmed), Refuted: number(!c.Confirmed)})
+		if err != nil {
 			return fmt.Errorf("count a compared picture: %w", err)
+		}
+		if err := standingRows.Renew(ctx, tx, standing); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -138,14 +138,15 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding string) error {
 	// Sorted, so that equal settings are equal text.
 	slices.Sort(p.Switched)
-	_, err := tx.FrameCreate(ctx, query.FrameCreateParams{
+	row := query.FrameCreateParams{
 		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
 		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
 		Finding: finding, Blank: p.Blank(),
-	})
-	if err != nil {
+	}
+	row.RowSum = frameRows.Of(row)
+	if _, err := tx.FrameCreate(ctx, row); err != nil {
 		return fmt.Errorf("accept frame: %w", err)
 	}
 	return nil

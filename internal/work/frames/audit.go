@@ -33,6 +33,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	if err := auditRows(ctx, tx, breach); err != nil {
 		return err
 	}
+	if err := candidateRows.Audit(ctx, tx, breach, nil); err != nil {
+		return err
+	}
 	leased, err := tx.AuditLeases(ctx)
 	if err != nil {
 		return fmt.Errorf("audit the leases of frames: %w", err)
@@ -80,6 +83,7 @@ func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format
 					return fmt.Errorf("audit frames: %w", err)
 				}
 			}
+			frameRows.Check(f, breach)
 			if why := strange(f, scene); why != "" {
 				breach("a frame is what was accepted", fmt.Sprintf("%s/%d", f.JobID, f.Frame), "%s", why)
 			}

@@ -107,16 +107,17 @@ func (f *Frames) awaitAnother(ctx context.Context, tx *db.Tx, record job.Record,
 	if err != nil {
 		return false, fmt.Errorf("keep a picture: %w", err)
 	}
-	err = tx.CandidateAdd(ctx, query.CandidateAddParams{
-		JobID: c.JobID, Frame: int64(c.Frame), Attempt: c.Lease.Attempt, WorkerID: c.Lease.Holder, KeyID: c.keyID, Class: c.class,
+	row := query.CandidateAddParams{
+		JobID: c.JobID, Frame: int64(c.Frame), Attempt: c.Lease.Attempt, WorkerID: c.Lease.Holder, KeyID: c.keyID, Class: c.class, OtherKey: 1,
 		Sha256: c.SHA256, PixelSha256: c.PixelSHA256, Finding: c.finding, Picture: string(picture), CreatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = candidateRows.Of(row)
+	if err := tx.CandidateAdd(ctx, row); err != nil {
 		return false, fmt.Errorf("keep a picture: %w", err)
 	}
 	if waits, err = f.confirmerOnline(ctx, tx, c, true); err == nil && !waits && n == 2 {
 		if waits, err = f.confirmerOnline(ctx, tx, c, false); err == nil && waits {
-			err = tx.CandidatesAnyKey(ctx, query.CandidatesAnyKeyParams{JobID: c.JobID, Frame: int64(c.Frame)})
+			err = confirmableByAnyKey(ctx, tx, c.JobID, c.Frame)
 		}
 	}
 	if err != nil || !waits {
@@ -128,6 +129,15 @@ func (f *Frames) awaitAnother(ctx context.Context, tx *db.Tx, record job.Record,
 		return false, err
 	}
 	return true, dispatch.RecordRelease(ctx, tx, job.ForDispatch(record))
+}
+
+// confirmableByAnyKey lets another worker of the same key confirm a frame's pictures.
+func confirmableByAnyKey(ctx context.Context, tx *db.Tx, jobID string, frame int) error {
+	rows, err := tx.CandidatesAnyKey(ctx, query.CandidatesAnyKeyParams{JobID: jobID, Frame: int64(frame)})
+	for _, row := range rows {
+		err = errors.Join(err, candidateRows.Renew(ctx, tx, row))
+	}
+	return err
 }
 
 // confirmerOnline reports whether a worker is there that can confirm a picture.
@@ -234,7 +244,7 @@ func (f *Frames) settleWaiting(ctx context.Context, tx *db.Tx, jobID string, fra
 			return err
 		} else if waits {
 			tx.Announce(lease.Topic(dispatch.FrameQueue))
-			return tx.CandidatesAnyKey(ctx, query.CandidatesAnyKeyParams{JobID: jobID, Frame: int64(frame)})
+			return confirmableByAnyKey(ctx, tx, jobID, frame)
 		}
 	}
 	// The service takes the frame, so that nobody renders it meanwhile. A worker that has

@@ -31,7 +31,9 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 		// No neighbour contradicts it, so the scene may be meant so. The receipt lists the
 		// finding.
 		case row.Blank == framecheck.WholeFrame:
-			_, err = tx.FrameFinding(ctx, query.FrameFindingParams{JobID: record.JobID, Frame: row.Frame, Finding: framecheck.FindingUniform})
+			var found query.Frame
+			found, err = tx.FrameFinding(ctx, query.FrameFindingParams{JobID: record.JobID, Frame: row.Frame, Finding: framecheck.FindingUniform})
+			_, err = frameRows.Changed(ctx, tx, found, err)
 		}
 		if err != nil || job.Status(record.Status) != job.Rendering {
 			return record, err

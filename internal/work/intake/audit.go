@@ -31,6 +31,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			break
 		}
 		for _, r := range rows {
+			uploadRows.Check(r.Upload, breach)
 			if why := strangeUpload(r, tx.Now); why != "" {
 				breach("an upload is what was received", r.Upload.UploadID, "%s", why)
 			}
@@ -46,6 +47,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			return nil
 		}
 		for _, r := range rows {
+			awaitedRows.Check(r.AwaitedUpload, breach)
 			if why := strangeAwaited(r); why != "" {
 				breach("an awaited upload is what was announced", r.AwaitedUpload.UploadID, "%s", why)
 			}

@@ -52,10 +52,11 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 				return err
 			}
 		}
-		err := tx.AwaitedCreate(ctx, query.AwaitedCreateParams{
-			UploadID: a.UploadID, WorkspaceID: workspaceID, Source: source, CreatedAt: tx.Now, ExpiresAt: db.Micros(a.ExpiresAt),
-		})
-		if err != nil {
+		row := query.AwaitedCreateParams{
+			UploadID: a.UploadID, WorkspaceID: workspaceID, Source: source, CreatedAt: tx.Now, ExpiresAt: db.Micros(a.ExpiresAt), FaultDetail: "null",
+		}
+		row.RowSum = awaitedRows.Of(row)
+		if err := tx.AwaitedCreate(ctx, row); err != nil {
 			return fmt.Errorf("await an upload: %w", err)
 		}
 		return nil
@@ -179,10 +180,10 @@ func (in *Intake) recordRefusal(ctx context.Context, uploadID string, refused er
 	// The sender may have gone; its file was wrong all the same.
 	ctx = context.WithoutCancel(ctx)
 	return in.DB.Write(ctx, func(tx *db.Tx) error {
-		err := tx.AwaitedRefused(ctx, query.AwaitedRefusedParams{
+		row, err := tx.AwaitedRefused(ctx, query.AwaitedRefusedParams{
 			Code: string(body.Error.Code), Text: body.Error.Message, Action: body.Error.SuggestedAction, Detail: string(detail), UploadID: uploadID,
 		})
-		if err != nil {
+		if _, err := awaitedRows.Changed(ctx, tx, row, err); err != nil {
 			return fmt.Errorf("record a refusal: %w", err)
 		}
 		tx.Announce(topic(uploadID))

@@ -81,7 +81,8 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 // remove marks a locked upload as removed and removes its project. It returns the keys
 // of the blobs that go with it, for deleteBlobs after the commit.
 func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, err error) {
-	if _, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID}); err != nil {
+	row, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID})
+	if _, err := uploadRows.Changed(ctx, tx, row, err); err != nil {
 		return nil, fmt.Errorf("remove upload %s: %w", uploadID, err)
 	}
 	return project.Remove(ctx, tx, uploadID)

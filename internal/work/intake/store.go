@@ -109,10 +109,12 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	}
 	// The id may be an awaited upload's, for which another file has arrived
 	// meanwhile. The statement then inserts nothing.
-	n, err := tx.UploadCreate(ctx, query.UploadCreateParams{
+	upload := query.UploadCreateParams{
 		UploadID: r.uploadID, WorkspaceID: r.workspaceID, Filename: r.filename, Sha256: r.sha256, SizeBytes: r.size,
 		Scene: scene, CreatedAt: tx.Now,
-	})
+	}
+	upload.RowSum = uploadRows.Of(upload)
+	n, err := tx.UploadCreate(ctx, upload)
 	if err != nil {
 		return out, 0, fmt.Errorf("store upload: %w", err)
 	}

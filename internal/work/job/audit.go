@@ -30,6 +30,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			return jobs, fmt.Errorf("audit jobs: %w", err)
 		}
 		for _, row := range rows {
+			jobRows.Check(row, breach)
 			f := known.of(row)
 			for _, check := range []func(facts, func(rule, subject, format string, args ...any)){
 				auditOrder, auditMoney, auditState, auditTimes, auditEndOfFrames, auditFrames, auditEvent,

@@ -125,14 +125,15 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	if status == AwaitingSubmit {
 		submitted = 0
 	}
-	err = tx.JobCreate(ctx, query.JobCreateParams{
+	row := query.JobCreateParams{
 		JobID: jobID, WorkspaceID: r.Principal.WorkspaceID, KeyID: r.Principal.Credential.KeyID, Flow: string(r.Flow), Status: string(status),
 		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
 		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
 		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
 		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = jobRows.Of(row)
+	if err := tx.JobCreate(ctx, row); err != nil {
 		return "", "", fmt.Errorf("create job: %w", err)
 	}
 	if err := wallet.Reserve(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {

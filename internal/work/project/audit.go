@@ -125,6 +125,7 @@ func auditContent(ctx context.Context, tx *db.Tx, breach func(rule, thing, forma
 			return err
 		}
 		for _, c := range rows {
+			contentRows.Check(c, breach)
 			if !digest.Is(c.Sha256) || c.SizeBytes < 1 || c.CreatedAt < 1 || !strings.HasPrefix(c.BlobKey, "uploads/") {
 				breach("content is stored under a key", c.Sha256, "of workspace %q: %d bytes since %d under %q", c.WorkspaceID, c.SizeBytes, c.CreatedAt, c.BlobKey)
 			}

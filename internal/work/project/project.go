@@ -34,9 +34,9 @@ type Content struct {
 // it in between. Workspaces never share content, so none can find out what others have
 // stored.
 func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept bool, err error) {
-	key, err := tx.ContentKeep(ctx, query.ContentKeepParams{
-		WorkspaceID: workspaceID, Sha256: c.SHA256, SizeBytes: c.SizeBytes, BlobKey: c.BlobKey, CreatedAt: tx.Now,
-	})
+	row := query.ContentKeepParams{WorkspaceID: workspaceID, Sha256: c.SHA256, SizeBytes: c.SizeBytes, BlobKey: c.BlobKey, CreatedAt: tx.Now}
+	row.RowSum = contentRows.Of(row)
+	key, err := tx.ContentKeep(ctx, row)
 	if err != nil {
 		return false, fmt.Errorf("keep content: %w", err)
 	}

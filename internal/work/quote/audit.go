@@ -24,6 +24,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			return nil
 		}
 		for _, r := range rows {
+			quoteRows.Check(r.Quote, breach)
 			if why := strange(r); why != "" {
 				breach("a quote is what was locked", r.Quote.QuoteID, "%s", why)
 			}

@@ -102,7 +102,7 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,
 		FrameStart: row.FrameStart, FrameEnd: row.FrameEnd, FrameStep: row.FrameStep, FrameCount: row.FrameCount,
 		PriceCents: row.PriceCents, PricingVersion: row.PricingVersion, Qualified: row.Qualified, Warnings: row.Warnings,
-		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
+		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RowSum: quoteRows.Of(row),
 	})
 	if err != nil {
 		return Quote{}, fmt.Errorf("lock quote: %w", err)

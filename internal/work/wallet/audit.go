@@ -59,6 +59,7 @@ func auditLedger(ctx context.Context, tx *db.Tx, breach func(rule, subject, form
 			of[p.TransactionID][p.Account] = p.AmountCents
 		}
 		for _, row := range rows {
+			entryRows.Check(row, breach)
 			if why := strange(row, of[row.TransactionID]); why != "" {
 				breach("ledger transactions balance", row.TransactionID, "%s %s: %s", row.Kind, row.Reference, why)
 			}

@@ -179,10 +179,12 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 		}
 	}
 	transaction := id.New(id.Transaction)
-	added, err := tx.LedgerAdd(ctx, query.LedgerAddParams{
+	row := query.LedgerAddParams{
 		TransactionID: transaction, Kind: string(e.kind), Reference: e.reference,
 		WorkspaceID: e.workspace, JobID: e.job, AmountCents: e.cents, CreatedAt: tx.Now,
-	})
+	}
+	row.RowSum = entryRows.Of(row)
+	added, err := tx.LedgerAdd(ctx, row)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
 	}

@@ -36,6 +36,9 @@ func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys, breach func(rule, su
 
 // auditEvents compares events with the jobs that have ended.
 func auditEvents(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	if err := eventRows.Audit(ctx, tx, breach, nil); err != nil {
+		return err
+	}
 	events, err := tx.AuditWebhookEvents(ctx)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ func TestAuditFindsEachBreach(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
+			_, err = tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
+			return err
 		},
 		"a delivery that waits will be made": func(ctx context.Context, _ *service, tx *db.Tx) error {
 			all, err := tx.WebhookSecretAfter(ctx, "")

@@ -63,10 +63,11 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 		return "", fmt.Errorf("write webhook event: %w", err)
 	}
 	eventID = id.New(id.Event)
-	err = tx.WebhookEventCreate(ctx, query.WebhookEventCreateParams{
+	row := query.WebhookEventCreateParams{
 		EventID: eventID, WorkspaceID: e.WorkspaceID, JobID: e.JobID, Type: e.Type, Body: string(body), CreatedAt: tx.Now,
-	})
-	if err != nil {
+	}
+	row.RowSum = eventRows.Of(row)
+	if err := tx.WebhookEventCreate(ctx, row); err != nil {
 		return "", fmt.Errorf("keep webhook event: %w", err)
 	}
 	return eventID, nil

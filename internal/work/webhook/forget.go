@@ -84,5 +84,7 @@ func forgetEvent(ctx context.Context, tx *db.Tx, e query.WebhookEventsOverRow) e
 	if err != nil {
 		return err
 	}
-	return tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: e.EventID})
+	row, err := tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: e.EventID})
+	_, err = eventRows.Changed(ctx, tx, row, err)
+	return err
 }

@@ -204,14 +204,16 @@ GROUP BY w.key_id;
 SELECT k.key_id, k.name, k.revoked_at, coalesce(s.pauses, 0) AS pauses, coalesce(s.paused_until, 0) AS paused_until
 FROM node_key k LEFT JOIN key_standing s ON s.key_id = k.key_id WHERE k.key_id = @key_id;
 
--- name: KeyPause :exec
+-- name: KeyPause :one
 INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES (@key_id, @pauses, @paused_until, @failed, @attempts)
-ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts;
+ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts
+RETURNING *;
 
--- name: KeyCompared :exec
+-- name: KeyCompared :one
 -- One picture of a key was compared: confirmed or refuted is 1.
 INSERT INTO key_standing (key_id, confirmed, refuted) VALUES (@key_id, @confirmed, @refuted)
-ON CONFLICT (key_id) DO UPDATE SET confirmed = key_standing.confirmed + excluded.confirmed, refuted = key_standing.refuted + excluded.refuted;
+ON CONFLICT (key_id) DO UPDATE SET confirmed = key_standing.confirmed + excluded.confirmed, refuted = key_standing.refuted + excluded.refuted
+RETURNING *;
 
 -- name: KeysRefuted :many
 SELECT k.key_id, k.name, s.confirmed, s.refuted FROM key_standing s JOIN node_key k ON k.key_id = s.key_id
@@ -289,3 +291,9 @@ SELECT t.* FROM turn t
 WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));
+
+-- name: KeyStandingAfter :many
+SELECT * FROM key_standing WHERE key_id > @after ORDER BY key_id LIMIT 500;
+
+-- name: KeyStandingSum :exec
+UPDATE key_standing SET row_sum = @row_sum WHERE key_id = @key_id;

@@ -1,8 +1,8 @@
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, row_sum)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @row_sum)
 ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FrameDelete :execrows
@@ -15,8 +15,8 @@ SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.
   CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST(@step AS bigint)), -1) AS bigint) AS blank_behind
 FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank ORDER BY f.frame;
 
--- name: FrameFinding :execrows
-UPDATE frame SET finding = @finding WHERE job_id = @job_id AND frame = @frame;
+-- name: FrameFinding :one
+UPDATE frame SET finding = @finding WHERE job_id = @job_id AND frame = @frame RETURNING *;
 
 -- name: FrameLogsForget :execrows
 -- A page of the logs of jobs that ended before.
@@ -36,16 +36,16 @@ SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state
 SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;
 
 -- name: CandidateAdd :exec
-INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at)
-VALUES (@job_id, @frame, @attempt, @worker_id, @key_id, @class, 1, @sha256, @pixel_sha256, @finding, @picture, @created_at)
+INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum)
+VALUES (@job_id, @frame, @attempt, @worker_id, @key_id, @class, @other_key, @sha256, @pixel_sha256, @finding, @picture, @created_at, @row_sum)
 ON CONFLICT DO NOTHING; -- a report of an attempt that is over: its lease is lost
 
 -- name: CandidatesOf :many
 SELECT * FROM candidate WHERE job_id = @job_id AND frame = @frame ORDER BY attempt;
 
--- name: CandidatesAnyKey :exec
+-- name: CandidatesAnyKey :many
 -- From now on another worker of the same key may confirm as well.
-UPDATE candidate SET other_key = 0 WHERE job_id = @job_id AND frame = @frame;
+UPDATE candidate SET other_key = 0 WHERE job_id = @job_id AND frame = @frame RETURNING *;
 
 -- name: CandidatesDrop :exec
 DELETE FROM candidate WHERE job_id = @job_id AND frame = @frame;
@@ -85,10 +85,23 @@ HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_cou
 -- name: AuditFrameRows :many
 -- A page of frames, without what Blender said, each with its job.
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.blender_version, f.accepted_at, f.finding, f.blank, sqlc.embed(j)
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.row_sum, sqlc.embed(j)
 FROM frame f JOIN job j ON j.job_id = f.job_id
 WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
 
 -- name: AuditFrameOrphans :one
 -- Frames of no job.
 SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id);
+
+-- name: FrameAfter :many
+SELECT * FROM frame WHERE (job_id, frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY job_id, frame LIMIT 500;
+
+-- name: FrameSum :exec
+UPDATE frame SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @frame;
+
+-- name: CandidateAfter :many
+SELECT * FROM candidate WHERE (job_id, frame, attempt) > (CAST(@job_id AS text), CAST(@frame AS bigint), CAST(@attempt AS bigint))
+ORDER BY job_id, frame, attempt LIMIT 500;
+
+-- name: CandidateSum :exec
+UPDATE candidate SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @frame AND attempt = @attempt;

@@ -1,6 +1,6 @@
 -- name: UploadCreate :execrows
-INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
-VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @scene, @created_at)
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, row_sum)
+VALUES (@upload_id, @workspace_id, @filename, @sha256, @size_bytes, @scene, @created_at, @row_sum)
 ON CONFLICT (upload_id) DO NOTHING;
 
 -- name: UploadLock :one
@@ -10,21 +10,21 @@ SELECT * FROM upload WHERE upload_id = @upload_id FOR UPDATE;
 -- name: UploadByID :one
 SELECT * FROM upload WHERE upload_id = @upload_id;
 
--- name: UploadRemove :execrows
-UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at = 0;
+-- name: UploadRemove :one
+UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at = 0 RETURNING *;
 
 -- name: UploadLiveJobs :one
 SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('completed', 'failed', 'cancelled');
 
 -- name: AwaitedCreate :exec
-INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at)
-VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at);
+INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
+VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at, @fault_detail, @row_sum);
 
 -- name: AwaitedGet :one
 SELECT * FROM awaited_upload WHERE upload_id = @upload_id;
 
--- name: AwaitedRefused :exec
-UPDATE awaited_upload SET fault_code = @code, fault_text = @text, fault_action = @action, fault_detail = @detail WHERE upload_id = @upload_id;
+-- name: AwaitedRefused :one
+UPDATE awaited_upload SET fault_code = @code, fault_text = @text, fault_action = @action, fault_detail = @detail WHERE upload_id = @upload_id RETURNING *;
 
 -- name: AwaitedFetching :one
 -- How many files are being fetched for a workspace, or wait for it.
@@ -50,3 +50,15 @@ WHERE u.upload_id > @after ORDER BY u.upload_id LIMIT 500;
 SELECT sqlc.embed(a), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
 FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id
 WHERE a.upload_id > @after ORDER BY a.upload_id LIMIT 500;
+
+-- name: UploadAfter :many
+SELECT * FROM upload WHERE upload_id > @after ORDER BY upload_id LIMIT 500;
+
+-- name: UploadSum :exec
+UPDATE upload SET row_sum = @row_sum WHERE upload_id = @upload_id;
+
+-- name: AwaitedAfter :many
+SELECT * FROM awaited_upload WHERE upload_id > @after ORDER BY upload_id LIMIT 500;
+
+-- name: AwaitedSum :exec
+UPDATE awaited_upload SET row_sum = @row_sum WHERE upload_id = @upload_id;

@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
+  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at, row_sum)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at);
+  @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @row_sum);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -190,3 +190,6 @@ WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue
 SELECT j.job_id FROM job j
 WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0');
+
+-- name: JobSum :exec
+UPDATE job SET row_sum = @row_sum WHERE job_id = @job_id;

@@ -1,8 +1,8 @@
 -- name: ContentKeep :one
 -- The key under which the workspace keeps these bytes: this one, or an older one.
 -- The row is locked either way, so that nobody removes it before a project uses it.
-INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at)
-VALUES (@workspace_id, @sha256, @size_bytes, @blob_key, @created_at)
+INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at, row_sum)
+VALUES (@workspace_id, @sha256, @size_bytes, @blob_key, @created_at, @row_sum)
 ON CONFLICT (workspace_id, sha256) DO UPDATE SET size_bytes = content.size_bytes
 RETURNING blob_key;
 
@@ -78,3 +78,6 @@ SELECT count(*) FROM project_content;
 
 -- name: AuditContent :many
 SELECT * FROM content WHERE (workspace_id, sha256) > (CAST(@workspace_id AS text), CAST(@sha256 AS text)) ORDER BY workspace_id, sha256 LIMIT 500;
+
+-- name: ContentSum :exec
+UPDATE content SET row_sum = @row_sum WHERE workspace_id = @workspace_id AND sha256 = @sha256;

@@ -1,8 +1,8 @@
 -- name: QuoteCreate :exec
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
-  price_cents, pricing_version, qualified, warnings, created_at, expires_at)
+  price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
 VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count,
-  @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at);
+  @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at, @row_sum);
 
 -- name: QuoteLock :one
 SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id FOR UPDATE;
@@ -19,3 +19,9 @@ SELECT sqlc.embed(q), CAST(coalesce(u.workspace_id, '') AS text) AS upload_works
   CAST(coalesce(j.job_id, '') AS text) AS taken_by
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
 WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;
+
+-- name: QuoteAfter :many
+SELECT * FROM quote WHERE quote_id > @after ORDER BY quote_id LIMIT 500;
+
+-- name: QuoteSum :exec
+UPDATE quote SET row_sum = @row_sum WHERE quote_id = @quote_id;

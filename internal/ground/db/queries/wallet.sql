@@ -13,8 +13,8 @@ WHERE workspace_id = @workspace_id
   AND reserved_cents + CAST(@reserved AS bigint) >= 0;
 
 -- name: LedgerAdd :execrows
-INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at)
-VALUES (@transaction_id, @kind, @reference, @workspace_id, @job_id, @amount_cents, @created_at)
+INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum)
+VALUES (@transaction_id, @kind, @reference, @workspace_id, @job_id, @amount_cents, @created_at, @row_sum)
 ON CONFLICT (kind, reference) DO NOTHING;
 
 -- name: LedgerGet :one
@@ -66,3 +66,6 @@ SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WH
 
 -- name: LedgerLock :one
 SELECT * FROM ledger_transaction WHERE kind = @kind AND reference = @reference FOR UPDATE;
+
+-- name: LedgerSum :exec
+UPDATE ledger_transaction SET row_sum = @row_sum WHERE transaction_id = @transaction_id;

@@ -54,8 +54,8 @@ DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id AND expires_at <> 0 
 DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id;
 
 -- name: WebhookEventCreate :exec
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at)
-VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at);
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum)
+VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at, @row_sum);
 
 -- name: WebhookDeliveryCreate :exec
 INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
@@ -178,9 +178,9 @@ DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webh
 -- name: WebhookDeliveriesForget :exec
 DELETE FROM webhook_delivery WHERE event_id = @event_id;
 
--- name: WebhookEventForget :exec
+-- name: WebhookEventForget :one
 -- Its row stays, to tell that it was there.
-UPDATE webhook_event SET body = '', forgotten_at = @now WHERE event_id = @event_id;
+UPDATE webhook_event SET body = '', forgotten_at = @now WHERE event_id = @event_id RETURNING *;
 
 -- name: WebhookEventDelete :exec
 DELETE FROM webhook_event WHERE event_id = @event_id;
@@ -282,3 +282,9 @@ SELECT * FROM webhook_attempt WHERE (delivery_id, number) > (CAST(@delivery_id A
 
 -- name: WebhookAttemptSum :exec
 UPDATE webhook_attempt SET row_sum = @row_sum WHERE delivery_id = @delivery_id AND number = @number;
+
+-- name: WebhookEventAfter :many
+SELECT * FROM webhook_event WHERE event_id > @after ORDER BY event_id LIMIT 500;
+
+-- name: WebhookEventSum :exec
+UPDATE webhook_event SET row_sum = @row_sum WHERE event_id = @event_id;

@@ -258,6 +258,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookStuckStmt, err = db.PrepareContext(ctx, auditWebhookStuck); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookStuck: %w", err)
 	}
+	if q.awaitedAfterStmt, err = db.PrepareContext(ctx, awaitedAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query AwaitedAfter: %w", err)
+	}
 	if q.awaitedCreateStmt, err = db.PrepareContext(ctx, awaitedCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedCreate: %w", err)
 	}
@@ -272,6 +275,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.awaitedRefusedStmt, err = db.PrepareContext(ctx, awaitedRefused); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedRefused: %w", err)
+	}
+	if q.awaitedSumStmt, err = db.PrepareContext(ctx, awaitedSum); err != nil {
+		return nil, fmt.Errorf("error preparing query AwaitedSum: %w", err)
 	}
 	if q.benchmarkAboveStmt, err = db.PrepareContext(ctx, benchmarkAbove); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkAbove: %w", err)
@@ -369,8 +375,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.candidateAddStmt, err = db.PrepareContext(ctx, candidateAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidateAdd: %w", err)
 	}
+	if q.candidateAfterStmt, err = db.PrepareContext(ctx, candidateAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidateAfter: %w", err)
+	}
 	if q.candidateFramesStmt, err = db.PrepareContext(ctx, candidateFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidateFrames: %w", err)
+	}
+	if q.candidateSumStmt, err = db.PrepareContext(ctx, candidateSum); err != nil {
+		return nil, fmt.Errorf("error preparing query CandidateSum: %w", err)
 	}
 	if q.candidatesAnyKeyStmt, err = db.PrepareContext(ctx, candidatesAnyKey); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidatesAnyKey: %w", err)
@@ -401,6 +413,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.contentRemoveUnusedStmt, err = db.PrepareContext(ctx, contentRemoveUnused); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentRemoveUnused: %w", err)
+	}
+	if q.contentSumStmt, err = db.PrepareContext(ctx, contentSum); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentSum: %w", err)
 	}
 	if q.contentUnstartedStmt, err = db.PrepareContext(ctx, contentUnstarted); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentUnstarted: %w", err)
@@ -459,6 +474,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.failedItemsStmt, err = db.PrepareContext(ctx, failedItems); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedItems: %w", err)
 	}
+	if q.frameAfterStmt, err = db.PrepareContext(ctx, frameAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameAfter: %w", err)
+	}
 	if q.frameCreateStmt, err = db.PrepareContext(ctx, frameCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameCreate: %w", err)
 	}
@@ -482,6 +500,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.frameLogsSinceStmt, err = db.PrepareContext(ctx, frameLogsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameLogsSince: %w", err)
+	}
+	if q.frameSumStmt, err = db.PrepareContext(ctx, frameSum); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameSum: %w", err)
 	}
 	if q.frameTimesStmt, err = db.PrepareContext(ctx, frameTimes); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameTimes: %w", err)
@@ -582,6 +603,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobSubmittedStmt, err = db.PrepareContext(ctx, jobSubmitted); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSubmitted: %w", err)
 	}
+	if q.jobSumStmt, err = db.PrepareContext(ctx, jobSum); err != nil {
+		return nil, fmt.Errorf("error preparing query JobSum: %w", err)
+	}
 	if q.jobViewStmt, err = db.PrepareContext(ctx, jobView); err != nil {
 		return nil, fmt.Errorf("error preparing query JobView: %w", err)
 	}
@@ -599,6 +623,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.keyStandingStmt, err = db.PrepareContext(ctx, keyStanding); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyStanding: %w", err)
+	}
+	if q.keyStandingAfterStmt, err = db.PrepareContext(ctx, keyStandingAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyStandingAfter: %w", err)
+	}
+	if q.keyStandingSumStmt, err = db.PrepareContext(ctx, keyStandingSum); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyStandingSum: %w", err)
 	}
 	if q.keysFailingStmt, err = db.PrepareContext(ctx, keysFailing); err != nil {
 		return nil, fmt.Errorf("error preparing query KeysFailing: %w", err)
@@ -701,6 +731,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.ledgerRefundedStmt, err = db.PrepareContext(ctx, ledgerRefunded); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerRefunded: %w", err)
+	}
+	if q.ledgerSumStmt, err = db.PrepareContext(ctx, ledgerSum); err != nil {
+		return nil, fmt.Errorf("error preparing query LedgerSum: %w", err)
 	}
 	if q.logAdvanceStmt, err = db.PrepareContext(ctx, logAdvance); err != nil {
 		return nil, fmt.Errorf("error preparing query LogAdvance: %w", err)
@@ -822,6 +855,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.quoteAcceptStmt, err = db.PrepareContext(ctx, quoteAccept); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteAccept: %w", err)
 	}
+	if q.quoteAfterStmt, err = db.PrepareContext(ctx, quoteAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query QuoteAfter: %w", err)
+	}
 	if q.quoteCreateStmt, err = db.PrepareContext(ctx, quoteCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteCreate: %w", err)
 	}
@@ -830,6 +866,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.quoteLockStmt, err = db.PrepareContext(ctx, quoteLock); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteLock: %w", err)
+	}
+	if q.quoteSumStmt, err = db.PrepareContext(ctx, quoteSum); err != nil {
+		return nil, fmt.Errorf("error preparing query QuoteSum: %w", err)
 	}
 	if q.rateAddStmt, err = db.PrepareContext(ctx, rateAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query RateAdd: %w", err)
@@ -942,6 +981,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.unsummedDoneStmt, err = db.PrepareContext(ctx, unsummedDone); err != nil {
 		return nil, fmt.Errorf("error preparing query UnsummedDone: %w", err)
 	}
+	if q.uploadAfterStmt, err = db.PrepareContext(ctx, uploadAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadAfter: %w", err)
+	}
 	if q.uploadByIDStmt, err = db.PrepareContext(ctx, uploadByID); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadByID: %w", err)
 	}
@@ -956,6 +998,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.uploadRemoveStmt, err = db.PrepareContext(ctx, uploadRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadRemove: %w", err)
+	}
+	if q.uploadSumStmt, err = db.PrepareContext(ctx, uploadSum); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadSum: %w", err)
 	}
 	if q.walletCreateStmt, err = db.PrepareContext(ctx, walletCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletCreate: %w", err)
@@ -1047,6 +1092,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookEndpointsOfStmt, err = db.PrepareContext(ctx, webhookEndpointsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointsOf: %w", err)
 	}
+	if q.webhookEventAfterStmt, err = db.PrepareContext(ctx, webhookEventAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventAfter: %w", err)
+	}
 	if q.webhookEventCreateStmt, err = db.PrepareContext(ctx, webhookEventCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventCreate: %w", err)
 	}
@@ -1058,6 +1106,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookEventLockStmt, err = db.PrepareContext(ctx, webhookEventLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventLock: %w", err)
+	}
+	if q.webhookEventSumStmt, err = db.PrepareContext(ctx, webhookEventSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventSum: %w", err)
 	}
 	if q.webhookEventsOverStmt, err = db.PrepareContext(ctx, webhookEventsOver); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventsOver: %w", err)
@@ -1571,6 +1622,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditWebhookStuckStmt: %w", cerr)
 		}
 	}
+	if q.awaitedAfterStmt != nil {
+		if cerr := q.awaitedAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing awaitedAfterStmt: %w", cerr)
+		}
+	}
 	if q.awaitedCreateStmt != nil {
 		if cerr := q.awaitedCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing awaitedCreateStmt: %w", cerr)
@@ -1594,6 +1650,11 @@ func (q *Queries) Close() error {
 	if q.awaitedRefusedStmt != nil {
 		if cerr := q.awaitedRefusedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing awaitedRefusedStmt: %w", cerr)
+		}
+	}
+	if q.awaitedSumStmt != nil {
+		if cerr := q.awaitedSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing awaitedSumStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkAboveStmt != nil {
@@ -1756,9 +1817,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing candidateAddStmt: %w", cerr)
 		}
 	}
+	if q.candidateAfterStmt != nil {
+		if cerr := q.candidateAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidateAfterStmt: %w", cerr)
+		}
+	}
 	if q.candidateFramesStmt != nil {
 		if cerr := q.candidateFramesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing candidateFramesStmt: %w", cerr)
+		}
+	}
+	if q.candidateSumStmt != nil {
+		if cerr := q.candidateSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing candidateSumStmt: %w", cerr)
 		}
 	}
 	if q.candidatesAnyKeyStmt != nil {
@@ -1809,6 +1880,11 @@ func (q *Queries) Close() error {
 	if q.contentRemoveUnusedStmt != nil {
 		if cerr := q.contentRemoveUnusedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentRemoveUnusedStmt: %w", cerr)
+		}
+	}
+	if q.contentSumStmt != nil {
+		if cerr := q.contentSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentSumStmt: %w", cerr)
 		}
 	}
 	if q.contentUnstartedStmt != nil {
@@ -1906,6 +1982,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing failedItemsStmt: %w", cerr)
 		}
 	}
+	if q.frameAfterStmt != nil {
+		if cerr := q.frameAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameAfterStmt: %w", cerr)
+		}
+	}
 	if q.frameCreateStmt != nil {
 		if cerr := q.frameCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameCreateStmt: %w", cerr)
@@ -1944,6 +2025,11 @@ func (q *Queries) Close() error {
 	if q.frameLogsSinceStmt != nil {
 		if cerr := q.frameLogsSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameLogsSinceStmt: %w", cerr)
+		}
+	}
+	if q.frameSumStmt != nil {
+		if cerr := q.frameSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameSumStmt: %w", cerr)
 		}
 	}
 	if q.frameTimesStmt != nil {
@@ -2111,6 +2197,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobSubmittedStmt: %w", cerr)
 		}
 	}
+	if q.jobSumStmt != nil {
+		if cerr := q.jobSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobSumStmt: %w", cerr)
+		}
+	}
 	if q.jobViewStmt != nil {
 		if cerr := q.jobViewStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobViewStmt: %w", cerr)
@@ -2139,6 +2230,16 @@ func (q *Queries) Close() error {
 	if q.keyStandingStmt != nil {
 		if cerr := q.keyStandingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing keyStandingStmt: %w", cerr)
+		}
+	}
+	if q.keyStandingAfterStmt != nil {
+		if cerr := q.keyStandingAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyStandingAfterStmt: %w", cerr)
+		}
+	}
+	if q.keyStandingSumStmt != nil {
+		if cerr := q.keyStandingSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyStandingSumStmt: %w", cerr)
 		}
 	}
 	if q.keysFailingStmt != nil {
@@ -2309,6 +2410,11 @@ func (q *Queries) Close() error {
 	if q.ledgerRefundedStmt != nil {
 		if cerr := q.ledgerRefundedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ledgerRefundedStmt: %w", cerr)
+		}
+	}
+	if q.ledgerSumStmt != nil {
+		if cerr := q.ledgerSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ledgerSumStmt: %w", cerr)
 		}
 	}
 	if q.logAdvanceStmt != nil {
@@ -2511,6 +2617,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing quoteAcceptStmt: %w", cerr)
 		}
 	}
+	if q.quoteAfterStmt != nil {
+		if cerr := q.quoteAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing quoteAfterStmt: %w", cerr)
+		}
+	}
 	if q.quoteCreateStmt != nil {
 		if cerr := q.quoteCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteCreateStmt: %w", cerr)
@@ -2524,6 +2635,11 @@ func (q *Queries) Close() error {
 	if q.quoteLockStmt != nil {
 		if cerr := q.quoteLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quoteLockStmt: %w", cerr)
+		}
+	}
+	if q.quoteSumStmt != nil {
+		if cerr := q.quoteSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing quoteSumStmt: %w", cerr)
 		}
 	}
 	if q.rateAddStmt != nil {
@@ -2711,6 +2827,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing unsummedDoneStmt: %w", cerr)
 		}
 	}
+	if q.uploadAfterStmt != nil {
+		if cerr := q.uploadAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadAfterStmt: %w", cerr)
+		}
+	}
 	if q.uploadByIDStmt != nil {
 		if cerr := q.uploadByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadByIDStmt: %w", cerr)
@@ -2734,6 +2855,11 @@ func (q *Queries) Close() error {
 	if q.uploadRemoveStmt != nil {
 		if cerr := q.uploadRemoveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadRemoveStmt: %w", cerr)
+		}
+	}
+	if q.uploadSumStmt != nil {
+		if cerr := q.uploadSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadSumStmt: %w", cerr)
 		}
 	}
 	if q.walletCreateStmt != nil {
@@ -2886,6 +3012,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookEndpointsOfStmt: %w", cerr)
 		}
 	}
+	if q.webhookEventAfterStmt != nil {
+		if cerr := q.webhookEventAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventAfterStmt: %w", cerr)
+		}
+	}
 	if q.webhookEventCreateStmt != nil {
 		if cerr := q.webhookEventCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEventCreateStmt: %w", cerr)
@@ -2904,6 +3035,11 @@ func (q *Queries) Close() error {
 	if q.webhookEventLockStmt != nil {
 		if cerr := q.webhookEventLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEventLockStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventSumStmt != nil {
+		if cerr := q.webhookEventSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventSumStmt: %w", cerr)
 		}
 	}
 	if q.webhookEventsOverStmt != nil {
@@ -3218,11 +3354,13 @@ type Queries struct {
 	auditWebhookOrphansStmt         *sql.Stmt
 	auditWebhookOwnersStmt          *sql.Stmt
 	auditWebhookStuckStmt           *sql.Stmt
+	awaitedAfterStmt                *sql.Stmt
 	awaitedCreateStmt               *sql.Stmt
 	awaitedFetchingStmt             *sql.Stmt
 	awaitedForgetStmt               *sql.Stmt
 	awaitedGetStmt                  *sql.Stmt
 	awaitedRefusedStmt              *sql.Stmt
+	awaitedSumStmt                  *sql.Stmt
 	benchmarkAboveStmt              *sql.Stmt
 	benchmarkAdvanceStmt            *sql.Stmt
 	benchmarkBucketsStmt            *sql.Stmt
@@ -3255,7 +3393,9 @@ type Queries struct {
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
 	candidateAddStmt                *sql.Stmt
+	candidateAfterStmt              *sql.Stmt
 	candidateFramesStmt             *sql.Stmt
+	candidateSumStmt                *sql.Stmt
 	candidatesAnyKeyStmt            *sql.Stmt
 	candidatesDropStmt              *sql.Stmt
 	candidatesOfStmt                *sql.Stmt
@@ -3266,6 +3406,7 @@ type Queries struct {
 	contentLockStmt                 *sql.Stmt
 	contentOfProjectStmt            *sql.Stmt
 	contentRemoveUnusedStmt         *sql.Stmt
+	contentSumStmt                  *sql.Stmt
 	contentUnstartedStmt            *sql.Stmt
 	credentialsAliveStmt            *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
@@ -3285,6 +3426,7 @@ type Queries struct {
 	failedAttemptsOfJobStmt         *sql.Stmt
 	failedAttemptsUndecidedStmt     *sql.Stmt
 	failedItemsStmt                 *sql.Stmt
+	frameAfterStmt                  *sql.Stmt
 	frameCreateStmt                 *sql.Stmt
 	frameDeleteStmt                 *sql.Stmt
 	frameFailedBeforeStmt           *sql.Stmt
@@ -3293,6 +3435,7 @@ type Queries struct {
 	frameLogsForgetStmt             *sql.Stmt
 	frameLogsOfStmt                 *sql.Stmt
 	frameLogsSinceStmt              *sql.Stmt
+	frameSumStmt                    *sql.Stmt
 	frameTimesStmt                  *sql.Stmt
 	frameTimesOfPageStmt            *sql.Stmt
 	frameViewStmt                   *sql.Stmt
@@ -3326,12 +3469,15 @@ type Queries struct {
 	jobSceneStmt                    *sql.Stmt
 	jobSpentByKeyStmt               *sql.Stmt
 	jobSubmittedStmt                *sql.Stmt
+	jobSumStmt                      *sql.Stmt
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
 	keyPauseStmt                    *sql.Stmt
 	keyStandingStmt                 *sql.Stmt
+	keyStandingAfterStmt            *sql.Stmt
+	keyStandingSumStmt              *sql.Stmt
 	keysFailingStmt                 *sql.Stmt
 	keysPausedStmt                  *sql.Stmt
 	keysRefutedStmt                 *sql.Stmt
@@ -3366,6 +3512,7 @@ type Queries struct {
 	ledgerOfWorkspaceStmt           *sql.Stmt
 	ledgerPostStmt                  *sql.Stmt
 	ledgerRefundedStmt              *sql.Stmt
+	ledgerSumStmt                   *sql.Stmt
 	logAdvanceStmt                  *sql.Stmt
 	logAfterStmt                    *sql.Stmt
 	logCountsStmt                   *sql.Stmt
@@ -3406,9 +3553,11 @@ type Queries struct {
 	projectRemoveUsesStmt           *sql.Stmt
 	projectUseStmt                  *sql.Stmt
 	quoteAcceptStmt                 *sql.Stmt
+	quoteAfterStmt                  *sql.Stmt
 	quoteCreateStmt                 *sql.Stmt
 	quoteLatestStmt                 *sql.Stmt
 	quoteLockStmt                   *sql.Stmt
+	quoteSumStmt                    *sql.Stmt
 	rateAddStmt                     *sql.Stmt
 	rateArrivalStmt                 *sql.Stmt
 	rateForgetStmt                  *sql.Stmt
@@ -3446,11 +3595,13 @@ type Queries struct {
 	turnsOfStmt                     *sql.Stmt
 	unsummedStmt                    *sql.Stmt
 	unsummedDoneStmt                *sql.Stmt
+	uploadAfterStmt                 *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
 	uploadLockStmt                  *sql.Stmt
 	uploadRemoveStmt                *sql.Stmt
+	uploadSumStmt                   *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
@@ -3481,10 +3632,12 @@ type Queries struct {
 	webhookEndpointSumStmt          *sql.Stmt
 	webhookEndpointsForgetStmt      *sql.Stmt
 	webhookEndpointsOfStmt          *sql.Stmt
+	webhookEventAfterStmt           *sql.Stmt
 	webhookEventCreateStmt          *sql.Stmt
 	webhookEventDeleteStmt          *sql.Stmt
 	webhookEventForgetStmt          *sql.Stmt
 	webhookEventLockStmt            *sql.Stmt
+	webhookEventSumStmt             *sql.Stmt
 	webhookEventsOverStmt           *sql.Stmt
 	webhookEventsSinceStmt          *sql.Stmt
 	webhookNewestDeliveriesStmt     *sql.Stmt
@@ -3608,11 +3761,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditWebhookOrphansStmt:         q.auditWebhookOrphansStmt,
 		auditWebhookOwnersStmt:          q.auditWebhookOwnersStmt,
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
+		awaitedAfterStmt:                q.awaitedAfterStmt,
 		awaitedCreateStmt:               q.awaitedCreateStmt,
 		awaitedFetchingStmt:             q.awaitedFetchingStmt,
 		awaitedForgetStmt:               q.awaitedForgetStmt,
 		awaitedGetStmt:                  q.awaitedGetStmt,
 		awaitedRefusedStmt:              q.awaitedRefusedStmt,
+		awaitedSumStmt:                  q.awaitedSumStmt,
 		benchmarkAboveStmt:              q.benchmarkAboveStmt,
 		benchmarkAdvanceStmt:            q.benchmarkAdvanceStmt,
 		benchmarkBucketsStmt:            q.benchmarkBucketsStmt,
@@ -3645,7 +3800,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
 		candidateAddStmt:                q.candidateAddStmt,
+		candidateAfterStmt:              q.candidateAfterStmt,
 		candidateFramesStmt:             q.candidateFramesStmt,
+		candidateSumStmt:                q.candidateSumStmt,
 		candidatesAnyKeyStmt:            q.candidatesAnyKeyStmt,
 		candidatesDropStmt:              q.candidatesDropStmt,
 		candidatesOfStmt:                q.candidatesOfStmt,
@@ -3656,6 +3813,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentLockStmt:                 q.contentLockStmt,
 		contentOfProjectStmt:            q.contentOfProjectStmt,
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
+		contentSumStmt:                  q.contentSumStmt,
 		contentUnstartedStmt:            q.contentUnstartedStmt,
 		credentialsAliveStmt:            q.credentialsAliveStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
@@ -3675,6 +3833,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		failedAttemptsOfJobStmt:         q.failedAttemptsOfJobStmt,
 		failedAttemptsUndecidedStmt:     q.failedAttemptsUndecidedStmt,
 		failedItemsStmt:                 q.failedItemsStmt,
+		frameAfterStmt:                  q.frameAfterStmt,
 		frameCreateStmt:                 q.frameCreateStmt,
 		frameDeleteStmt:                 q.frameDeleteStmt,
 		frameFailedBeforeStmt:           q.frameFailedBeforeStmt,
@@ -3683,6 +3842,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameLogsForgetStmt:             q.frameLogsForgetStmt,
 		frameLogsOfStmt:                 q.frameLogsOfStmt,
 		frameLogsSinceStmt:              q.frameLogsSinceStmt,
+		frameSumStmt:                    q.frameSumStmt,
 		frameTimesStmt:                  q.frameTimesStmt,
 		frameTimesOfPageStmt:            q.frameTimesOfPageStmt,
 		frameViewStmt:                   q.frameViewStmt,
@@ -3716,12 +3876,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobSceneStmt:                    q.jobSceneStmt,
 		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
 		jobSubmittedStmt:                q.jobSubmittedStmt,
+		jobSumStmt:                      q.jobSumStmt,
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
 		keyComparedStmt:                 q.keyComparedStmt,
 		keyPauseStmt:                    q.keyPauseStmt,
 		keyStandingStmt:                 q.keyStandingStmt,
+		keyStandingAfterStmt:            q.keyStandingAfterStmt,
+		keyStandingSumStmt:              q.keyStandingSumStmt,
 		keysFailingStmt:                 q.keysFailingStmt,
 		keysPausedStmt:                  q.keysPausedStmt,
 		keysRefutedStmt:                 q.keysRefutedStmt,
@@ -3756,6 +3919,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		ledgerOfWorkspaceStmt:           q.ledgerOfWorkspaceStmt,
 		ledgerPostStmt:                  q.ledgerPostStmt,
 		ledgerRefundedStmt:              q.ledgerRefundedStmt,
+		ledgerSumStmt:                   q.ledgerSumStmt,
 		logAdvanceStmt:                  q.logAdvanceStmt,
 		logAfterStmt:                    q.logAfterStmt,
 		logCountsStmt:                   q.logCountsStmt,
@@ -3796,9 +3960,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		projectRemoveUsesStmt:           q.projectRemoveUsesStmt,
 		projectUseStmt:                  q.projectUseStmt,
 		quoteAcceptStmt:                 q.quoteAcceptStmt,
+		quoteAfterStmt:                  q.quoteAfterStmt,
 		quoteCreateStmt:                 q.quoteCreateStmt,
 		quoteLatestStmt:                 q.quoteLatestStmt,
 		quoteLockStmt:                   q.quoteLockStmt,
+		quoteSumStmt:                    q.quoteSumStmt,
 		rateAddStmt:                     q.rateAddStmt,
 		rateArrivalStmt:                 q.rateArrivalStmt,
 		rateForgetStmt:                  q.rateForgetStmt,
@@ -3836,11 +4002,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnsOfStmt:                     q.turnsOfStmt,
 		unsummedStmt:                    q.unsummedStmt,
 		unsummedDoneStmt:                q.unsummedDoneStmt,
+		uploadAfterStmt:                 q.uploadAfterStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
 		uploadLockStmt:                  q.uploadLockStmt,
 		uploadRemoveStmt:                q.uploadRemoveStmt,
+		uploadSumStmt:                   q.uploadSumStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,
@@ -3871,10 +4039,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEndpointSumStmt:          q.webhookEndpointSumStmt,
 		webhookEndpointsForgetStmt:      q.webhookEndpointsForgetStmt,
 		webhookEndpointsOfStmt:          q.webhookEndpointsOfStmt,
+		webhookEventAfterStmt:           q.webhookEventAfterStmt,
 		webhookEventCreateStmt:          q.webhookEventCreateStmt,
 		webhookEventDeleteStmt:          q.webhookEventDeleteStmt,
 		webhookEventForgetStmt:          q.webhookEventForgetStmt,
 		webhookEventLockStmt:            q.webhookEventLockStmt,
+		webhookEventSumStmt:             q.webhookEventSumStmt,
 		webhookEventsOverStmt:           q.webhookEventsOverStmt,
 		webhookEventsSinceStmt:          q.webhookEventsSinceStmt,
 		webhookNewestDeliveriesStmt:     q.webhookNewestDeliveriesStmt,

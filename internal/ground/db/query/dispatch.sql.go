@@ -515,9 +515,10 @@ func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams
 	return subject, err
 }
 
-const keyCompared = `-- name: KeyCompared :exec
+const keyCompared = `-- name: KeyCompared :one
 INSERT INTO key_standing (key_id, confirmed, refuted) VALUES ($1, $2, $3)
 ON CONFLICT (key_id) DO UPDATE SET confirmed = key_standing.confirmed + excluded.confirmed, refuted = key_standing.refuted + excluded.refuted
+RETURNING key_id, pauses, paused_until, failed, attempts, confirmed, refuted, row_sum
 `
 
 type KeyComparedParams struct {
@@ -527,14 +528,26 @@ type KeyComparedParams struct {
 }
 
 // One picture of a key was compared: confirmed or refuted is 1.
-func (q *Queries) KeyCompared(ctx context.Context, arg KeyComparedParams) error {
-	_, err := q.exec(ctx, q.keyComparedStmt, keyCompared, arg.KeyID, arg.Confirmed, arg.Refuted)
-	return err
+func (q *Queries) KeyCompared(ctx context.Context, arg KeyComparedParams) (KeyStanding, error) {
+	row := q.queryRow(ctx, q.keyComparedStmt, keyCompared, arg.KeyID, arg.Confirmed, arg.Refuted)
+	var i KeyStanding
+	err := row.Scan(
+		&i.KeyID,
+		&i.Pauses,
+		&i.PausedUntil,
+		&i.Failed,
+		&i.Attempts,
+		&i.Confirmed,
+		&i.Refuted,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const keyPause = `-- name: KeyPause :exec
+const keyPause = `-- name: KeyPause :one
 INSERT INTO key_standing (key_id, pauses, paused_until, failed, attempts) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (key_id) DO UPDATE SET pauses = excluded.pauses, paused_until = excluded.paused_until, failed = excluded.failed, attempts = excluded.attempts
+RETURNING key_id, pauses, paused_until, failed, attempts, confirmed, refuted, row_sum
 `
 
 type KeyPauseParams struct {
@@ -545,15 +558,26 @@ type KeyPauseParams struct {
 	Attempts    int64
 }
 
-func (q *Queries) KeyPause(ctx context.Context, arg KeyPauseParams) error {
-	_, err := q.exec(ctx, q.keyPauseStmt, keyPause,
+func (q *Queries) KeyPause(ctx context.Context, arg KeyPauseParams) (KeyStanding, error) {
+	row := q.queryRow(ctx, q.keyPauseStmt, keyPause,
 		arg.KeyID,
 		arg.Pauses,
 		arg.PausedUntil,
 		arg.Failed,
 		arg.Attempts,
 	)
-	return err
+	var i KeyStanding
+	err := row.Scan(
+		&i.KeyID,
+		&i.Pauses,
+		&i.PausedUntil,
+		&i.Failed,
+		&i.Attempts,
+		&i.Confirmed,
+		&i.Refuted,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const keyStanding = `-- name: KeyStanding :one
@@ -580,6 +604,56 @@ func (q *Queries) KeyStanding(ctx context.Context, keyID string) (KeyStandingRow
 		&i.PausedUntil,
 	)
 	return i, err
+}
+
+const keyStandingAfter = `-- name: KeyStandingAfter :many
+SELECT key_id, pauses, paused_until, failed, attempts, confirmed, refuted, row_sum FROM key_standing WHERE key_id > $1 ORDER BY key_id LIMIT 500
+`
+
+func (q *Queries) KeyStandingAfter(ctx context.Context, after string) ([]KeyStanding, error) {
+	rows, err := q.query(ctx, q.keyStandingAfterStmt, keyStandingAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeyStanding
+	for rows.Next() {
+		var i KeyStanding
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.Pauses,
+			&i.PausedUntil,
+			&i.Failed,
+			&i.Attempts,
+			&i.Confirmed,
+			&i.Refuted,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keyStandingSum = `-- name: KeyStandingSum :exec
+UPDATE key_standing SET row_sum = $1 WHERE key_id = $2
+`
+
+type KeyStandingSumParams struct {
+	RowSum string
+	KeyID  string
+}
+
+func (q *Queries) KeyStandingSum(ctx context.Context, arg KeyStandingSumParams) error {
+	_, err := q.exec(ctx, q.keyStandingSumStmt, keyStandingSum, arg.RowSum, arg.KeyID)
+	return err
 }
 
 const keysFailing = `-- name: KeysFailing :many

@@ -23,7 +23,7 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.blender_version, f.accepted_at, f.finding, f.blank, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum
 FROM frame f JOIN job j ON j.job_id = f.job_id
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -50,10 +50,14 @@ type AuditFrameRowsRow struct {
 	Attempt        int64
 	Renderer       string
 	Device         string
+	DeviceName     string
 	BlenderVersion string
+	BuildHash      string
+	Switched       string
 	AcceptedAt     int64
 	Finding        string
 	Blank          int64
+	RowSum         string
 	Job            Job
 }
 
@@ -84,10 +88,14 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Attempt,
 			&i.Renderer,
 			&i.Device,
+			&i.DeviceName,
 			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Switched,
 			&i.AcceptedAt,
 			&i.Finding,
 			&i.Blank,
+			&i.RowSum,
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,
 			&i.Job.KeyID,
@@ -127,6 +135,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Job.CancelledAt,
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
+			&i.Job.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -233,8 +242,8 @@ func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
 }
 
 const candidateAdd = `-- name: CandidateAdd :exec
-INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11)
+INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT DO NOTHING
 `
 
@@ -245,11 +254,13 @@ type CandidateAddParams struct {
 	WorkerID    string
 	KeyID       string
 	Class       string
+	OtherKey    int64
 	Sha256      string
 	PixelSha256 string
 	Finding     string
 	Picture     string
 	CreatedAt   int64
+	RowSum      string
 }
 
 func (q *Queries) CandidateAdd(ctx context.Context, arg CandidateAddParams) error {
@@ -260,13 +271,63 @@ func (q *Queries) CandidateAdd(ctx context.Context, arg CandidateAddParams) erro
 		arg.WorkerID,
 		arg.KeyID,
 		arg.Class,
+		arg.OtherKey,
 		arg.Sha256,
 		arg.PixelSha256,
 		arg.Finding,
 		arg.Picture,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	return err
+}
+
+const candidateAfter = `-- name: CandidateAfter :many
+SELECT job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum FROM candidate WHERE (job_id, frame, attempt) > (CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS bigint))
+ORDER BY job_id, frame, attempt LIMIT 500
+`
+
+type CandidateAfterParams struct {
+	JobID   string
+	Frame   int64
+	Attempt int64
+}
+
+func (q *Queries) CandidateAfter(ctx context.Context, arg CandidateAfterParams) ([]Candidate, error) {
+	rows, err := q.query(ctx, q.candidateAfterStmt, candidateAfter, arg.JobID, arg.Frame, arg.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Candidate
+	for rows.Next() {
+		var i Candidate
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Attempt,
+			&i.WorkerID,
+			&i.KeyID,
+			&i.Class,
+			&i.OtherKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.Finding,
+			&i.Picture,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const candidateFrames = `-- name: CandidateFrames :many
@@ -302,8 +363,29 @@ func (q *Queries) CandidateFrames(ctx context.Context, max int64) ([]CandidateFr
 	return items, nil
 }
 
-const candidatesAnyKey = `-- name: CandidatesAnyKey :exec
-UPDATE candidate SET other_key = 0 WHERE job_id = $1 AND frame = $2
+const candidateSum = `-- name: CandidateSum :exec
+UPDATE candidate SET row_sum = $1 WHERE job_id = $2 AND frame = $3 AND attempt = $4
+`
+
+type CandidateSumParams struct {
+	RowSum  string
+	JobID   string
+	Frame   int64
+	Attempt int64
+}
+
+func (q *Queries) CandidateSum(ctx context.Context, arg CandidateSumParams) error {
+	_, err := q.exec(ctx, q.candidateSumStmt, candidateSum,
+		arg.RowSum,
+		arg.JobID,
+		arg.Frame,
+		arg.Attempt,
+	)
+	return err
+}
+
+const candidatesAnyKey = `-- name: CandidatesAnyKey :many
+UPDATE candidate SET other_key = 0 WHERE job_id = $1 AND frame = $2 RETURNING job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum
 `
 
 type CandidatesAnyKeyParams struct {
@@ -312,9 +394,41 @@ type CandidatesAnyKeyParams struct {
 }
 
 // From now on another worker of the same key may confirm as well.
-func (q *Queries) CandidatesAnyKey(ctx context.Context, arg CandidatesAnyKeyParams) error {
-	_, err := q.exec(ctx, q.candidatesAnyKeyStmt, candidatesAnyKey, arg.JobID, arg.Frame)
-	return err
+func (q *Queries) CandidatesAnyKey(ctx context.Context, arg CandidatesAnyKeyParams) ([]Candidate, error) {
+	rows, err := q.query(ctx, q.candidatesAnyKeyStmt, candidatesAnyKey, arg.JobID, arg.Frame)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Candidate
+	for rows.Next() {
+		var i Candidate
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Attempt,
+			&i.WorkerID,
+			&i.KeyID,
+			&i.Class,
+			&i.OtherKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.Finding,
+			&i.Picture,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const candidatesDrop = `-- name: CandidatesDrop :exec
@@ -333,7 +447,7 @@ func (q *Queries) CandidatesDrop(ctx context.Context, arg CandidatesDropParams) 
 
 const candidatesOf = `-- name: CandidatesOf :many
 
-SELECT job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at FROM candidate WHERE job_id = $1 AND frame = $2 ORDER BY attempt
+SELECT job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum FROM candidate WHERE job_id = $1 AND frame = $2 ORDER BY attempt
 `
 
 type CandidatesOfParams struct {
@@ -364,6 +478,7 @@ func (q *Queries) CandidatesOf(ctx context.Context, arg CandidatesOfParams) ([]C
 			&i.Finding,
 			&i.Picture,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -415,11 +530,69 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 	return count, err
 }
 
+const frameAfter = `-- name: FrameAfter :many
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum FROM frame WHERE (job_id, frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY job_id, frame LIMIT 500
+`
+
+type FrameAfterParams struct {
+	JobID string
+	Frame int64
+}
+
+func (q *Queries) FrameAfter(ctx context.Context, arg FrameAfterParams) ([]Frame, error) {
+	rows, err := q.query(ctx, q.frameAfterStmt, frameAfter, arg.JobID, arg.Frame)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Frame
+	for rows.Next() {
+		var i Frame
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frame,
+			&i.Seq,
+			&i.Ordinal,
+			&i.File,
+			&i.BlobKey,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.SizeBytes,
+			&i.Width,
+			&i.Height,
+			&i.RenderUs,
+			&i.WorkerID,
+			&i.Attempt,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Switched,
+			&i.Log,
+			&i.AcceptedAt,
+			&i.Finding,
+			&i.Blank,
+			&i.Renderer,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -448,6 +621,7 @@ type FrameCreateParams struct {
 	AcceptedAt     int64
 	Finding        string
 	Blank          int64
+	RowSum         string
 }
 
 func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64, error) {
@@ -476,6 +650,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.AcceptedAt,
 		arg.Finding,
 		arg.Blank,
+		arg.RowSum,
 	)
 	if err != nil {
 		return 0, err
@@ -500,8 +675,8 @@ func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64
 	return result.RowsAffected()
 }
 
-const frameFinding = `-- name: FrameFinding :execrows
-UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3
+const frameFinding = `-- name: FrameFinding :one
+UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum
 `
 
 type FrameFindingParams struct {
@@ -510,16 +685,41 @@ type FrameFindingParams struct {
 	Frame   int64
 }
 
-func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (int64, error) {
-	result, err := q.exec(ctx, q.frameFindingStmt, frameFinding, arg.Finding, arg.JobID, arg.Frame)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (Frame, error) {
+	row := q.queryRow(ctx, q.frameFindingStmt, frameFinding, arg.Finding, arg.JobID, arg.Frame)
+	var i Frame
+	err := row.Scan(
+		&i.JobID,
+		&i.Frame,
+		&i.Seq,
+		&i.Ordinal,
+		&i.File,
+		&i.BlobKey,
+		&i.Sha256,
+		&i.PixelSha256,
+		&i.SizeBytes,
+		&i.Width,
+		&i.Height,
+		&i.RenderUs,
+		&i.WorkerID,
+		&i.Attempt,
+		&i.Device,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Switched,
+		&i.Log,
+		&i.AcceptedAt,
+		&i.Finding,
+		&i.Blank,
+		&i.Renderer,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -555,6 +755,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.Finding,
 		&i.Blank,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -578,6 +779,21 @@ func (q *Queries) FrameLogsForget(ctx context.Context, arg FrameLogsForgetParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const frameSum = `-- name: FrameSum :exec
+UPDATE frame SET row_sum = $1 WHERE job_id = $2 AND frame = $3
+`
+
+type FrameSumParams struct {
+	RowSum string
+	JobID  string
+	Frame  int64
+}
+
+func (q *Queries) FrameSum(ctx context.Context, arg FrameSumParams) error {
+	_, err := q.exec(ctx, q.frameSumStmt, frameSum, arg.RowSum, arg.JobID, arg.Frame)
+	return err
 }
 
 const framesPartlyBlank = `-- name: FramesPartlyBlank :many

@@ -10,7 +10,7 @@ import (
 )
 
 const auditAwaited = `-- name: AuditAwaited :many
-SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
+SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, a.row_sum, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
 FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id
 WHERE a.upload_id > $1 ORDER BY a.upload_id LIMIT 500
 `
@@ -41,6 +41,7 @@ func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaite
 			&i.AwaitedUpload.FaultText,
 			&i.AwaitedUpload.FaultAction,
 			&i.AwaitedUpload.FaultDetail,
+			&i.AwaitedUpload.RowSum,
 			&i.Owner,
 			&i.UploadWorkspaceID,
 		); err != nil {
@@ -58,7 +59,7 @@ func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaite
 }
 
 const auditUploads = `-- name: AuditUploads :many
-SELECT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.scene, u.created_at, u.removed_at, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(p.workspace_id, '') AS text) AS project_workspace_id,
+SELECT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.scene, u.created_at, u.removed_at, u.row_sum, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(p.workspace_id, '') AS text) AS project_workspace_id,
   CAST(coalesce(p.created_at, 0) AS bigint) AS project_created_at,
   CAST(coalesce((SELECT min(q.created_at) FROM quote q WHERE q.upload_id = u.upload_id), 0) AS bigint) AS quoted_at,
   CAST(coalesce((SELECT min(q.workspace_id) FROM quote q WHERE q.upload_id = u.upload_id), '') AS text) AS quote_workspace_id
@@ -95,6 +96,7 @@ func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUpload
 			&i.Upload.Scene,
 			&i.Upload.CreatedAt,
 			&i.Upload.RemovedAt,
+			&i.Upload.RowSum,
 			&i.Owner,
 			&i.ProjectWorkspaceID,
 			&i.ProjectCreatedAt,
@@ -114,9 +116,47 @@ func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUpload
 	return items, nil
 }
 
+const awaitedAfter = `-- name: AwaitedAfter :many
+SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum FROM awaited_upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
+`
+
+func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUpload, error) {
+	rows, err := q.query(ctx, q.awaitedAfterStmt, awaitedAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AwaitedUpload
+	for rows.Next() {
+		var i AwaitedUpload
+		if err := rows.Scan(
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.Source,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.FaultCode,
+			&i.FaultText,
+			&i.FaultAction,
+			&i.FaultDetail,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const awaitedCreate = `-- name: AwaitedCreate :exec
-INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type AwaitedCreateParams struct {
@@ -125,6 +165,8 @@ type AwaitedCreateParams struct {
 	Source      string
 	CreatedAt   int64
 	ExpiresAt   int64
+	FaultDetail string
+	RowSum      string
 }
 
 func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) error {
@@ -134,6 +176,8 @@ func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) er
 		arg.Source,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.FaultDetail,
+		arg.RowSum,
 	)
 	return err
 }
@@ -165,7 +209,7 @@ func (q *Queries) AwaitedForget(ctx context.Context, before int64) (int64, error
 }
 
 const awaitedGet = `-- name: AwaitedGet :one
-SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail FROM awaited_upload WHERE upload_id = $1
+SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum FROM awaited_upload WHERE upload_id = $1
 `
 
 func (q *Queries) AwaitedGet(ctx context.Context, uploadID string) (AwaitedUpload, error) {
@@ -181,12 +225,13 @@ func (q *Queries) AwaitedGet(ctx context.Context, uploadID string) (AwaitedUploa
 		&i.FaultText,
 		&i.FaultAction,
 		&i.FaultDetail,
+		&i.RowSum,
 	)
 	return i, err
 }
 
-const awaitedRefused = `-- name: AwaitedRefused :exec
-UPDATE awaited_upload SET fault_code = $1, fault_text = $2, fault_action = $3, fault_detail = $4 WHERE upload_id = $5
+const awaitedRefused = `-- name: AwaitedRefused :one
+UPDATE awaited_upload SET fault_code = $1, fault_text = $2, fault_action = $3, fault_detail = $4 WHERE upload_id = $5 RETURNING upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum
 `
 
 type AwaitedRefusedParams struct {
@@ -197,19 +242,83 @@ type AwaitedRefusedParams struct {
 	UploadID string
 }
 
-func (q *Queries) AwaitedRefused(ctx context.Context, arg AwaitedRefusedParams) error {
-	_, err := q.exec(ctx, q.awaitedRefusedStmt, awaitedRefused,
+func (q *Queries) AwaitedRefused(ctx context.Context, arg AwaitedRefusedParams) (AwaitedUpload, error) {
+	row := q.queryRow(ctx, q.awaitedRefusedStmt, awaitedRefused,
 		arg.Code,
 		arg.Text,
 		arg.Action,
 		arg.Detail,
 		arg.UploadID,
 	)
+	var i AwaitedUpload
+	err := row.Scan(
+		&i.UploadID,
+		&i.WorkspaceID,
+		&i.Source,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.FaultCode,
+		&i.FaultText,
+		&i.FaultAction,
+		&i.FaultDetail,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const awaitedSum = `-- name: AwaitedSum :exec
+UPDATE awaited_upload SET row_sum = $1 WHERE upload_id = $2
+`
+
+type AwaitedSumParams struct {
+	RowSum   string
+	UploadID string
+}
+
+func (q *Queries) AwaitedSum(ctx context.Context, arg AwaitedSumParams) error {
+	_, err := q.exec(ctx, q.awaitedSumStmt, awaitedSum, arg.RowSum, arg.UploadID)
 	return err
 }
 
+const uploadAfter = `-- name: UploadAfter :many
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum FROM upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
+`
+
+func (q *Queries) UploadAfter(ctx context.Context, after string) ([]Upload, error) {
+	rows, err := q.query(ctx, q.uploadAfterStmt, uploadAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Upload
+	for rows.Next() {
+		var i Upload
+		if err := rows.Scan(
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.Filename,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.Scene,
+			&i.CreatedAt,
+			&i.RemovedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const uploadByID = `-- name: UploadByID :one
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at FROM upload WHERE upload_id = $1
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum FROM upload WHERE upload_id = $1
 `
 
 func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, error) {
@@ -224,13 +333,14 @@ func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, erro
 		&i.Scene,
 		&i.CreatedAt,
 		&i.RemovedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const uploadCreate = `-- name: UploadCreate :execrows
-INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO upload (upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (upload_id) DO NOTHING
 `
 
@@ -242,6 +352,7 @@ type UploadCreateParams struct {
 	SizeBytes   int64
 	Scene       string
 	CreatedAt   int64
+	RowSum      string
 }
 
 func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int64, error) {
@@ -253,6 +364,7 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int
 		arg.SizeBytes,
 		arg.Scene,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	if err != nil {
 		return 0, err
@@ -272,7 +384,7 @@ func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, e
 }
 
 const uploadLock = `-- name: UploadLock :one
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at FROM upload WHERE upload_id = $1 FOR UPDATE
+SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum FROM upload WHERE upload_id = $1 FOR UPDATE
 `
 
 // Locked, so that an upload is not removed while a job is made of it.
@@ -288,12 +400,13 @@ func (q *Queries) UploadLock(ctx context.Context, uploadID string) (Upload, erro
 		&i.Scene,
 		&i.CreatedAt,
 		&i.RemovedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
-const uploadRemove = `-- name: UploadRemove :execrows
-UPDATE upload SET removed_at = $1 WHERE upload_id = $2 AND removed_at = 0
+const uploadRemove = `-- name: UploadRemove :one
+UPDATE upload SET removed_at = $1 WHERE upload_id = $2 AND removed_at = 0 RETURNING upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum
 `
 
 type UploadRemoveParams struct {
@@ -301,10 +414,33 @@ type UploadRemoveParams struct {
 	UploadID string
 }
 
-func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (int64, error) {
-	result, err := q.exec(ctx, q.uploadRemoveStmt, uploadRemove, arg.Now, arg.UploadID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (Upload, error) {
+	row := q.queryRow(ctx, q.uploadRemoveStmt, uploadRemove, arg.Now, arg.UploadID)
+	var i Upload
+	err := row.Scan(
+		&i.UploadID,
+		&i.WorkspaceID,
+		&i.Filename,
+		&i.Sha256,
+		&i.SizeBytes,
+		&i.Scene,
+		&i.CreatedAt,
+		&i.RemovedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const uploadSum = `-- name: UploadSum :exec
+UPDATE upload SET row_sum = $1 WHERE upload_id = $2
+`
+
+type UploadSumParams struct {
+	RowSum   string
+	UploadID string
+}
+
+func (q *Queries) UploadSum(ctx context.Context, arg UploadSumParams) error {
+	_, err := q.exec(ctx, q.uploadSumStmt, uploadSum, arg.RowSum, arg.UploadID)
+	return err
 }

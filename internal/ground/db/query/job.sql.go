@@ -81,7 +81,7 @@ func (q *Queries) AuditJobDoubts(ctx context.Context, arg AuditJobDoubtsParams) 
 }
 
 const auditJobEvents = `-- name: AuditJobEvents :many
-SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
 `
 
 type AuditJobEventsParams struct {
@@ -106,6 +106,7 @@ func (q *Queries) AuditJobEvents(ctx context.Context, arg AuditJobEventsParams) 
 			&i.Body,
 			&i.CreatedAt,
 			&i.ForgottenAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -295,7 +296,7 @@ func (q *Queries) AuditJobLastFrames(ctx context.Context, arg AuditJobLastFrames
 }
 
 const auditJobLedger = `-- name: AuditJobLedger :many
-SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
 `
 
 type AuditJobLedgerParams struct {
@@ -320,6 +321,7 @@ func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) 
 			&i.JobID,
 			&i.AmountCents,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -335,7 +337,7 @@ func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) 
 }
 
 const auditJobQuotes = `-- name: AuditJobQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
 `
 
 type AuditJobQuotesParams struct {
@@ -368,6 +370,7 @@ func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) 
 			&i.ExpiresAt,
 			&i.AcceptedAt,
 			&i.JobID,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -479,7 +482,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries behind it read what else the store says of them.
@@ -532,6 +535,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.CancelledAt,
 			&i.UpdatedAt,
 			&i.Renderer,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -587,7 +591,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -652,6 +656,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.CancelledAt,
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
+			&i.Job.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -831,9 +836,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at)
+  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 `
 
 type JobCreateParams struct {
@@ -856,6 +861,7 @@ type JobCreateParams struct {
 	CreatedAt      int64
 	SubmittedAt    int64
 	UpdatedAt      int64
+	RowSum         string
 }
 
 func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
@@ -879,6 +885,7 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.CreatedAt,
 		arg.SubmittedAt,
 		arg.UpdatedAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -909,7 +916,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
 `
 
 type JobFrameDoneParams struct {
@@ -974,6 +981,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.CancelledAt,
 		&i.UpdatedAt,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -981,7 +989,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
 WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
 `
 
 type JobFrameUndoneParams struct {
@@ -1034,12 +1042,13 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.CancelledAt,
 		&i.UpdatedAt,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1085,12 +1094,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.CancelledAt,
 		&i.UpdatedAt,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1136,6 +1146,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.CancelledAt,
 		&i.UpdatedAt,
 		&i.Renderer,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -1208,8 +1219,22 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 	return err
 }
 
+const jobSum = `-- name: JobSum :exec
+UPDATE job SET row_sum = $1 WHERE job_id = $2
+`
+
+type JobSumParams struct {
+	RowSum string
+	JobID  string
+}
+
+func (q *Queries) JobSum(ctx context.Context, arg JobSumParams) error {
+	_, err := q.exec(ctx, q.jobSumStmt, jobSum, arg.RowSum, arg.JobID)
+	return err
+}
+
 const jobView = `-- name: JobView :one
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1296,6 +1321,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Job.CancelledAt,
 		&i.Job.UpdatedAt,
 		&i.Job.Renderer,
+		&i.Job.RowSum,
 		&i.Notified,
 		&i.Held,
 		&i.Progress,
@@ -1306,7 +1332,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1404,6 +1430,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.CancelledAt,
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
+			&i.Job.RowSum,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,

@@ -39,6 +39,7 @@ type AwaitedUpload struct {
 	FaultText   string
 	FaultAction string
 	FaultDetail string
+	RowSum      string
 }
 
 type BenchmarkCounter struct {
@@ -118,6 +119,7 @@ type Candidate struct {
 	Finding     string
 	Picture     string
 	CreatedAt   int64
+	RowSum      string
 }
 
 type Content struct {
@@ -126,6 +128,7 @@ type Content struct {
 	SizeBytes   int64
 	BlobKey     string
 	CreatedAt   int64
+	RowSum      string
 }
 
 type DeadLetter struct {
@@ -184,6 +187,7 @@ type Frame struct {
 	Finding        string
 	Blank          int64
 	Renderer       string
+	RowSum         string
 }
 
 type Idempotency struct {
@@ -239,6 +243,18 @@ type Job struct {
 	CancelledAt       int64
 	UpdatedAt         int64
 	Renderer          string
+	RowSum            string
+}
+
+type KeyStanding struct {
+	KeyID       string
+	Pauses      int64
+	PausedUntil int64
+	Failed      int64
+	Attempts    int64
+	Confirmed   int64
+	Refuted     int64
+	RowSum      string
 }
 
 type Lease struct {
@@ -272,6 +288,7 @@ type LedgerTransaction struct {
 	JobID         string
 	AmountCents   int64
 	CreatedAt     int64
+	RowSum        string
 }
 
 type NodeKey struct {
@@ -331,6 +348,7 @@ type Quote struct {
 	ExpiresAt      int64
 	AcceptedAt     int64
 	JobID          string
+	RowSum         string
 }
 
 type Receipt struct {
@@ -397,6 +415,7 @@ type Upload struct {
 	Scene       string
 	CreatedAt   int64
 	RemovedAt   int64
+	RowSum      string
 }
 
 type Wallet struct {
@@ -458,6 +477,7 @@ type WebhookEvent struct {
 	Body        string
 	CreatedAt   int64
 	ForgottenAt int64
+	RowSum      string
 }
 
 type WebhookSecret struct {

@@ -10,7 +10,7 @@ import (
 )
 
 const auditContent = `-- name: AuditContent :many
-SELECT workspace_id, sha256, size_bytes, blob_key, created_at FROM content WHERE (workspace_id, sha256) > (CAST($1 AS text), CAST($2 AS text)) ORDER BY workspace_id, sha256 LIMIT 500
+SELECT workspace_id, sha256, size_bytes, blob_key, created_at, row_sum FROM content WHERE (workspace_id, sha256) > (CAST($1 AS text), CAST($2 AS text)) ORDER BY workspace_id, sha256 LIMIT 500
 `
 
 type AuditContentParams struct {
@@ -33,6 +33,7 @@ func (q *Queries) AuditContent(ctx context.Context, arg AuditContentParams) ([]C
 			&i.SizeBytes,
 			&i.BlobKey,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -222,8 +223,8 @@ func (q *Queries) AuditUses(ctx context.Context, arg AuditUsesParams) ([]AuditUs
 }
 
 const contentKeep = `-- name: ContentKeep :one
-INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (workspace_id, sha256) DO UPDATE SET size_bytes = content.size_bytes
 RETURNING blob_key
 `
@@ -234,6 +235,7 @@ type ContentKeepParams struct {
 	SizeBytes   int64
 	BlobKey     string
 	CreatedAt   int64
+	RowSum      string
 }
 
 // The key under which the workspace keeps these bytes: this one, or an older one.
@@ -245,6 +247,7 @@ func (q *Queries) ContentKeep(ctx context.Context, arg ContentKeepParams) (strin
 		arg.SizeBytes,
 		arg.BlobKey,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	var blob_key string
 	err := row.Scan(&blob_key)
@@ -295,7 +298,7 @@ func (q *Queries) ContentKnown(ctx context.Context, arg ContentKnownParams) (int
 }
 
 const contentLock = `-- name: ContentLock :many
-SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM content c
+SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = $1)
 ORDER BY c.sha256 FOR UPDATE
 `
@@ -316,6 +319,7 @@ func (q *Queries) ContentLock(ctx context.Context, uploadID string) ([]Content, 
 			&i.SizeBytes,
 			&i.BlobKey,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -331,7 +335,7 @@ func (q *Queries) ContentLock(ctx context.Context, uploadID string) ([]Content, 
 }
 
 const contentOfProject = `-- name: ContentOfProject :one
-SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at FROM project_content p JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
+SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM project_content p JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
 WHERE p.upload_id = $1 AND p.sha256 = $2
 `
 
@@ -349,6 +353,7 @@ func (q *Queries) ContentOfProject(ctx context.Context, arg ContentOfProjectPara
 		&i.SizeBytes,
 		&i.BlobKey,
 		&i.CreatedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -369,6 +374,21 @@ func (q *Queries) ContentRemoveUnused(ctx context.Context, arg ContentRemoveUnus
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const contentSum = `-- name: ContentSum :exec
+UPDATE content SET row_sum = $1 WHERE workspace_id = $2 AND sha256 = $3
+`
+
+type ContentSumParams struct {
+	RowSum      string
+	WorkspaceID string
+	Sha256      string
+}
+
+func (q *Queries) ContentSum(ctx context.Context, arg ContentSumParams) error {
+	_, err := q.exec(ctx, q.contentSumStmt, contentSum, arg.RowSum, arg.WorkspaceID, arg.Sha256)
+	return err
 }
 
 const contentUnstarted = `-- name: ContentUnstarted :one

@@ -10,7 +10,7 @@ import (
 )
 
 const auditQuotes = `-- name: AuditQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(j.job_id, '') AS text) AS taken_by
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
 WHERE q.quote_id > $1 ORDER BY q.quote_id LIMIT 500
@@ -49,6 +49,7 @@ func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesR
 			&i.Quote.ExpiresAt,
 			&i.Quote.AcceptedAt,
 			&i.Quote.JobID,
+			&i.Quote.RowSum,
 			&i.UploadWorkspaceID,
 			&i.UploadedAt,
 			&i.TakenBy,
@@ -84,11 +85,55 @@ func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64
 	return result.RowsAffected()
 }
 
+const quoteAfter = `-- name: QuoteAfter :many
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum FROM quote WHERE quote_id > $1 ORDER BY quote_id LIMIT 500
+`
+
+func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error) {
+	rows, err := q.query(ctx, q.quoteAfterStmt, quoteAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Quote
+	for rows.Next() {
+		var i Quote
+		if err := rows.Scan(
+			&i.QuoteID,
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.PriceCents,
+			&i.PricingVersion,
+			&i.Qualified,
+			&i.Warnings,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.AcceptedAt,
+			&i.JobID,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quoteCreate = `-- name: QuoteCreate :exec
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
-  price_cents, pricing_version, qualified, warnings, created_at, expires_at)
+  price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7,
-  $8, $9, $10, $11, $12, $13)
+  $8, $9, $10, $11, $12, $13, $14)
 `
 
 type QuoteCreateParams struct {
@@ -105,6 +150,7 @@ type QuoteCreateParams struct {
 	Warnings       string
 	CreatedAt      int64
 	ExpiresAt      int64
+	RowSum         string
 }
 
 func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error {
@@ -122,6 +168,7 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 		arg.Warnings,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -143,7 +190,7 @@ func (q *Queries) QuoteLatest(ctx context.Context, arg QuoteLatestParams) (strin
 }
 
 const quoteLock = `-- name: QuoteLock :one
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
 `
 
 type QuoteLockParams struct {
@@ -170,6 +217,21 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 		&i.ExpiresAt,
 		&i.AcceptedAt,
 		&i.JobID,
+		&i.RowSum,
 	)
 	return i, err
+}
+
+const quoteSum = `-- name: QuoteSum :exec
+UPDATE quote SET row_sum = $1 WHERE quote_id = $2
+`
+
+type QuoteSumParams struct {
+	RowSum  string
+	QuoteID string
+}
+
+func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
+	_, err := q.exec(ctx, q.quoteSumStmt, quoteSum, arg.RowSum, arg.QuoteID)
+	return err
 }

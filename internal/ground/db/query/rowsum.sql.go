@@ -25,6 +25,13 @@ UNION ALL SELECT 'signing_key' FROM signing_key WHERE key_id = ''
 UNION ALL SELECT 'worker' FROM worker WHERE worker_id = ''
 UNION ALL SELECT 'lease' FROM lease WHERE lease_id = ''
 UNION ALL SELECT 'dead_letter' FROM dead_letter WHERE lease_id = ''
+UNION ALL SELECT 'upload' FROM upload WHERE upload_id = ''
+UNION ALL SELECT 'awaited_upload' FROM awaited_upload WHERE upload_id = ''
+UNION ALL SELECT 'quote' FROM quote WHERE quote_id = ''
+UNION ALL SELECT 'job' FROM job WHERE job_id = ''
+UNION ALL SELECT 'ledger_transaction' FROM ledger_transaction WHERE transaction_id = ''
+UNION ALL SELECT 'key_standing' FROM key_standing WHERE key_id = ''
+UNION ALL SELECT 'webhook_event' FROM webhook_event WHERE event_id = ''
 `
 
 // Tables in which a row has lost its key: an audit that goes through a table by its key

@@ -10,7 +10,7 @@ import (
 )
 
 const auditLedger = `-- name: AuditLedger :many
-SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE transaction_id > $1 ORDER BY transaction_id LIMIT 500
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction WHERE transaction_id > $1 ORDER BY transaction_id LIMIT 500
 `
 
 // A page of the ledger, in the order of its ids.
@@ -31,6 +31,7 @@ func (q *Queries) AuditLedger(ctx context.Context, after string) ([]LedgerTransa
 			&i.JobID,
 			&i.AmountCents,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -230,8 +231,8 @@ func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, err
 }
 
 const ledgerAdd = `-- name: LedgerAdd :execrows
-INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (kind, reference) DO NOTHING
 `
 
@@ -243,6 +244,7 @@ type LedgerAddParams struct {
 	JobID         string
 	AmountCents   int64
 	CreatedAt     int64
+	RowSum        string
 }
 
 func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, error) {
@@ -254,6 +256,7 @@ func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, er
 		arg.JobID,
 		arg.AmountCents,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	if err != nil {
 		return 0, err
@@ -262,7 +265,7 @@ func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, er
 }
 
 const ledgerGet = `-- name: LedgerGet :one
-SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE kind = $1 AND reference = $2
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction WHERE kind = $1 AND reference = $2
 `
 
 type LedgerGetParams struct {
@@ -281,12 +284,13 @@ func (q *Queries) LedgerGet(ctx context.Context, arg LedgerGetParams) (LedgerTra
 		&i.JobID,
 		&i.AmountCents,
 		&i.CreatedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const ledgerLock = `-- name: LedgerLock :one
-SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction WHERE kind = $1 AND reference = $2 FOR UPDATE
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction WHERE kind = $1 AND reference = $2 FOR UPDATE
 `
 
 type LedgerLockParams struct {
@@ -305,12 +309,13 @@ func (q *Queries) LedgerLock(ctx context.Context, arg LedgerLockParams) (LedgerT
 		&i.JobID,
 		&i.AmountCents,
 		&i.CreatedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const ledgerOfWorkspace = `-- name: LedgerOfWorkspace :many
-SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at FROM ledger_transaction
+SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction
 WHERE workspace_id = $1 AND transaction_id < $2
 ORDER BY transaction_id DESC
 LIMIT CAST($3 AS bigint)
@@ -339,6 +344,7 @@ func (q *Queries) LedgerOfWorkspace(ctx context.Context, arg LedgerOfWorkspacePa
 			&i.JobID,
 			&i.AmountCents,
 			&i.CreatedAt,
+			&i.RowSum,
 		); err != nil {
 			return nil, err
 		}
@@ -377,6 +383,20 @@ func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, erro
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const ledgerSum = `-- name: LedgerSum :exec
+UPDATE ledger_transaction SET row_sum = $1 WHERE transaction_id = $2
+`
+
+type LedgerSumParams struct {
+	RowSum        string
+	TransactionID string
+}
+
+func (q *Queries) LedgerSum(ctx context.Context, arg LedgerSumParams) error {
+	_, err := q.exec(ctx, q.ledgerSumStmt, ledgerSum, arg.RowSum, arg.TransactionID)
+	return err
 }
 
 const walletCreate = `-- name: WalletCreate :exec

@@ -1188,9 +1188,45 @@ func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([
 	return items, nil
 }
 
+const webhookEventAfter = `-- name: WebhookEventAfter :many
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum FROM webhook_event WHERE event_id > $1 ORDER BY event_id LIMIT 500
+`
+
+func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]WebhookEvent, error) {
+	rows, err := q.query(ctx, q.webhookEventAfterStmt, webhookEventAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEvent
+	for rows.Next() {
+		var i WebhookEvent
+		if err := rows.Scan(
+			&i.EventID,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.Type,
+			&i.Body,
+			&i.CreatedAt,
+			&i.ForgottenAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookEventCreate = `-- name: WebhookEventCreate :exec
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type WebhookEventCreateParams struct {
@@ -1200,6 +1236,7 @@ type WebhookEventCreateParams struct {
 	Type        string
 	Body        string
 	CreatedAt   int64
+	RowSum      string
 }
 
 func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreateParams) error {
@@ -1210,6 +1247,7 @@ func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreate
 		arg.Type,
 		arg.Body,
 		arg.CreatedAt,
+		arg.RowSum,
 	)
 	return err
 }
@@ -1223,8 +1261,8 @@ func (q *Queries) WebhookEventDelete(ctx context.Context, eventID string) error 
 	return err
 }
 
-const webhookEventForget = `-- name: WebhookEventForget :exec
-UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2
+const webhookEventForget = `-- name: WebhookEventForget :one
+UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum
 `
 
 type WebhookEventForgetParams struct {
@@ -1233,9 +1271,20 @@ type WebhookEventForgetParams struct {
 }
 
 // Its row stays, to tell that it was there.
-func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForgetParams) error {
-	_, err := q.exec(ctx, q.webhookEventForgetStmt, webhookEventForget, arg.Now, arg.EventID)
-	return err
+func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForgetParams) (WebhookEvent, error) {
+	row := q.queryRow(ctx, q.webhookEventForgetStmt, webhookEventForget, arg.Now, arg.EventID)
+	var i WebhookEvent
+	err := row.Scan(
+		&i.EventID,
+		&i.WorkspaceID,
+		&i.JobID,
+		&i.Type,
+		&i.Body,
+		&i.CreatedAt,
+		&i.ForgottenAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const webhookEventLock = `-- name: WebhookEventLock :one
@@ -1248,6 +1297,20 @@ func (q *Queries) WebhookEventLock(ctx context.Context, eventID string) (string,
 	var event_id string
 	err := row.Scan(&event_id)
 	return event_id, err
+}
+
+const webhookEventSum = `-- name: WebhookEventSum :exec
+UPDATE webhook_event SET row_sum = $1 WHERE event_id = $2
+`
+
+type WebhookEventSumParams struct {
+	RowSum  string
+	EventID string
+}
+
+func (q *Queries) WebhookEventSum(ctx context.Context, arg WebhookEventSumParams) error {
+	_, err := q.exec(ctx, q.webhookEventSumStmt, webhookEventSum, arg.RowSum, arg.EventID)
+	return err
 }
 
 const webhookEventsOver = `-- name: WebhookEventsOver :many

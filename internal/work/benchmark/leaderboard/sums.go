@@ -13,40 +13,24 @@ import (
 // carries none: it follows from the signed receipts.
 var (
 	receiptRows = rowsum.Table[query.BenchmarkReceipt]{
-		Name: "benchmark_receipt",
+		Name: "benchmark_receipt", Key: 1,
 		After: func(ctx context.Context, tx *db.Tx, last query.BenchmarkReceipt) ([]query.BenchmarkReceipt, error) {
 			return tx.BenchmarkReceiptAfter(ctx, last.ResultID)
 		},
-		Fields: func(r query.BenchmarkReceipt) []any {
-			return []any{r.ResultID, r.PayloadSha256, r.NodeKeyID, r.WorkerID, r.WorkerEnvelope, r.Status, r.Reason, r.Detail, r.ReceiptID, r.Envelope, r.CreatedAt}
-		},
-		Kept: func(r query.BenchmarkReceipt) string { return r.RowSum },
-		ID:   func(r query.BenchmarkReceipt) string { return r.ResultID },
 		Store: func(ctx context.Context, tx *db.Tx, r query.BenchmarkReceipt, sum string) error {
 			return tx.BenchmarkReceiptSum(ctx, query.BenchmarkReceiptSumParams{RowSum: sum, ResultID: r.ResultID})
 		},
 	}
 	nodeSigningKeyRows = rowsum.Table[query.NodeSigningKey]{
-		Name: "node_signing_key",
+		Name: "node_signing_key", Key: 1,
 		After: func(ctx context.Context, tx *db.Tx, last query.NodeSigningKey) ([]query.NodeSigningKey, error) {
 			return tx.NodeSigningKeyAfter(ctx, last.KeyID)
 		},
-		Fields: func(r query.NodeSigningKey) []any { return []any{r.KeyID, r.PublicPem, r.BoundAt} },
-		Kept:   func(r query.NodeSigningKey) string { return r.RowSum },
-		ID:     func(r query.NodeSigningKey) string { return r.KeyID },
 		Store: func(ctx context.Context, tx *db.Tx, r query.NodeSigningKey, sum string) error {
 			return tx.NodeSigningKeySum(ctx, query.NodeSigningKeySumParams{RowSum: sum, KeyID: r.KeyID})
 		},
 	}
 )
 
-// FillSums writes the checksums of rows that an older version wrote. A service calls it
-// before it serves.
-func FillSums(ctx context.Context, d *db.DB) error {
-	for _, fill := range []func(context.Context, *db.DB) error{receiptRows.Fill, nodeSigningKeyRows.Fill} {
-		if err := fill(ctx, d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{receiptRows, nodeSigningKeyRows}

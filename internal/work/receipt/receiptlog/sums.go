@@ -10,20 +10,14 @@ import (
 
 // The log's name carries a checksum. The rest of the row follows from the leaves.
 var nameRows = rowsum.Table[query.ReceiptLog]{
-	Name: "receipt_log",
+	Name: "receipt_log", Key: 1, Except: []string{"Size", "Peaks"},
 	After: func(ctx context.Context, tx *db.Tx, last query.ReceiptLog) ([]query.ReceiptLog, error) {
 		return tx.LogAfter(ctx, last.LogID)
 	},
-	Fields: func(r query.ReceiptLog) []any { return []any{r.LogID, r.Origin} },
-	Kept:   func(r query.ReceiptLog) string { return r.RowSum },
-	ID:     func(r query.ReceiptLog) string { return r.Origin },
 	Store: func(ctx context.Context, tx *db.Tx, r query.ReceiptLog, sum string) error {
 		return tx.LogSum(ctx, query.LogSumParams{RowSum: sum, LogID: r.LogID})
 	},
 }
 
-// FillSums writes the checksums of rows that an older version wrote. A service calls it
-// before it serves.
-func FillSums(ctx context.Context, d *db.DB) error {
-	return nameRows.Fill(ctx, d)
-}
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{nameRows}
