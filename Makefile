@@ -31,12 +31,13 @@ demo: build ## Render a real .blend through the whole service, from price to ver
 
 .PHONY: build
 build: ## Build ./svc
-	@go build -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
+	@scripts/step modules "fetching the Go modules of svc" go list -deps ./cmd/svc >/dev/null
+	@scripts/step build "building svc" go build -v -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
 
 # What every run of the tests needs; nothing is installed twice.
 TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox python && scripts/install-npm
 # The longest package first: the others then run beside it.
-TESTS      = go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
+TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
 PACKAGES   = ./internal/test/story ./...
 
 .PHONY: test
@@ -107,7 +108,6 @@ fmt: ## Format all Go code
 
 # The pinned Go tools, built once for each change of their versions.
 .tools/built: tools/go.mod tools/go.sum
-	@echo "building the pinned tools into .tools (once)"
 	@mkdir -p .tools
-	@go -C tools build -trimpath -o ../.tools/ tool
+	@scripts/step tools "building the pinned tools into .tools (once)" go -C tools build -v -trimpath -o ../.tools/ tool
 	@touch $@

@@ -100,7 +100,7 @@ func goTest(ctx context.Context, r *report, environment, arguments []string) (co
 	if err := cmd.Start(); err != nil {
 		return 1, err
 	}
-	readErr := events(out, r.add)
+	readErr := follow(out, r)
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -119,6 +119,27 @@ type event struct {
 	Output     string
 	// FailedBuild names the failed build because of which a package was not tested.
 	FailedBuild string
+}
+
+// follow passes the events of one go test to r, and the time where none come: packages
+// are built in silence, for minutes.
+func follow(out io.Reader, r *report) error {
+	all, ended := make(chan event), make(chan error, 1)
+	go func() {
+		ended <- events(out, func(e event) { all <- e })
+	}()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case e := <-all:
+			r.add(e)
+		case <-tick.C:
+			r.tick()
+		case err := <-ended:
+			return err
+		}
+	}
 }
 
 // events calls add for each line. It reports a line that is not JSON as build output,

@@ -23,6 +23,7 @@ type report struct {
 	started   time.Time
 	lastDrawn time.Time
 	drawn     bool // the bar is on the last line
+	lastLine  time.Time
 	now       func() time.Time
 }
 
@@ -37,7 +38,7 @@ type pkgOutput struct {
 
 func newReport(out io.Writer, bar bool, packages int) *report {
 	return &report{
-		out: out, bar: bar, packages: packages, output: map[string]*pkgOutput{}, builds: map[string]*strings.Builder{}, started: time.Now(), now: time.Now,
+		out: out, bar: bar, packages: packages, output: map[string]*pkgOutput{}, builds: map[string]*strings.Builder{}, started: time.Now(), lastLine: time.Now(), now: time.Now,
 	}
 }
 
@@ -142,9 +143,35 @@ func (r *report) end() bool {
 	return failed == 0
 }
 
+// silence is how long a log may go without a line.
+const silence = 30 * time.Second
+
+// tick shows that the run goes on, once a second: by the bar, else by a line after some
+// silence.
+func (r *report) tick() {
+	r.draw()
+	if !r.bar && r.now().Sub(r.lastLine) >= silence {
+		r.line("... %s", r.state())
+	}
+}
+
+// state says how far the run is and what is under way.
+func (r *report) state() string {
+	busy := make([]string, 0, len(r.running))
+	for _, name := range r.running {
+		busy = append(busy, name[strings.LastIndexByte(name, '/')+1:])
+	}
+	if len(busy) == 0 {
+		busy = []string{"building"}
+	}
+	return fmt.Sprintf("%d/%d packages, %d tests, %d failed, %s: %s",
+		r.ended, r.packages, r.passed, r.failed, r.now().Sub(r.started).Truncate(time.Second), strings.Join(busy, ", "))
+}
+
 // line prints a line above the bar.
 func (r *report) line(format string, values ...any) {
 	r.clear()
+	r.lastLine = r.now()
 	fmt.Fprintln(r.out, strings.TrimSuffix(fmt.Sprintf(format, values...), "\n"))
 }
 
@@ -165,12 +192,7 @@ func (r *report) draw() {
 	r.lastDrawn = now
 	const width = 24
 	done := width * r.ended / max(r.packages, 1)
-	busy := make([]string, 0, len(r.running))
-	for _, name := range r.running {
-		busy = append(busy, name[strings.LastIndexByte(name, '/')+1:])
-	}
-	text := fmt.Sprintf("[%s%s] %d/%d packages, %d tests, %d failed, %s: %s", strings.Repeat("#", done), strings.Repeat(".", width-done),
-		r.ended, r.packages, r.passed, r.failed, now.Sub(r.started).Truncate(time.Second), strings.Join(busy, ", "))
+	text := fmt.Sprintf("[%s%s] %s", strings.Repeat("#", done), strings.Repeat(".", width-done), r.state())
 	const columns = 100 // a wrapped line could not be overwritten
 	fmt.Fprintf(r.out, "\r\x1b[K%.*s", columns, text)
 	r.drawn = true

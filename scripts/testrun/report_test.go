@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // printed returns what a run with these events prints, and whether it passed.
@@ -134,5 +135,22 @@ func TestAFileThatIsNoTerminalGetsNoBar(t *testing.T) {
 		if isTerminal(f) {
 			t.Errorf("%s counts as a terminal", f.Name())
 		}
+	}
+}
+
+func TestALogSaysThatTheRunGoesOn(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	r := newReport(&out, false, 2)
+	now := r.started
+	r.lastLine, r.now = now, func() time.Time { return now }
+	for range 2 * int(silence/time.Second) {
+		r.tick()
+		now = now.Add(time.Second)
+	}
+	r.add(event{Action: "start", Package: "m/a"})
+	r.tick()
+	if want := "... 0/2 packages, 0 tests, 0 failed, 30s: building\n... 0/2 packages, 0 tests, 0 failed, 1m0s: a\n"; out.String() != want {
+		t.Errorf("%q", out.String())
 	}
 }
