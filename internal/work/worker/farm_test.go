@@ -31,6 +31,8 @@ type server struct {
 	left      []string // workers that said their last word
 	inputs    int      // times a file was fetched
 	beats     []time.Time
+	beatIn    time.Duration // how long a heartbeat takes
+	cutOff    int           // heartbeats that the worker did not wait for
 }
 
 type job struct {
@@ -204,12 +206,16 @@ func (s *server) held(lease string, attempt int) *frame {
 	return nil
 }
 
-func (s *server) Heartbeat(_ context.Context, req farmapi.HeartbeatRequest) (reply farmapi.HeartbeatReply, err error) {
+func (s *server) Heartbeat(ctx context.Context, req farmapi.HeartbeatRequest) (reply farmapi.HeartbeatReply, err error) {
+	<-time.After(s.beatIn)
 	if err := s.enter(req.WorkerID); err != nil {
 		return reply, err
 	}
 	defer s.mu.Unlock()
 	s.beats = append(s.beats, time.Now())
+	if ctx.Err() != nil {
+		s.cutOff++
+	}
 	for _, h := range req.Leases {
 		if f := s.held(h.LeaseID, h.Attempt); f != nil {
 			f.until = time.Now().Add(s.leaseLife)

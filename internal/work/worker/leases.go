@@ -157,15 +157,18 @@ func (h *holdings) hasNewProgress() bool {
 	return false
 }
 
-// beat extends the held leases until ctx ends. A slow call delays the next one, and never
-// overlaps it.
-func (w *Worker) beat(ctx context.Context) {
+// beat extends the held leases until stopped is closed or ctx ends. A slow call delays the
+// next one, and never overlaps it. Only the end of ctx cuts a call off.
+func (w *Worker) beat(ctx context.Context, stopped <-chan struct{}) {
 	last := time.Now()
 	for {
 		due := time.Until(last.Add(w.pace()))
 		timer := time.NewTimer(min(due, progressInterval))
 		select {
 		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-stopped:
 			timer.Stop()
 			return
 		case <-timer.C:

@@ -34,6 +34,24 @@ func TestStoppedWorkerFinishesAShortFrame(t *testing.T) {
 	})
 }
 
+// TestStoppedWorkerAwaitsItsLastHeartbeat: a server may carry out a call that was cut off,
+// and one that it carries out late brings a worker back that has left.
+func TestStoppedWorkerAwaitsItsLastHeartbeat(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(5), newPainter()
+		p.frameTime, s.beatIn = 4*time.Second, 6*time.Second
+		b := newBench(t, s, p)
+		stop := b.run()
+		await.Pass(6 * time.Second)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.left) != 1 || len(s.beats) == 0 || s.cutOff != 0 {
+			t.Errorf("%v have left after %d heartbeats, of which %d were cut off", s.left, len(s.beats), s.cutOff)
+		}
+	})
+}
+
 func TestStoppedWorkerGivesALongFrameBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(5), newPainter()

@@ -88,11 +88,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	drainCtx, cut := withGrace(ctx, w.cfg.Grace+DeliveryGrace)
 	defer cut()
 	var background sync.WaitGroup
-	closing, sent := make(chan struct{}), make(chan struct{})
-	beating, stopBeating := context.WithCancel(drainCtx)
-	defer stopBeating()
+	closing, sent, stopped := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var beats sync.WaitGroup
-	beats.Go(func() { w.beat(beating) })
+	beats.Go(func() { w.beat(drainCtx, stopped) })
 	background.Go(func() {
 		defer close(sent)
 		w.send(drainCtx, closing)
@@ -104,8 +102,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	close(closing)
 	<-sent
 	// A heartbeat that came behind the announcement would bring the worker back for as long
-	// as a silent one counts as online, and frames would wait for it.
-	stopBeating()
+	// as a silent one counts as online, and frames would wait for it. One that is on its way
+	// must be answered: the server may carry out a call that was cut off.
+	close(stopped)
 	beats.Wait()
 	w.announceStop(drainCtx)
 	cut()
