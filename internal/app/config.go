@@ -96,8 +96,8 @@ type Config struct {
 	// OpenRequests is how many requests of one workspace may be open at once in this
 	// process; 0 means 200.
 	OpenRequests int
-	// Watchers is how many event streams of one job may be open at once in this
-	// process; 0 means 20.
+	// Watchers is how many event streams of one job, and of one workspace's events,
+	// may be open at once in this process; 0 means 20.
 	Watchers int
 	// Connections is how many callers may be connected at once; 0 means 10,000. Further
 	// ones wait until a place is free.

@@ -8,7 +8,7 @@ import (
 // openFlags limit what callers may hold open.
 type openFlags struct {
 	OpenRequests int `env:"SVC_OPEN_REQUESTS" default:"200" help:"Requests of one workspace that may be open at once, such as event streams and uploads."`
-	Watchers     int `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Event streams of one job that may be open at once."`
+	Watchers     int `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Event streams of one job, or of one workspace, that may be open at once."`
 	Connections  int `name:"max-connections" env:"SVC_MAX_CONNECTIONS" default:"10000" help:"Connections that may be open at once. Further callers wait."`
 }
 

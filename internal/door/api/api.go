@@ -103,6 +103,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s.storedUploads(api)
 	s.renders(api)
 	s.jobs(api)
+	s.workspaceEvents(api)
 
 	at := links.Links{PublicURL: cmp.Or(c.Links.PublicURL, "https://svc.example")} // in examples
 	webhooks.Describe(api.OpenAPI(), at)

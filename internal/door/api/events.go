@@ -70,24 +70,32 @@ func (s *server) events(api huma.API, op huma.Operation) {
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
-			stream := eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
-			if r.Method == http.MethodHead {
-				stream.begin()
-				return
-			}
-			waiting, cancel := front.Waiting(r.Context())
-			defer cancel()
-			err := s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Send: stream.send, Idle: stream.idle})
-			switch {
-			case errors.Is(context.Cause(waiting), front.ErrStopping):
-				_ = stream.reconnect() // a failed write means that nobody watches
-			case fault.Is(err, fault.RateLimited) && !stream.begun:
-				s.Errors.Answer(w, r, err)
-			case err != nil && waiting.Err() == nil && !stream.broken:
-				s.Log.Error("event stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
-			}
+			stream := &eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
+			s.serve(ctx, stream, r, func(waiting context.Context) error {
+				return s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Send: stream.send, Idle: stream.idle})
+			})
 		}}, nil
 	})
+}
+
+// serve runs a stream until send returns: when the stream is over, its watcher is
+// gone, or the service stops. A refusal before the first event is an answer as any.
+func (s *server) serve(ctx context.Context, stream *eventStream, r *http.Request, send func(context.Context) error) {
+	if r.Method == http.MethodHead {
+		stream.begin()
+		return
+	}
+	waiting, cancel := front.Waiting(r.Context())
+	defer cancel()
+	err := send(waiting)
+	switch {
+	case errors.Is(context.Cause(waiting), front.ErrStopping):
+		_ = stream.reconnect() // a failed write means that nobody watches
+	case fault.Is(err, fault.RateLimited) && !stream.begun:
+		s.Errors.Answer(stream.w, r, err)
+	case err != nil && waiting.Err() == nil && !stream.broken:
+		s.Log.Error("event stream failed", "path", r.URL.Path, "request_id", operation.RequestID(ctx), "error", err)
+	}
 }
 
 // eventStream writes server-sent events to one watcher. One goroutine uses it.

@@ -46,8 +46,7 @@ type previewInput struct {
 	operation.Conditional
 }
 
-// frames registers the routes of a job's frames, previews and log. They exist
-// for account keys only (decisions 5).
+// frames registers the routes of a job's frames, previews and log.
 func (s *server) frames(api huma.API, d jobRoutes) {
 	huma.Register(api, d.op("listJobFrames", http.MethodGet, "/frames", "A job's frames"),
 		func(ctx context.Context, in *jobInput) (*framesOutput, error) {
@@ -61,7 +60,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
 					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding),
-					PreviewURL: s.Links.Preview(in.JobID, f.Frame),
+					PreviewURL: s.Links.Preview(d.jobs, in.JobID, f.Frame),
 				})
 			}
 			return out, nil

@@ -72,8 +72,8 @@ type proofOutput struct {
 // jobRoutes are the routes of a job for one kind of key. Agent keys and account
 // keys have the same routes under different paths.
 type jobRoutes struct {
-	// prefix begins the paths.
-	prefix string
+	// jobs begins the paths.
+	jobs string
 	// thing is the word for a job in operation ids: Job or Render.
 	thing  string
 	tag    string
@@ -83,10 +83,13 @@ type jobRoutes struct {
 
 // jobs registers the routes of a job for both kinds of keys.
 func (s *server) jobs(api huma.API) {
-	s.registerJob(api, jobRoutes{links.NodeJobsPath + "/{job_id}", "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()})
-	v1 := jobRoutes{links.RendersPath + "/{job_id}", "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()}
-	s.registerJob(api, v1)
-	s.frames(api, v1)
+	for _, routes := range []jobRoutes{
+		{links.NodeJobsPath, "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()},
+		{links.RendersPath, "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()},
+	} {
+		s.registerJob(api, routes)
+		s.frames(api, routes)
+	}
 }
 
 // op describes a route of a job. verb is the operation id with the word Job
@@ -94,7 +97,7 @@ func (s *server) jobs(api huma.API) {
 // lack it.
 func (d jobRoutes) op(verb, method, path, summary string) huma.Operation {
 	return huma.Operation{
-		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.prefix + path, Tags: []string{d.tag}, Summary: summary,
+		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.jobs + "/{job_id}" + path, Tags: []string{d.tag}, Summary: summary,
 		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, d.who},
 	}
 }

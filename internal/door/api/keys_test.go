@@ -171,6 +171,8 @@ func TestAnEleventhActiveKeyIsRefusedUntilOneIsRevoked(t *testing.T) {
 	})
 }
 
+// TestKeysAreManagedBySessionsOnOurOwnPagesOnly: an account key may manage agent keys too,
+// see TestAnAccountKeyManagesAgentKeysAndNoAccountKeys.
 func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, s *service, b *browser, k keyKind) {
@@ -180,9 +182,13 @@ func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 		}{
 			{"GET", k.routes, body{}}, {"POST", k.routes, jsonBody(`{"name":"a"}`)}, {"DELETE", k.routes + "/key_" + strings.Repeat("0", 32), body{}},
 		} {
-			for who, key := range map[string]string{"nobody": "", "an account key": s.account, "an agent key": s.agent} {
+			strangers, advice := map[string]string{"nobody": "", "an agent key": s.agent}, any(fault.Lookup(fault.Unauthenticated).Action)
+			if k.prefix == contract.AccountKeyPrefix {
+				strangers["an account key"], advice = s.account, identity.SignInAgain
+			}
+			for who, key := range strangers {
 				a := s.call(route.method, route.path, key, route.body)
-				if a.status != 401 || a.code() != fault.Unauthenticated || a.body["error"].(map[string]any)["suggested_action"] != identity.SignInAgain {
+				if a.status != 401 || a.code() != fault.Unauthenticated || a.body["error"].(map[string]any)["suggested_action"] != advice {
 					t.Errorf("%s %s by %s: %d %v", route.method, route.path, who, a.status, a.body)
 				}
 			}

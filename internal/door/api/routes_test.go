@@ -37,6 +37,15 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"GET /v1/api-keys", "session", "200 401"},
 			{"POST /v1/api-keys", "session", "201 400 401 409"},
 			{"DELETE /v1/api-keys/{key_id}", "session", "200 401 404"},
+			{"GET /v1/agent-keys", "accountKey session", "200 401"},
+			{"POST /v1/agent-keys", "accountKey session", "201 400 401 409"},
+			{"DELETE /v1/agent-keys/{key_id}", "accountKey session", "200 401 404"},
+			{"GET /v1/events", "accountKey", "200 400 401"},
+			{"GET /node/v1/events", "agentKey", "200 400 401"},
+			{"GET /node/v1/jobs", "agentKey", "200 400 401"},
+			{"GET /node/v1/jobs/{job_id}/frames", "agentKey", "200 401 404"},
+			{"GET /node/v1/jobs/{job_id}/frames/{n}/preview", "agentKey", "200 304 401 404"},
+			{"GET /node/v1/jobs/{job_id}/log", "agentKey", "200 401 404"},
 			{"POST /node/v1/uploads/inspect", "agentKey session", "200 400 401 413"},
 			{"POST /node/v1/uploads/{upload_id}/start", "agentKey session", "200 400 401 402 409"},
 			{"GET /node/v1/jobs/{job_id}", "agentKey", "200 401 404"},
@@ -69,7 +78,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			if !slices.Equal(takes, strings.Fields(c.takes)) {
 				t.Errorf("%s takes %v, want %s", c.route, takes, c.takes)
 			}
-			filled := strings.NewReplacer("{job_id}", "JOB-0", "{upload_id}", s.upload, "{key_id}", "key_"+strings.Repeat("0", 32), "{result_id}", "BMR-0", "{gpu_slug}", "x", "{gpu_a}", "x", "{gpu_b}", "y").Replace(path)
+			filled := strings.NewReplacer("{job_id}", "JOB-0", "{upload_id}", s.upload, "{key_id}", "key_"+strings.Repeat("0", 32), "{result_id}", "BMR-0", "{gpu_slug}", "x", "{gpu_a}", "x", "{gpu_b}", "y", "{n}", "1").Replace(path)
 			if a := s.call(method, filled, "", body{}); a.code() == fault.RouteNotFound || a.code() == fault.MethodNotAllowed {
 				t.Errorf("%s is not served: %d %s", c.route, a.status, a.code())
 			}

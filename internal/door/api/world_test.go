@@ -89,6 +89,7 @@ func newWorld(t *testing.T, url string) *world {
 		"rotateWebhookSecret": {body: jsonBody(`{}`)}, "redeliverSince": {body: jsonBody(`{"since":"2026-01-01T00:00:00Z"}`)},
 		"createApiKey": {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
 		"askForLink": {body: jsonBody(`{"email":"three@example.com"}`)}, "signIn": {body: form("token", "unknown")}, "showLink": {query: "?token=unknown"},
+		"watchWorkspace": {query: "?follow=false"}, "watchNodeWorkspace": {query: "?follow=false"}, // the streams end
 		"downloadArtifact": {query: "?expires=9999999999&signature=unknown"},
 	}
 	return w

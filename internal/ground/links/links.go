@@ -56,9 +56,9 @@ func (l Links) JobReceipt(jobs, jobID string) string { return l.Job(jobs, jobID)
 // JobProof returns where the proof of a completed job is read.
 func (l Links) JobProof(jobs, jobID string) string { return l.Job(jobs, jobID) + "/proof" }
 
-// Preview returns where a small picture of a job's frame is read.
-func (l Links) Preview(jobID string, frame int) string {
-	return l.Job(RendersPath, jobID) + "/frames/" + strconv.Itoa(frame) + "/preview"
+// Preview returns where a small picture of a job's frame is read; jobs is as in Job.
+func (l Links) Preview(jobs, jobID string, frame int) string {
+	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/preview"
 }
 
 // ProofPage returns the page on which anybody checks a receipt, if its workspace

@@ -18,7 +18,7 @@ func TestAddressesBeginWithThePublicURL(t *testing.T) {
 		l.Job(links.NodeJobsPath, "JOB-1"):             "https://svc.example/node/v1/jobs/JOB-1",
 		l.JobReceipt(links.RendersPath, "JOB-1"):       "https://svc.example/v1/renders/JOB-1/receipt",
 		l.JobProof(links.NodeJobsPath, "JOB-1"):        "https://svc.example/node/v1/jobs/JOB-1/proof",
-		l.Preview("JOB-1", 7):                          "https://svc.example/v1/renders/JOB-1/frames/7/preview",
+		l.Preview(links.RendersPath, "JOB-1", 7):       "https://svc.example/v1/renders/JOB-1/frames/7/preview",
 		l.ProofPage("RCP-1"):                           "https://svc.example/proof/RCP-1",
 		l.Result("BMR-1"):                              "https://svc.example/leaderboard/result/BMR-1",
 		l.GPU("rtx"):                                   "https://svc.example/leaderboard/gpu/rtx",

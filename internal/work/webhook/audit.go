@@ -12,7 +12,7 @@ import (
 )
 
 // Audit checks that every ended job has its event and its own target's delivery, that
-// events are deleted as a whole, that every waiting delivery has a lane in the queue, that
+// the events of a workspace are numbered, that events are deleted as a whole, that every waiting delivery has a lane in the queue, that
 // each delivery is that of its event, its endpoint and its attempts, and that every
 // endpoint has a secret that opens with the service's keys. It only reads; it repairs
 // nothing, because a repair would hide the defect that made the row. An error means that
@@ -45,6 +45,13 @@ func auditEvents(ctx context.Context, tx *db.Tx, breach func(rule, subject, form
 	}
 	for _, r := range events {
 		breach("a job that has ended has one event", r.JobID, "%s with %d events, the first %q", r.Status, r.Events, r.Type)
+	}
+	unordered, err := tx.AuditWebhookOrder(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range unordered {
+		breach("a workspace's events are numbered from 1 without a gap", r.WorkspaceID, "%d events, numbered from %d to %d", r.Events, r.First, r.Last)
 	}
 	missing, err := tx.AuditWebhookMissing(ctx)
 	if err != nil {

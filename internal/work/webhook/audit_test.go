@@ -37,6 +37,18 @@ func TestAuditFindsEachBreach(t *testing.T) {
 			_, err = tx.WebhookEventForget(ctx, query.WebhookEventForgetParams{Now: tx.Now, EventID: all[0].WebhookDelivery.EventID})
 			return err
 		},
+		"a workspace's events are numbered from 1 without a gap": func(ctx context.Context, s *service, tx *db.Tx) error {
+			all, err := tx.WebhookDeliveriesOfJob(ctx, s.endJobWithin(ctx, tx))
+			if err != nil {
+				return err
+			}
+			s.endJobWithin(ctx, tx)
+			eventID := all[0].WebhookDelivery.EventID
+			if err := tx.WebhookDeliveriesForget(ctx, eventID); err != nil {
+				return err
+			}
+			return tx.WebhookEventDelete(ctx, eventID)
+		},
 		"a delivery that waits will be made": func(ctx context.Context, _ *service, tx *db.Tx) error {
 			all, err := tx.WebhookSecretAfter(ctx, "")
 			if err != nil {

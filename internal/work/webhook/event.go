@@ -53,6 +53,11 @@ func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 // same bytes: a receiver that verifies an old try against a new body would see a
 // forgery. The timestamp in the body is the transaction's time, the same that the job's
 // row gets.
+//
+// An event of a job is the next in its workspace's order. The transaction has moved the
+// job's money before and so holds the workspace's wallet, which makes the order that of
+// the commits: who has read one number has seen all lower ones. A second event with the
+// same number would break a unique index.
 func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	body, err := plainjson.Marshal(struct {
 		Type      string    `json:"type"`
@@ -69,6 +74,9 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 	row.RowSum = eventRows.Of(row)
 	if err := tx.WebhookEventCreate(ctx, row); err != nil {
 		return "", fmt.Errorf("keep webhook event: %w", err)
+	}
+	if e.JobID != "" {
+		tx.Announce(eventTopic(e.WorkspaceID))
 	}
 	return eventID, nil
 }

@@ -40,6 +40,7 @@ var (
 	}
 	eventRows = rowsum.Table[query.WebhookEvent]{
 		Name: "webhook_event", Key: 1,
+		Except: []string{"Seq"}, // auditEvents counts them
 		After: func(ctx context.Context, tx *db.Tx, last query.WebhookEvent) ([]query.WebhookEvent, error) {
 			return tx.WebhookEventAfter(ctx, last.EventID)
 		},

@@ -11,7 +11,8 @@
 // at most perWorkspace lanes in a process, so that a slow receiver delays only
 // itself. outbound.Guard checks every address when it is given and again at each
 // call. Secrets are sealed in the store; a generated one is shown once. Forget
-// deletes what is older than Config.Life.
+// deletes what is older than Config.Life. The events of a workspace have an order, in
+// which Follow sends them to callers who hold a connection open.
 //
 // Delivery is at least once: a process that dies between a call and its record makes
 // the next process call again, with the same webhook-id.
@@ -73,6 +74,9 @@ type Config struct {
 	// that another process drives the lane and repeats the calls whose outcome was not
 	// stored.
 	LeaseLife time.Duration
+	// Followers is how many may follow the events of one workspace at once in this
+	// process; 0 is any number.
+	Followers int
 	Log       *slog.Logger
 }
 
@@ -87,6 +91,8 @@ type Hooks struct {
 	// without a lane has no entry, so that the map stays as small as the work at hand.
 	// mu guards it.
 	driving map[string]int // lanes by workspace
+	// following counts the followers of a workspace's events, likewise.
+	following map[string]int
 }
 
 // New makes the webhooks of a service. Nothing runs before Drive is called. The HTTP
@@ -96,6 +102,6 @@ func New(c Config) *Hooks {
 	return &Hooks{
 		Config:  c,
 		client:  c.Guard.Client(outbound.Limits{Timeout: contract.WebhookTimeout, Body: maxAnswerRead}),
-		driving: map[string]int{},
+		driving: map[string]int{}, following: map[string]int{},
 	}
 }

@@ -2,9 +2,10 @@
 // signing in and out, keys, the wallet, the list of renders, and the switch of
 // the proof pages.
 //
-// What always holds: keys are managed by a person in a browser, never by a key,
-// so that a leaked key cannot make others (spec 5). A secret is shown once, in
-// an answer that no cache keeps. A caller sees one workspace.
+// What always holds: account keys are managed by a person in a browser, never by a
+// key, so that a leaked key cannot make one that may do as much (spec 5). An account
+// key manages agent keys, which may do less. A secret is shown once, in an answer
+// that no cache keeps. A caller sees one workspace.
 //
 // Package identity decides who may sign in. Start reading at Server.Routes.
 package account

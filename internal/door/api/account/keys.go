@@ -88,8 +88,8 @@ type keyInput struct {
 	KeyID string `path:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 }
 
-// keys registers the management of keys (spec 2.5). All routes require a
-// session.
+// keys registers the management of keys (spec 2.5). Account keys require a session.
+// Agent keys may be managed by an account key too: it can spend what they can.
 func (s *Server) keys(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -98,18 +98,23 @@ func (s *Server) keys(api huma.API) {
 			Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.Session()},
 		}
 	}
-	create := func(id, path, summary string) huma.Operation {
-		o := op(id, http.MethodPost, path, summary)
+	agents := func(id, method, path, summary string) huma.Operation {
+		o := op(id, method, path, summary)
+		o.Security = []map[string][]string{{operation.AccountScheme: {}}, {operation.SessionScheme: {}}}
+		o.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKeyOrSession()}
+		return o
+	}
+	created := func(o huma.Operation) huma.Operation {
 		o.DefaultStatus = http.StatusCreated
 		return o
 	}
 	huma.Register(api, op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the account keys"), s.listAPIKeys)
-	huma.Register(api, create("createApiKey", "/v1/api-keys", "Make an account key; its secret is shown once"), s.createAPIKey)
+	huma.Register(api, created(op("createApiKey", http.MethodPost, "/v1/api-keys", "Make an account key; its secret is shown once")), s.createAPIKey)
 	huma.Register(api, op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{key_id}", "Revoke an account key at once"),
 		s.revoke(identity.RevokeAccountKey))
-	huma.Register(api, op("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), s.listAgentKeys)
-	huma.Register(api, create("createAgentKey", "/v1/agent-keys", "Make an agent key; its secret is shown once"), s.createAgentKey)
-	huma.Register(api, op("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once"),
+	huma.Register(api, agents("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), s.listAgentKeys)
+	huma.Register(api, created(agents("createAgentKey", http.MethodPost, "/v1/agent-keys", "Make an agent key; its secret is shown once")), s.createAgentKey)
+	huma.Register(api, agents("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once"),
 		s.revoke(identity.RevokeAgentKey))
 }
 

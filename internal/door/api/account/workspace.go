@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
@@ -87,11 +88,14 @@ type proofPagesOutput struct {
 // proof pages. Only a session may use the switch: it publishes what the
 // workspace did.
 func (s *Server) workspace(api huma.API) {
-	huma.Register(api, huma.Operation{
-		OperationID: "listRenders", Method: http.MethodGet, Path: "/v1/workspace/renders", Tags: []string{"Workspace"},
-		Summary:  "The workspace's renders, newest first",
-		Security: []map[string][]string{{operation.AccountScheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey()},
-	}, s.listRenders)
+	renders := func(id, path, tag, scheme string, who operation.Middleware) {
+		huma.Register(api, huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{tag}, Summary: "The workspace's renders, newest first",
+			Security: []map[string][]string{{scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, who},
+		}, s.listRenders(path))
+	}
+	renders("listRenders", "/v1/workspace/renders", "Workspace", operation.AccountScheme, s.Guard.AccountKey())
+	renders("listJobs", links.NodeJobsPath, "Job API", operation.AgentScheme, s.Guard.AgentKey())
 	own := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
@@ -114,20 +118,23 @@ func (s *Server) workspace(api huma.API) {
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
 
-// listRenders lists a page of the workspace's jobs, newest first.
-func (s *Server) listRenders(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
-	page, more, err := s.Jobs.List(ctx, job.ListRequest{
-		WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
-	})
-	if err != nil {
-		return nil, err
+// listRenders lists a page of the workspace's jobs, newest first. path is where the
+// next page is, for the same kind of key.
+func (s *Server) listRenders(path string) func(context.Context, *rendersInput) (*rendersOutput, error) {
+	return func(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
+		page, more, err := s.Jobs.List(ctx, job.ListRequest{
+			WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		out := &rendersOutput{}
+		out.Body.OK, out.Body.Renders = true, page
+		if more {
+			out.Link = operation.NextPage(s.Links, path, page[len(page)-1].JobID, in.Limit, string(in.Status))
+		}
+		return out, nil
 	}
-	out := &rendersOutput{}
-	out.Body.OK, out.Body.Renders = true, page
-	if more {
-		out.Link = operation.NextPage(s.Links, "/v1/workspace/renders", page[len(page)-1].JobID, in.Limit, string(in.Status))
-	}
-	return out, nil
 }
 
 // wallet returns the balance of the credential's own workspace.

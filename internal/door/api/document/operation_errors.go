@@ -47,6 +47,7 @@ func operationCodes() map[string][]fault.Code {
 	money := codes{fault.InsufficientFunds, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
+	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
 	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
@@ -71,14 +72,16 @@ func operationCodes() map[string][]fault.Code {
 		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad),
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
-		"listRenderFrames": job, "getRenderFramePreview": all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}), "getRenderLog": job,
+		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
+		"listJobFrames": job, "getJobFramePreview": preview, "getJobLog": job,
 		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,
 		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),
 		"compareLeaderboardGPUs": all(bad, codes{fault.GPUNotFound}),
 
-		"listRenders": all(key, bad), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
+		"listRenders": all(key, bad), "listJobs": all(key, bad), "watchWorkspace": all(key, bad), "watchNodeWorkspace": all(key, bad),
+		"getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": createKey, "revokeAgentKey": revokeKey,
 

@@ -54,8 +54,23 @@ DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id AND expires_at <> 0 
 DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id;
 
 -- name: WebhookEventCreate :exec
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum)
-VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at, @row_sum);
+-- The event of a job is the next of its workspace; a test has no place in that order.
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum, seq)
+VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at, @row_sum, CASE WHEN CAST(@job_id AS text) = '' THEN 0 ELSE
+  (SELECT coalesce(max(e.seq), 0) + 1 FROM webhook_event e WHERE e.workspace_id = @workspace_id AND e.job_id <> '') END);
+
+-- name: WebhookEventPlace :one
+-- Where an event is in the order of its workspace's.
+SELECT seq FROM webhook_event WHERE event_id = @event_id AND workspace_id = @workspace_id AND job_id <> '';
+
+-- name: WebhookEventNewest :one
+SELECT event_id, seq FROM webhook_event WHERE workspace_id = @workspace_id AND job_id <> '' ORDER BY seq DESC LIMIT 1;
+
+-- name: WebhookEventsBehind :many
+-- A page of a workspace's kept events behind a place, in order.
+SELECT event_id, type, body, seq FROM webhook_event
+WHERE workspace_id = @workspace_id AND job_id <> '' AND forgotten_at = 0 AND seq > @seq
+ORDER BY seq LIMIT CAST(@max AS bigint);
 
 -- name: WebhookDeliveryCreate :exec
 INSERT INTO webhook_delivery (delivery_id, event_id, endpoint_id, workspace_id, job_id, lane, status, created_at, next_at)
@@ -208,6 +223,15 @@ FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id
 GROUP BY j.job_id, j.status
 HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) <> 1 OR min(e.type) <> 'render.' || j.status))
     OR (j.status NOT IN ('completed', 'failed', 'cancelled') AND count(e.event_id) <> 0);
+
+-- name: AuditWebhookOrder :many
+-- Workspaces whose events are not numbered 1, 2, 3…, and tests that have a number. Two
+-- events with one number cannot be stored.
+SELECT e.workspace_id, count(*) AS events, CAST(min(e.seq) AS bigint) AS first, CAST(max(e.seq) AS bigint) AS last
+FROM webhook_event e WHERE e.job_id <> '' GROUP BY e.workspace_id
+HAVING min(e.seq) <> 1 OR max(e.seq) <> count(*)
+UNION ALL
+SELECT t.workspace_id, CAST(0 AS bigint), t.seq, t.seq FROM webhook_event t WHERE t.job_id = '' AND t.seq <> 0;
 
 -- name: AuditWebhookMissing :many
 -- Jobs that have ended and whose own target was never to hear of it.

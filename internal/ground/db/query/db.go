@@ -249,6 +249,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditWebhookMissingStmt, err = db.PrepareContext(ctx, auditWebhookMissing); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookMissing: %w", err)
 	}
+	if q.auditWebhookOrderStmt, err = db.PrepareContext(ctx, auditWebhookOrder); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditWebhookOrder: %w", err)
+	}
 	if q.auditWebhookOrphansStmt, err = db.PrepareContext(ctx, auditWebhookOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditWebhookOrphans: %w", err)
 	}
@@ -1107,8 +1110,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookEventLockStmt, err = db.PrepareContext(ctx, webhookEventLock); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventLock: %w", err)
 	}
+	if q.webhookEventNewestStmt, err = db.PrepareContext(ctx, webhookEventNewest); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventNewest: %w", err)
+	}
+	if q.webhookEventPlaceStmt, err = db.PrepareContext(ctx, webhookEventPlace); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventPlace: %w", err)
+	}
 	if q.webhookEventSumStmt, err = db.PrepareContext(ctx, webhookEventSum); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventSum: %w", err)
+	}
+	if q.webhookEventsBehindStmt, err = db.PrepareContext(ctx, webhookEventsBehind); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventsBehind: %w", err)
 	}
 	if q.webhookEventsOverStmt, err = db.PrepareContext(ctx, webhookEventsOver); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventsOver: %w", err)
@@ -1605,6 +1617,11 @@ func (q *Queries) Close() error {
 	if q.auditWebhookMissingStmt != nil {
 		if cerr := q.auditWebhookMissingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditWebhookMissingStmt: %w", cerr)
+		}
+	}
+	if q.auditWebhookOrderStmt != nil {
+		if cerr := q.auditWebhookOrderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditWebhookOrderStmt: %w", cerr)
 		}
 	}
 	if q.auditWebhookOrphansStmt != nil {
@@ -3037,9 +3054,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookEventLockStmt: %w", cerr)
 		}
 	}
+	if q.webhookEventNewestStmt != nil {
+		if cerr := q.webhookEventNewestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventNewestStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventPlaceStmt != nil {
+		if cerr := q.webhookEventPlaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventPlaceStmt: %w", cerr)
+		}
+	}
 	if q.webhookEventSumStmt != nil {
 		if cerr := q.webhookEventSumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEventSumStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventsBehindStmt != nil {
+		if cerr := q.webhookEventsBehindStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventsBehindStmt: %w", cerr)
 		}
 	}
 	if q.webhookEventsOverStmt != nil {
@@ -3351,6 +3383,7 @@ type Queries struct {
 	auditWebhookEventsStmt          *sql.Stmt
 	auditWebhookForgottenStmt       *sql.Stmt
 	auditWebhookMissingStmt         *sql.Stmt
+	auditWebhookOrderStmt           *sql.Stmt
 	auditWebhookOrphansStmt         *sql.Stmt
 	auditWebhookOwnersStmt          *sql.Stmt
 	auditWebhookStuckStmt           *sql.Stmt
@@ -3637,7 +3670,10 @@ type Queries struct {
 	webhookEventDeleteStmt          *sql.Stmt
 	webhookEventForgetStmt          *sql.Stmt
 	webhookEventLockStmt            *sql.Stmt
+	webhookEventNewestStmt          *sql.Stmt
+	webhookEventPlaceStmt           *sql.Stmt
 	webhookEventSumStmt             *sql.Stmt
+	webhookEventsBehindStmt         *sql.Stmt
 	webhookEventsOverStmt           *sql.Stmt
 	webhookEventsSinceStmt          *sql.Stmt
 	webhookNewestDeliveriesStmt     *sql.Stmt
@@ -3758,6 +3794,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditWebhookEventsStmt:          q.auditWebhookEventsStmt,
 		auditWebhookForgottenStmt:       q.auditWebhookForgottenStmt,
 		auditWebhookMissingStmt:         q.auditWebhookMissingStmt,
+		auditWebhookOrderStmt:           q.auditWebhookOrderStmt,
 		auditWebhookOrphansStmt:         q.auditWebhookOrphansStmt,
 		auditWebhookOwnersStmt:          q.auditWebhookOwnersStmt,
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
@@ -4044,7 +4081,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEventDeleteStmt:          q.webhookEventDeleteStmt,
 		webhookEventForgetStmt:          q.webhookEventForgetStmt,
 		webhookEventLockStmt:            q.webhookEventLockStmt,
+		webhookEventNewestStmt:          q.webhookEventNewestStmt,
+		webhookEventPlaceStmt:           q.webhookEventPlaceStmt,
 		webhookEventSumStmt:             q.webhookEventSumStmt,
+		webhookEventsBehindStmt:         q.webhookEventsBehindStmt,
 		webhookEventsOverStmt:           q.webhookEventsOverStmt,
 		webhookEventsSinceStmt:          q.webhookEventsSinceStmt,
 		webhookNewestDeliveriesStmt:     q.webhookNewestDeliveriesStmt,

@@ -81,7 +81,7 @@ func (q *Queries) AuditJobDoubts(ctx context.Context, arg AuditJobDoubtsParams) 
 }
 
 const auditJobEvents = `-- name: AuditJobEvents :many
-SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
 `
 
 type AuditJobEventsParams struct {
@@ -107,6 +107,7 @@ func (q *Queries) AuditJobEvents(ctx context.Context, arg AuditJobEventsParams) 
 			&i.CreatedAt,
 			&i.ForgottenAt,
 			&i.RowSum,
+			&i.Seq,
 		); err != nil {
 			return nil, err
 		}

@@ -478,6 +478,7 @@ type WebhookEvent struct {
 	CreatedAt   int64
 	ForgottenAt int64
 	RowSum      string
+	Seq         int64
 }
 
 type WebhookSecret struct {

@@ -230,6 +230,51 @@ func (q *Queries) AuditWebhookMissing(ctx context.Context) ([]AuditWebhookMissin
 	return items, nil
 }
 
+const auditWebhookOrder = `-- name: AuditWebhookOrder :many
+SELECT e.workspace_id, count(*) AS events, CAST(min(e.seq) AS bigint) AS first, CAST(max(e.seq) AS bigint) AS last
+FROM webhook_event e WHERE e.job_id <> '' GROUP BY e.workspace_id
+HAVING min(e.seq) <> 1 OR max(e.seq) <> count(*)
+UNION ALL
+SELECT t.workspace_id, CAST(0 AS bigint), t.seq, t.seq FROM webhook_event t WHERE t.job_id = '' AND t.seq <> 0
+`
+
+type AuditWebhookOrderRow struct {
+	WorkspaceID string
+	Events      int64
+	First       int64
+	Last        int64
+}
+
+// Workspaces whose events are not numbered 1, 2, 3…, and tests that have a number. Two
+// events with one number cannot be stored.
+func (q *Queries) AuditWebhookOrder(ctx context.Context) ([]AuditWebhookOrderRow, error) {
+	rows, err := q.query(ctx, q.auditWebhookOrderStmt, auditWebhookOrder)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditWebhookOrderRow
+	for rows.Next() {
+		var i AuditWebhookOrderRow
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Events,
+			&i.First,
+			&i.Last,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditWebhookOrphans = `-- name: AuditWebhookOrphans :many
 SELECT CAST('delivery' AS text) AS kind, d.delivery_id AS id FROM webhook_delivery d
 WHERE NOT EXISTS (SELECT 1 FROM webhook_event e WHERE e.event_id = d.event_id)
@@ -1189,7 +1234,7 @@ func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([
 }
 
 const webhookEventAfter = `-- name: WebhookEventAfter :many
-SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum FROM webhook_event WHERE event_id > $1 ORDER BY event_id LIMIT 500
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq FROM webhook_event WHERE event_id > $1 ORDER BY event_id LIMIT 500
 `
 
 func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]WebhookEvent, error) {
@@ -1210,6 +1255,7 @@ func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]Webhoo
 			&i.CreatedAt,
 			&i.ForgottenAt,
 			&i.RowSum,
+			&i.Seq,
 		); err != nil {
 			return nil, err
 		}
@@ -1225,8 +1271,9 @@ func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]Webhoo
 }
 
 const webhookEventCreate = `-- name: WebhookEventCreate :exec
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum, seq)
+VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN CAST($3 AS text) = '' THEN 0 ELSE
+  (SELECT coalesce(max(e.seq), 0) + 1 FROM webhook_event e WHERE e.workspace_id = $2 AND e.job_id <> '') END)
 `
 
 type WebhookEventCreateParams struct {
@@ -1239,6 +1286,7 @@ type WebhookEventCreateParams struct {
 	RowSum      string
 }
 
+// The event of a job is the next of its workspace; a test has no place in that order.
 func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreateParams) error {
 	_, err := q.exec(ctx, q.webhookEventCreateStmt, webhookEventCreate,
 		arg.EventID,
@@ -1262,7 +1310,7 @@ func (q *Queries) WebhookEventDelete(ctx context.Context, eventID string) error 
 }
 
 const webhookEventForget = `-- name: WebhookEventForget :one
-UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum
+UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq
 `
 
 type WebhookEventForgetParams struct {
@@ -1283,6 +1331,7 @@ func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForget
 		&i.CreatedAt,
 		&i.ForgottenAt,
 		&i.RowSum,
+		&i.Seq,
 	)
 	return i, err
 }
@@ -1299,6 +1348,39 @@ func (q *Queries) WebhookEventLock(ctx context.Context, eventID string) (string,
 	return event_id, err
 }
 
+const webhookEventNewest = `-- name: WebhookEventNewest :one
+SELECT event_id, seq FROM webhook_event WHERE workspace_id = $1 AND job_id <> '' ORDER BY seq DESC LIMIT 1
+`
+
+type WebhookEventNewestRow struct {
+	EventID string
+	Seq     int64
+}
+
+func (q *Queries) WebhookEventNewest(ctx context.Context, workspaceID string) (WebhookEventNewestRow, error) {
+	row := q.queryRow(ctx, q.webhookEventNewestStmt, webhookEventNewest, workspaceID)
+	var i WebhookEventNewestRow
+	err := row.Scan(&i.EventID, &i.Seq)
+	return i, err
+}
+
+const webhookEventPlace = `-- name: WebhookEventPlace :one
+SELECT seq FROM webhook_event WHERE event_id = $1 AND workspace_id = $2 AND job_id <> ''
+`
+
+type WebhookEventPlaceParams struct {
+	EventID     string
+	WorkspaceID string
+}
+
+// Where an event is in the order of its workspace's.
+func (q *Queries) WebhookEventPlace(ctx context.Context, arg WebhookEventPlaceParams) (int64, error) {
+	row := q.queryRow(ctx, q.webhookEventPlaceStmt, webhookEventPlace, arg.EventID, arg.WorkspaceID)
+	var seq int64
+	err := row.Scan(&seq)
+	return seq, err
+}
+
 const webhookEventSum = `-- name: WebhookEventSum :exec
 UPDATE webhook_event SET row_sum = $1 WHERE event_id = $2
 `
@@ -1311,6 +1393,54 @@ type WebhookEventSumParams struct {
 func (q *Queries) WebhookEventSum(ctx context.Context, arg WebhookEventSumParams) error {
 	_, err := q.exec(ctx, q.webhookEventSumStmt, webhookEventSum, arg.RowSum, arg.EventID)
 	return err
+}
+
+const webhookEventsBehind = `-- name: WebhookEventsBehind :many
+SELECT event_id, type, body, seq FROM webhook_event
+WHERE workspace_id = $1 AND job_id <> '' AND forgotten_at = 0 AND seq > $2
+ORDER BY seq LIMIT CAST($3 AS bigint)
+`
+
+type WebhookEventsBehindParams struct {
+	WorkspaceID string
+	Seq         int64
+	Max         int64
+}
+
+type WebhookEventsBehindRow struct {
+	EventID string
+	Type    string
+	Body    string
+	Seq     int64
+}
+
+// A page of a workspace's kept events behind a place, in order.
+func (q *Queries) WebhookEventsBehind(ctx context.Context, arg WebhookEventsBehindParams) ([]WebhookEventsBehindRow, error) {
+	rows, err := q.query(ctx, q.webhookEventsBehindStmt, webhookEventsBehind, arg.WorkspaceID, arg.Seq, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEventsBehindRow
+	for rows.Next() {
+		var i WebhookEventsBehindRow
+		if err := rows.Scan(
+			&i.EventID,
+			&i.Type,
+			&i.Body,
+			&i.Seq,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const webhookEventsOver = `-- name: WebhookEventsOver :many
