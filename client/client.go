@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"svc.example/internal/ground/contract"
 )
 
 // maxAnswer bounds a JSON answer that is read into memory, in bytes. A receipt of
@@ -21,7 +23,7 @@ const maxAnswer = 64 << 20
 // connection during the upload.
 const askFirst = 1 << 20
 
-// Client calls one server with one agent key. It never changes after [New] and is
+// Client calls one server with one key. It never changes after [New] and is
 // safe for concurrent use. It needs no closing.
 type Client struct {
 	base  *url.URL
@@ -51,8 +53,10 @@ func WithWait(wait func(context.Context, time.Duration) error) Option {
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
 
 // New returns a client of the server at baseURL, the address under which /v1 and
-// /node/v1 are served, with an agent key ("svc_agent_…"). It opens no connection: a
-// wrong key shows in the first call. The error says what is wrong with baseURL.
+// /node/v1 are served, with an agent key ("svc_agent_…") or an account key ("svc_…").
+// Each method that reads jobs takes either; the comment of any other names its kind. It
+// opens no connection: a wrong key shows in the first call. The error says what is wrong
+// with baseURL.
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	if err != nil {
@@ -66,6 +70,12 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 		option(c)
 	}
 	return c, nil
+}
+
+// AccountKey reports whether the client's key is an account key by its form; otherwise
+// it is taken for an agent key.
+func (c *Client) AccountKey() bool {
+	return strings.HasPrefix(c.key, contract.AccountKeyPrefix) && !strings.HasPrefix(c.key, contract.AgentKeyPrefix)
 }
 
 // newHTTPClient bounds the silent phases of an exchange and not its length:

@@ -90,25 +90,36 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := f.client.request(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "/events?previews=false")})
+	body, err := f.client.openStream(ctx, cancel, f.client.jobPath(f.jobID, "/events?previews=false"), f.lastID)
 	if err != nil {
 		return err
+	}
+	defer body.Close()
+	return readMessages(body, f.hand)
+}
+
+// openStream opens a stream of server-sent events behind the event with the id after.
+// cancel must end ctx; it is called when the stream falls silent.
+func (c *Client) openStream(ctx context.Context, cancel context.CancelFunc, path, after string) (io.ReadCloser, error) {
+	req, err := c.request(ctx, call{method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	if f.lastID != "" {
-		req.Header.Set("Last-Event-ID", f.lastID)
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
 	}
-	res, err := f.client.http.Do(req)
+	res, err := c.http.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body := watch(res.Body, cancel)
-	defer body.Close()
 	if res.StatusCode != http.StatusOK {
+		defer body.Close()
 		text, _ := io.ReadAll(io.LimitReader(body, maxAnswer)) // the status alone says enough
-		return errorFrom(res, text, time.Now())
+		return nil, errorFrom(res, text, time.Now())
 	}
-	return readMessages(body, f.hand)
+	return body, nil
 }
 
 // hand yields one message unless it was yielded before: a server may repeat events
@@ -147,7 +158,7 @@ func (f *follower) hand(m message) error {
 // the loop around it.
 func (f *follower) poll(ctx context.Context) error {
 	var job Job
-	if err := f.client.try(ctx, call{method: http.MethodGet, path: jobPath(f.jobID, "")}, &job); err != nil {
+	if err := f.client.try(ctx, call{method: http.MethodGet, path: f.client.jobPath(f.jobID, "")}, &job); err != nil {
 		return err
 	}
 	if f.read != nil && job.Status == f.read.Status && job.UpdatedAt.Equal(f.read.UpdatedAt) {

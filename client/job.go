@@ -11,7 +11,8 @@ import (
 // Starting the same quote again returns the same job and reserves nothing more.
 // Only the call that made the job returns the webhook secret that the service made,
 // however often it had to be repeated. Errors: *Error with insufficient_funds,
-// quote_expired, quote_not_qualified, spend_limit_reached and others.
+// quote_expired, quote_not_qualified, spend_limit_reached and others. It takes an agent
+// key.
 func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartRequest) (*Job, error) {
 	request := struct {
 		QuoteID string `json:"quote_id"`
@@ -36,7 +37,7 @@ func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartReq
 // workspace's job.
 func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
 	var job Job
-	if err := c.get(ctx, jobPath(jobID, ""), &job); err != nil {
+	if err := c.get(ctx, c.jobPath(jobID, ""), &job); err != nil {
 		return nil, err
 	}
 	return &job, nil
@@ -47,7 +48,7 @@ func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
 // released.
 func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
 	var job Job
-	x := call{method: http.MethodPost, path: jobPath(jobID, "/cancel")}
+	x := call{method: http.MethodPost, path: c.jobPath(jobID, "/cancel")}
 	if err := c.do(ctx, x, &job); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) 
 	var answer struct {
 		Download Artifact `json:"download"`
 	}
-	if err := c.get(ctx, jobPath(jobID, "/download"), &answer); err != nil {
+	if err := c.get(ctx, c.jobPath(jobID, "/download"), &answer); err != nil {
 		return nil, err
 	}
 	return &answer.Download, nil
@@ -70,7 +71,7 @@ func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) 
 // Receipt reads the receipt of a completed job, which [Verify] checks.
 func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
 	var receipt Receipt
-	if err := c.get(ctx, jobPath(jobID, "/receipt"), &receipt); err != nil {
+	if err := c.get(ctx, c.jobPath(jobID, "/receipt"), &receipt); err != nil {
 		return nil, err
 	}
 	return &receipt, nil
@@ -80,7 +81,7 @@ func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
 // checks it.
 func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
 	var proof Proof
-	if err := c.get(ctx, jobPath(jobID, "/proof"), &proof); err != nil {
+	if err := c.get(ctx, c.jobPath(jobID, "/proof"), &proof); err != nil {
 		return nil, err
 	}
 	return &proof, nil
@@ -99,6 +100,11 @@ func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 	return answer.Keys, nil
 }
 
-func jobPath(jobID, rest string) string {
-	return "/node/v1/jobs/" + url.PathEscape(jobID) + rest
+// jobPath is where the client's kind of key finds a job.
+func (c *Client) jobPath(jobID, rest string) string {
+	jobs := "/node/v1/jobs/"
+	if c.AccountKey() {
+		jobs = "/v1/renders/"
+	}
+	return jobs + url.PathEscape(jobID) + rest
 }

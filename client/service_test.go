@@ -246,6 +246,9 @@ func (c *cutting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
+// Unwrap lets a proxy flush.
+func (c *cutting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
 // waits stands for the time between tries: it passes at once.
 type waits struct {
 	lock  sync.Mutex

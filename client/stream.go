@@ -17,7 +17,8 @@ const (
 	streamIdle = time.Minute
 )
 
-// message is one entry of an event stream. id may be that of an earlier entry.
+// message is one entry of an event stream. id may be that of an earlier entry. An entry
+// without data only says where to resume.
 type message struct {
 	id   string
 	kind string
@@ -25,7 +26,7 @@ type message struct {
 }
 
 // readMessages calls on with each complete message of a stream of server-sent
-// events (WHATWG HTML 9.2). It returns nil at the end of the stream, or on's error.
+// events (WHATWG HTML 9.2), and with each new id that comes alone. It returns nil at the end of the stream, or on's error.
 // A message that the end cuts off is dropped: it comes again after the last id. An
 // id holds for later messages too, as the format requires. Lines end with LF or CR LF.
 func readMessages(from io.Reader, on func(message) error) error {
@@ -34,11 +35,16 @@ func readMessages(from io.Reader, on func(message) error) error {
 	lines.Split(wholeLines)
 	var now message
 	var data []string
+	place := "" // the last id that on has seen
 	for lines.Scan() {
 		line := lines.Text()
 		if line == "" {
-			if len(data) > 0 {
-				now.data = strings.Join(data, "\n")
+			now.data = strings.Join(data, "\n")
+			if len(data) == 0 {
+				now.kind = "" // an entry without data is no event (9.2.6)
+			}
+			if len(data) > 0 || now.id != place {
+				place = now.id
 				if err := on(now); err != nil {
 					return err
 				}

@@ -33,7 +33,7 @@ type InspectRequest struct {
 // Inspect uploads a file and returns a locked quote. It spends nothing. A repeated
 // upload makes another quote, which is free as well. Errors: *Error, whose code
 // says what is wrong with the file (unsupported_file, file_damaged,
-// upload_too_large and others).
+// upload_too_large and others). It takes an agent key, as Quote does.
 func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) {
 	upload, err := newUpload(r)
 	if err != nil {

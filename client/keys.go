@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// AgentKey is an agent key of the workspace, without its secret.
+type AgentKey struct {
+	KeyID           string     `json:"key_id"`
+	Name            string     `json:"name"`
+	MaskedPrefix    string     `json:"masked_prefix"`
+	SpendLimitCents *int64     `json:"spend_limit_cents"` // of a calendar month (UTC); nil for none
+	CreatedAt       time.Time  `json:"created_at"`
+	LastUsedAt      *time.Time `json:"last_used_at"` // exact to a minute; nil when never used
+	RevokedAt       *time.Time `json:"revoked_at"`   // nil while the key is active
+}
+
+// NewAgentKey is a key that was just made. Key is the secret, which the service never
+// shows again.
+type NewAgentKey struct {
+	Key             string    `json:"key"`
+	KeyID           string    `json:"key_id"`
+	Name            string    `json:"name"`
+	SpendLimitCents *int64    `json:"spend_limit_cents"`
+	CreatedAt       time.Time `json:"created_at"`
+}
+
+// AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes
+// an account key, as the other methods about agent keys do.
+func (c *Client) AgentKeys(ctx context.Context) ([]AgentKey, error) {
+	var answer struct {
+		Keys []AgentKey `json:"keys"`
+	}
+	if err := c.get(ctx, "/v1/agent-keys", &answer); err != nil {
+		return nil, err
+	}
+	return answer.Keys, nil
+}
+
+// CreateAgentKey makes an agent key that may spend spendLimitCents in a calendar month
+// (UTC), nil for no limit. It makes one try: after a lost answer the key may exist, and
+// nobody knows its secret; list the keys and revoke it. Errors: *Error with
+// invalid_key_name or key_limit_reached.
+func (c *Client) CreateAgentKey(ctx context.Context, name string, spendLimitCents *int64) (*NewAgentKey, error) {
+	body, err := jsonBody(struct {
+		Name            string `json:"name"`
+		SpendLimitCents *int64 `json:"spend_limit_cents,omitempty"`
+	}{name, spendLimitCents})
+	if err != nil {
+		return nil, err
+	}
+	var made NewAgentKey
+	if err := c.do(ctx, call{method: http.MethodPost, path: "/v1/agent-keys", body: body, once: true}, &made); err != nil {
+		return nil, err
+	}
+	return &made, nil
+}
+
+// RevokeAgentKey ends a key at once. Error: *Error with key_not_found when there is no
+// active key with this id.
+func (c *Client) RevokeAgentKey(ctx context.Context, keyID string) error {
+	var answer struct{}
+	return c.do(ctx, call{method: http.MethodDelete, path: "/v1/agent-keys/" + url.PathEscape(keyID), once: true}, &answer)
+}

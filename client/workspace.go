@@ -1,0 +1,202 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxPage is the most that one page of a list has.
+const maxPage = 200
+
+// JobsRequest selects jobs of the key's workspace. The zero value is all of them.
+type JobsRequest struct {
+	Status string // one of the Status constants; "" for any
+	Limit  int    // the most jobs to yield; 0 for all
+}
+
+// Jobs yields the workspace's jobs, newest first. It reads page after page, as far as
+// the caller goes. An error is the last thing it yields.
+func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error] {
+	path := "/node/v1/jobs"
+	if c.AccountKey() {
+		path = "/v1/workspace/renders"
+	}
+	filter := url.Values{}
+	if r.Status != "" {
+		filter.Set("status", r.Status)
+	}
+	return pages(r.Limit, func(size int, before string) (page []*Job, last string, err error) {
+		var answer struct {
+			Renders []*Job `json:"renders"`
+		}
+		err = c.get(ctx, pagePath(path, filter, size, before), &answer)
+		if n := len(answer.Renders); n > 0 {
+			last = answer.Renders[n-1].JobID
+		}
+		return answer.Renders, last, err
+	})
+}
+
+// Transaction is an entry of the workspace's ledger. AmountCents is positive; Kind says
+// where it went: "credit", "reserve", "capture", "release" or "refund".
+type Transaction struct {
+	TransactionID string    `json:"transaction_id"`
+	Kind          string    `json:"kind"`
+	Reference     string    `json:"reference"`
+	JobID         string    `json:"job_id"` // "" for none
+	AmountCents   int64     `json:"amount_cents"`
+	Currency      string    `json:"currency"`
+	CreatedAt     time.Time `json:"created_at"`
+}
+
+// Transactions yields the workspace's ledger, newest first, at most limit entries; 0 for
+// all. An error is the last thing it yields.
+func (c *Client) Transactions(ctx context.Context, limit int) iter.Seq2[*Transaction, error] {
+	return pages(limit, func(size int, before string) (page []*Transaction, last string, err error) {
+		var answer struct {
+			Transactions []*Transaction `json:"transactions"`
+		}
+		err = c.get(ctx, pagePath("/v1/wallet/transactions", url.Values{}, size, before), &answer)
+		if n := len(answer.Transactions); n > 0 {
+			last = answer.Transactions[n-1].TransactionID
+		}
+		return answer.Transactions, last, err
+	})
+}
+
+// pages yields at most limit items, 0 for all, of a list that read returns by pages of
+// size, each behind the item with the id before. A page that is not full is the last.
+func pages[T any](limit int, read func(size int, before string) (page []T, last string, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		before := ""
+		for left := limit; ; {
+			size := maxPage
+			if limit > 0 {
+				size = min(left, maxPage)
+			}
+			page, last, err := read(size, before)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			left, before = left-len(page), last
+			if len(page) < size || (limit > 0 && left <= 0) {
+				return
+			}
+		}
+	}
+}
+
+// pagePath is the address of a page of a list.
+func pagePath(path string, filter url.Values, size int, before string) string {
+	filter.Set("limit", strconv.Itoa(size))
+	if before != "" {
+		filter.Set("before", before)
+	}
+	return path + "?" + filter.Encode()
+}
+
+// Wallet is the balance of the key's workspace. Amounts are US cents.
+type Wallet struct {
+	WorkspaceID    string `json:"workspace_id"`
+	AvailableCents int64  `json:"available_cents"` // can be spent
+	ReservedCents  int64  `json:"reserved_cents"`  // set aside for jobs that have not ended
+	Currency       string `json:"currency"`
+}
+
+// Wallet reads the balance.
+func (c *Client) Wallet(ctx context.Context) (*Wallet, error) {
+	var wallet Wallet
+	if err := c.get(ctx, "/v1/wallet", &wallet); err != nil {
+		return nil, err
+	}
+	return &wallet, nil
+}
+
+// Frame is an accepted frame of a job.
+type Frame struct {
+	Frame         int       `json:"frame"`
+	File          string    `json:"file"`
+	SHA256        string    `json:"sha256"`
+	PixelSHA256   string    `json:"pixel_sha256"`
+	SizeBytes     int64     `json:"size_bytes"`
+	Width         int       `json:"width"` // pixels, as is Height
+	Height        int       `json:"height"`
+	RenderSeconds float64   `json:"render_seconds"`
+	RenderDevice  string    `json:"render_device"`
+	DeviceName    string    `json:"device_name"`
+	AcceptedAt    time.Time `json:"accepted_at"`
+	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
+}
+
+// Frames lists the frames of a job that are accepted so far, by number. Error: *Error
+// with render_not_found.
+func (c *Client) Frames(ctx context.Context, jobID string) ([]Frame, error) {
+	var answer struct {
+		Frames []Frame `json:"frames"`
+	}
+	if err := c.get(ctx, c.jobPath(jobID, "/frames"), &answer); err != nil {
+		return nil, err
+	}
+	return answer.Frames, nil
+}
+
+// maxPreview bounds a preview, in bytes; one of 480 pixels has some tens of KiB.
+const maxPreview = 8 << 20
+
+// Preview reads a small JPEG of an accepted frame. Error: *Error with frame_not_found
+// also for pictures of which none is made.
+func (c *Client) Preview(ctx context.Context, jobID string, frame int) ([]byte, error) {
+	var picture []byte
+	err := c.retry.run(ctx, true, func() error {
+		body, err := c.open(ctx, c.jobPath(jobID, fmt.Sprintf("/frames/%d/preview", frame)))
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		picture, err = io.ReadAll(io.LimitReader(body, maxPreview))
+		return err
+	})
+	return picture, err
+}
+
+// Log opens Blender's log of the frames accepted so far, and of every attempt that
+// failed. The caller closes it.
+func (c *Client) Log(ctx context.Context, jobID string) (log io.ReadCloser, err error) {
+	err = c.retry.run(ctx, true, func() (err error) {
+		log, err = c.open(ctx, c.jobPath(jobID, "/log"))
+		return err
+	})
+	return log, err
+}
+
+// open is one try of a GET whose answer is not JSON.
+func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	req, err := c.request(ctx, call{method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "*/*")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		defer res.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // the status alone says enough
+		return nil, errorFrom(res, text, time.Now())
+	}
+	return res.Body, nil
+}
