@@ -61,11 +61,14 @@ type Quote struct {
 	MaximumFrameSeconds int `json:"maximum_frame_seconds"`
 }
 
-// Warning describes something in the file from which the picture may suffer.
+// Warning describes something in the file from which the picture may suffer. They
+// come sorted, the worst first.
 type Warning struct {
-	Code    string          `json:"code"`
-	Message string          `json:"message"`
-	Detail  json.RawMessage `json:"detail,omitempty"`
+	Code            string          `json:"code"`
+	Severity        string          `json:"severity"`         // "picture", "result" or "time"
+	Message         string          `json:"message"`          // what was found, and what is rendered instead
+	SuggestedAction string          `json:"suggested_action"` // what the artist can do
+	Detail          json.RawMessage `json:"detail,omitempty"`
 }
 
 // Scene is what the service read in the file's active scene, with the percentage

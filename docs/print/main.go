@@ -1,5 +1,5 @@
 // Command print writes the documents that are made from code: docs/errors.md
-// from the error vocabulary, docs/states.md from the table of job states,
+// from the error vocabulary, docs/warnings.md from the table of warnings, docs/states.md from the table of job states,
 // docs/gpu-names.md from the tables of GPU names,
 // docs/openapi.json from the API's routes, docs/interface-coverage.md from the
 // table of rules and tests.
@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
 )
 
 func main() {
@@ -24,6 +25,7 @@ func main() {
 		"errors.md":             fault.Markdown(),
 		"gpu-names.md":          benchmark.NamesMarkdown(),
 		"states.md":             job.StatesMarkdown(),
+		"warnings.md":           quote.WarningsMarkdown(),
 		"interface-coverage.md": coverage.Markdown(),
 		"openapi.json":          string(api.Document("https://svc.example")),
 	} {

@@ -63,6 +63,8 @@ def scene_facts(s):
         "camera": s.camera.name if s.camera else "",
         "output_format": r.image_settings.file_format,
         "movie_output": r.is_movie_format,
+        "multiview": r.use_multiview,
+        "stamp_names": r.use_stamp and (r.use_stamp_filename or r.use_stamp_hostname),
         "view_layers": [l.name for l in s.view_layers],
         "file_output_nodes": sorted(output_nodes(s), key=lambda n: n["path"]),
         "driven_settings": [d.data_path for d in driven],
@@ -228,9 +230,24 @@ def settings():
     add_camera("Kamera")
 
 
+def views():
+    """Two eyes, and a stamp with the file's name."""
+    r = bpy.context.scene.render
+    r.use_multiview = True
+    r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, True, False
+
+
+def host_stamp():
+    """A stamp with the computer's name only."""
+    r = bpy.context.scene.render
+    r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, False, True
+
+
 def film_output():
-    """Cycles' settings left alone, output as one film."""
-    bpy.context.scene.render.image_settings.file_format = "FFMPEG"
+    """Cycles' settings left alone, output as one film, with a stamp that tells no name."""
+    r = bpy.context.scene.render
+    r.image_settings.file_format = "FFMPEG"
+    r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, False, False
 
 
 def scenes():
@@ -410,7 +427,7 @@ def save_library():
 def main():
     os.makedirs(OUT, exist_ok=True)
     save_library()
-    for make in (settings, film_output, scenes, drivers, compositor, compositor_off, files, linked):
+    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked):
         save(make.__name__, make)
     shutil.rmtree(WORK)
 

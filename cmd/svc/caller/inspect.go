@@ -79,7 +79,7 @@ func readFacts(path string) (*inspected, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency}
-	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts)); ok {
+	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts, quote.Farm{})); ok {
 		found.Refused = &refusal{refused.Code, refused.Message}
 		return found, nil
 	}

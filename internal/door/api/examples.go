@@ -69,7 +69,7 @@ func exampleQuoteBody() quoteBody {
 		QuoteID: sample.QuoteID, UploadID: sample.UploadID, Status: quote.Open, FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames,
 		PriceCents: sample.Frames * contract.CentsPerFrame, Currency: contract.Currency, PricingVersion: contract.PricingVersion, Qualified1C: true,
 		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
-		Warnings: []quote.Warning{{Code: quote.WarnScriptsDisabled, Message: "The file carries Python that would run on load or in drivers; it is not run."}},
+		Warnings: []quote.Warning{quote.Warn(quote.WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")},
 	}
 	return quoteBody{OK: true, Quote: q, Inner: q, FrameSeconds: int(contract.FrameTime.Seconds()), Scene: quote.Scene{
 		Name: "Scene", Engine: contract.Engine, ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 100, Samples: 128, FPS: 24,

@@ -58,6 +58,8 @@ type Scene struct {
 	MovieOutput     bool             `json:"movie_output"`  // the format is one file for all frames
 	ViewLayers      []string         `json:"view_layers"`   // in the file's order; render layers before 2.80
 	FileOutputNodes []FileOutputNode `json:"file_output_nodes"`
+	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
+	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
 }
 

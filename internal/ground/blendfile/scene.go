@@ -36,6 +36,13 @@ const (
 	modeBorder  = 1 << 9
 	modeCrop    = 1 << 11
 	sceneUsesCo = 1 << 6 // the compositor runs after the render
+	sceneViews  = 1 << 21
+
+	// Bits of RenderData.stamp: the stamp is drawn; the lines that tell where it was
+	// rendered.
+	stampDrawn = 1 << 6
+	stampFile  = 1 << 8
+	stampHost  = 1 << 16
 )
 
 // scene reads the settings of the active scene. The members' names are Blender's
@@ -68,6 +75,9 @@ func (f *file) scene(r record) *Scene {
 		}
 	}
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
+	s.Multiview = r.int("r.scemode")&sceneViews != 0
+	stamp := r.int("r.stamp")
+	s.StampNames = stamp&stampDrawn != 0 && stamp&(stampFile|stampHost) != 0
 	s.ViewLayers = f.viewLayers(r)
 	f.cycles(r, s)
 	f.sceneDrivers(r, s)

@@ -32,6 +32,13 @@ const (
 	PathInput = "/farm/v1/inputs/"
 )
 
+// What a worker does to scenes that ask for denoising.
+const (
+	DenoiseKeep = "keep" // what they ask for
+	DenoiseOff  = "off"  // it renders them without
+	DenoiseNone = "none" // it refuses them: its Blender has no denoiser
+)
+
 // RegisterRequest describes a worker. It is sent at start, and again whenever the
 // server answers worker_not_registered.
 type RegisterRequest struct {
@@ -41,7 +48,7 @@ type RegisterRequest struct {
 	BlenderBuildHash string `json:"blender_build_hash"` // as Blender prints it; "unknown" where it prints none
 	Device           string `json:"device"`             // "GPU" or "CPU"
 	DeviceName       string `json:"device_name"`
-	Denoise          string `json:"denoise"` // "keep" or "off"
+	Denoise          string `json:"denoise"` // DenoiseKeep, DenoiseOff or DenoiseNone
 	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 )
@@ -29,7 +30,7 @@ type Worker struct {
 	BuildHash      string
 	Device         string // "GPU" or "CPU"
 	DeviceName     string
-	Denoise        string // the denoiser that it uses
+	Denoise        string // what it does to scenes that ask for denoising: farmapi.DenoiseKeep and its like
 	Sandbox        string // the active layers around its Blender
 }
 
@@ -119,6 +120,40 @@ func AnyOnline(ctx context.Context, tx *db.Tx) (bool, error) {
 		return false, fmt.Errorf("count workers: %w", err)
 	}
 	return n > 0, nil
+}
+
+// Offer is what the workers that are online would do to a scene.
+type Offer struct {
+	BlenderVersion string // of all of them; "" when they differ or there is none
+	Workers        int
+	DenoiseOff     int // workers that render without denoising
+	NoDenoiser     int // workers that refuse scenes that ask for denoising
+}
+
+// Offered returns what the workers online would do to a scene. A suspended worker counts:
+// it may render again before the job begins.
+func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
+	rows, err := tx.WorkersOffer(ctx, onlineSince(tx))
+	if err != nil {
+		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
+	}
+	var out Offer
+	versions := map[string]bool{}
+	for _, r := range rows {
+		out.Workers += int(r.Workers)
+		switch r.Denoise {
+		case farmapi.DenoiseOff:
+			out.DenoiseOff += int(r.Workers)
+		case farmapi.DenoiseNone:
+			out.NoDenoiser += int(r.Workers)
+		}
+		out.BlenderVersion = r.BlenderVersion
+		versions[r.BlenderVersion] = true
+	}
+	if len(versions) != 1 {
+		out.BlenderVersion = ""
+	}
+	return out, nil
 }
 
 // onlineSince is the earliest last report of an online worker, in microseconds since

@@ -32,6 +32,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -172,7 +173,15 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 		return refusal(err)
 	}
 	r.size, r.sha256 = source.size, hex.EncodeToString(source.sum.Sum(nil))
-	if err := Renderable(facts); err != nil {
+	var farm quote.Farm
+	err = r.intake.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		farm, err = farmOf(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := Renderable(facts, farm); err != nil {
 		return err
 	}
 	r.scene = sceneOf(facts)
@@ -242,7 +251,11 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	return in.Envelope.Lock(ctx, tx, upload, scene, fileWarnings(scene), quote.RequestedFrames{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
+	farm, err := farmOf(ctx, tx)
+	if err != nil {
+		return q, err
+	}
+	return in.Envelope.Lock(ctx, tx, upload, scene, farm, quote.RequestedFrames{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
 }
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
@@ -270,6 +283,12 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
+// farmOf is what a quote tells of the workers that are online.
+func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
+	o, err := dispatch.Offered(ctx, tx)
+	return quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser}, err
+}
+
 // removed is the error of an upload whose file is gone.
 func removed() error {
 	return fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
@@ -290,7 +309,11 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err != nil {
 		return Inspection{}, err
 	}
-	q, err := in.Envelope.Lock(ctx, tx, upload, kept, fileWarnings(kept), requested)
+	farm, err := farmOf(ctx, tx)
+	if err != nil {
+		return Inspection{}, err
+	}
+	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested)
 	return Inspection{UploadID: uploadID, Scene: kept, Quote: q, FrameTime: in.FrameTime}, err
 }
 

@@ -13,10 +13,6 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// rendererVersion is the contract's Blender as files encode versions: 4.1 is 401. It
-// changes with contract.BlenderVersion.
-const rendererVersion = 401
-
 // busyPause is when a file may be sent again that found no memory to be read in.
 const busyPause = 10 * time.Second
 
@@ -52,13 +48,13 @@ func sentence(err error) string {
 }
 
 // Renderable refuses what this renderer cannot render (decisions 6). A newer minor
-// version is only a warning: Blender reads it. svc inspect calls it too, so that a file
-// can be checked before it is sent. Errors: file_too_new, no_scene,
+// version is only a warning: Blender reads it. svc inspect calls it too, with no farm, so
+// that a file can be checked before it is sent. Errors: file_too_new, no_scene,
 // engine_not_supported, no_camera.
-func Renderable(f *blendfile.Facts) error {
-	if f.FileVersion/100 > rendererVersion/100 {
+func Renderable(f *blendfile.Facts, farm quote.Farm) error {
+	if renderer, number := farm.Renderer(); f.FileVersion/100 > number/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
-			version(f.FileVersion), contract.BlenderVersion)
+			version(f.FileVersion), renderer)
 	}
 	s := f.Scene
 	if s == nil {
@@ -93,6 +89,7 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
 		FileVersion: version(f.FileVersion), DrivenSamples: s.SamplesDriven,
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
+		Multiview: s.Multiview, StampNames: s.StampNames,
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
 		UsesAutorunScripts: f.PythonDrivers > 0,
 	}
@@ -113,35 +110,6 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		if !n.Muted {
 			out.FileOutputNodes = append(out.FileOutputNodes, n.Path)
 		}
-	}
-	return out
-}
-
-// fileWarnings lists where the render will differ from what the file expects, whatever
-// the frame range. It works from the stored scene, so a later quote of the same upload
-// gives the same warnings.
-func fileWarnings(s quote.Scene) []quote.Warning {
-	out := []quote.Warning{}
-	warn := func(condition bool, code, text string, detail any) {
-		if condition {
-			out = append(out, quote.Warning{Code: code, Message: text, Detail: detail})
-		}
-	}
-	missing, libraries := len(s.MissingFiles), len(s.LinkedLibraries)
-	warn(missing > 0, quote.WarnMissingFiles,
-		fmt.Sprintf("%d file(s) that the scene wants are not packed into it; what needs them renders as in Blender without them.", missing),
-		map[string]int{"count": missing})
-	warn(libraries > 0, quote.WarnLinkedLibraries,
-		fmt.Sprintf("%d linked .blend file(s) are not part of the upload; data from them is missing.", libraries),
-		map[string]int{"count": libraries})
-	warn(s.UsesAutorunScripts, quote.WarnScriptsDisabled, "The file carries Python that would run on load or in drivers; it is not run.", nil)
-	warn(len(s.FileOutputNodes) > 0, quote.WarnFileOutput, "Compositor File Output nodes are muted; only the render result is delivered.", nil)
-	warn(s.MovieOutput, quote.WarnMovieAsPNG, fmt.Sprintf("The scene's output is a film (%s); frames are delivered as PNG.", s.OutputFormat), nil)
-	var major, minor int
-	// The version is read back from its text: the scene may come from the store.
-	if _, err := fmt.Sscanf(s.FileVersion, "%d.%d", &major, &minor); err == nil {
-		warn(major*100+minor > rendererVersion, quote.WarnNewerFile,
-			fmt.Sprintf("The file was saved by Blender %s, newer than the renderer's %s; what is new there is not rendered.", s.FileVersion, contract.BlenderVersion), nil)
 	}
 	return out
 }

@@ -130,7 +130,11 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 		return out, added, fmt.Errorf("store upload: %w", err)
 	}
 	out = Inspection{UploadID: r.uploadID, Scene: r.scene, FrameTime: r.intake.FrameTime}
-	if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, fileWarnings(r.scene), requested); err != nil {
+	farm, err := farmOf(ctx, tx)
+	if err != nil {
+		return out, added, err
+	}
+	if out.Quote, err = r.intake.Envelope.Lock(ctx, tx, row, r.scene, farm, requested); err != nil {
 		return out, added, err
 	}
 	// Scheduled with the upload itself, so that no crash leaves one that nobody

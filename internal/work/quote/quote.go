@@ -61,33 +61,18 @@ type Quote struct {
 // same price, so the bound keeps a single one from costing far more than it pays.
 type Envelope int64
 
-// heavyPart is the share of the envelope, 1/heavyPart, above which a scene is called
-// heavy. The warning is advice before paying; it changes neither price nor rights.
-const heavyPart = 4
-
-// Lock prices frames of an upload and holds the price for 24 hours. warnings are the
-// file's; Lock adds those of the range. Each call locks a new quote and leaves the
+// Lock prices frames of an upload and holds the price for 24 hours. It
+// locks the warnings too, the worst first: those of the file on this farm, and of the range. Each call locks a new quote and leaves the
 // older ones as they are. A scene beyond the envelope gets a quote too, so that the
 // caller sees the price and the reason; Startable refuses it later. Errors: those of
 // RequestedFrames.Resolve.
-func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, warnings []Warning, requested RequestedFrames) (Quote, error) {
+func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames) (Quote, error) {
 	frames, skipped, err := requested.Resolve(scene.Frames())
 	if err != nil {
 		return Quote{}, err
 	}
-	// A copy: the caller's slice may serve another quote, and an empty one must be []
-	// in JSON.
-	warnings = append([]Warning{}, warnings...)
-	if skipped > 0 {
-		warnings = append(warnings, Warning{WarnFrameZeroSkipped,
-			fmt.Sprintf("The scene begins at frame %d; frames below 1 are left out.", scene.FrameStart), map[string]int{"skipped": skipped}})
-	}
 	work := scene.PixelSamples()
-	if work > int64(e)/heavyPart {
-		warnings = append(warnings, Warning{WarnHeavyScene, "Each frame is a lot of work and will take long.",
-			map[string]int64{"pixel_samples": work, "limit": int64(e)}})
-	}
-	text, err := json.Marshal(warnings)
+	text, err := json.Marshal(e.Warnings(scene, farm, skipped))
 	if err != nil {
 		return Quote{}, fmt.Errorf("write warnings: %w", err)
 	}

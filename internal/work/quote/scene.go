@@ -27,6 +27,8 @@ type Scene struct {
 	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput          bool          `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
 	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
+	Multiview            bool          `json:"multiview" doc:"True when the scene renders several views."`
+	StampNames           bool          `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
 }
 
 // MissingFile is a file that the .blend refers to and does not contain. Path is the
@@ -55,23 +57,3 @@ func (s Scene) PixelSamples() int64 {
 	}
 	return int64(work)
 }
-
-// Warning describes a difference between the render and what the file expects. It
-// never prevents a render.
-type Warning struct {
-	Code    string `json:"code" doc:"Stable machine-readable code."`
-	Message string `json:"message"`
-	Detail  any    `json:"detail,omitempty"`
-}
-
-// Codes of warnings.
-const (
-	WarnMissingFiles     = "missing_files"
-	WarnLinkedLibraries  = "linked_libraries"
-	WarnScriptsDisabled  = "scripts_disabled"
-	WarnFrameZeroSkipped = "frame_zero_skipped"
-	WarnNewerFile        = "newer_file_version"
-	WarnFileOutput       = "file_output_disabled"
-	WarnMovieAsPNG       = "movie_output_as_png"
-	WarnHeavyScene       = "heavy_scene"
-)

@@ -153,13 +153,15 @@ func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	if c.Device == blender.CPU {
 		c.Log.Warn("rendering on the CPU, as --device cpu says", "device", name)
 	}
+	denoise := string(c.Denoise)
 	if c.Denoise == blender.Off {
 		c.Log.Warn("denoising is switched off in every scene, as --denoise off says")
 	} else if !info.Denoiser {
+		denoise = farmapi.DenoiseNone
 		c.Log.Warn("this Blender has no denoiser: scenes that ask for one fail; --denoise off renders them without")
 	}
 	return farmapi.RegisterRequest{
 		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Device: device, DeviceName: name, Denoise: string(c.Denoise), Sandbox: info.Sandbox,
+		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox,
 	}, nil
 }

@@ -252,6 +252,10 @@ DELETE FROM failed_attempt WHERE (lease_id, attempt) IN (
 -- name: WorkersSeen :many
 SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LIMIT 1000;
 
+-- name: WorkersOffer :many
+-- What the workers that are online would do to a scene.
+SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= @since GROUP BY blender_version, denoise;
+
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
 

@@ -1209,6 +1209,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workersOfKeySuspendStmt, err = db.PrepareContext(ctx, workersOfKeySuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOfKeySuspend: %w", err)
 	}
+	if q.workersOfferStmt, err = db.PrepareContext(ctx, workersOffer); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersOffer: %w", err)
+	}
 	if q.workersOnlineStmt, err = db.PrepareContext(ctx, workersOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOnline: %w", err)
 	}
@@ -3219,6 +3222,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workersOfKeySuspendStmt: %w", cerr)
 		}
 	}
+	if q.workersOfferStmt != nil {
+		if cerr := q.workersOfferStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersOfferStmt: %w", cerr)
+		}
+	}
 	if q.workersOnlineStmt != nil {
 		if cerr := q.workersOnlineStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersOnlineStmt: %w", cerr)
@@ -3703,6 +3711,7 @@ type Queries struct {
 	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
 	workersOfKeySuspendStmt         *sql.Stmt
+	workersOfferStmt                *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
 	workersSeenStmt                 *sql.Stmt
 	workspaceAfterStmt              *sql.Stmt
@@ -4114,6 +4123,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
 		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
+		workersOfferStmt:                q.workersOfferStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,
 		workersSeenStmt:                 q.workersSeenStmt,
 		workspaceAfterStmt:              q.workspaceAfterStmt,

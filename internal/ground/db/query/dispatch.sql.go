@@ -1498,6 +1498,40 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 	return items, nil
 }
 
+const workersOffer = `-- name: WorkersOffer :many
+SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= $1 GROUP BY blender_version, denoise
+`
+
+type WorkersOfferRow struct {
+	BlenderVersion string
+	Denoise        string
+	Workers        int64
+}
+
+// What the workers that are online would do to a scene.
+func (q *Queries) WorkersOffer(ctx context.Context, since int64) ([]WorkersOfferRow, error) {
+	rows, err := q.query(ctx, q.workersOfferStmt, workersOffer, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersOfferRow
+	for rows.Next() {
+		var i WorkersOfferRow
+		if err := rows.Scan(&i.BlenderVersion, &i.Denoise, &i.Workers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workersOnline = `-- name: WorkersOnline :one
 SELECT count(*) FROM worker WHERE seen_at >= $1 AND suspended_until <= $2
 `

@@ -1,0 +1,90 @@
+package quote
+
+import (
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/contract"
+)
+
+// Farm is what a quote tells of the workers that are online. The zero value is a farm
+// without workers.
+type Farm struct {
+	// BlenderVersion is that of all workers; "" when they differ or there is none.
+	BlenderVersion string
+	Workers        int
+	DenoiseOff     int // workers that render without denoising
+	NoDenoiser     int // workers that refuse scenes that ask for denoising
+}
+
+// Renderer returns the version of the Blender that will render: that of the workers
+// where all have one, else the contract's. The number is as files encode versions: 4.1
+// is 401.
+func (f Farm) Renderer() (text string, number int) {
+	if n, ok := versionNumber(f.BlenderVersion); ok {
+		return f.BlenderVersion, n
+	}
+	n, _ := versionNumber(contract.BlenderVersion)
+	return contract.BlenderVersion, n
+}
+
+// versionNumber reads "4.1" or "4.1.1" as 401.
+func versionNumber(text string) (int, bool) {
+	var major, minor int
+	if _, err := fmt.Sscanf(text, "%d.%d", &major, &minor); err != nil {
+		return 0, false
+	}
+	return major*100 + minor, true
+}
+
+// heavyPart is the share of the envelope, 1/heavyPart, above which a scene is called
+// heavy. The warning is advice before paying; it changes neither price nor rights.
+const heavyPart = 4
+
+// Warnings lists where the render will differ from what the file expects, the worst
+// first. skipped is how many frames of the range are left out. It works from the stored
+// scene, so a later quote of the same upload gives the same warnings, unless the farm has
+// changed.
+func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
+	out := []Warning{}
+	warn := func(condition bool, code WarningCode, detail any, format string, args ...any) {
+		if condition {
+			out = append(out, Warn(code, detail, format, args...))
+		}
+	}
+	missing, libraries := len(s.MissingFiles), len(s.LinkedLibraries)
+	warn(missing > 0, WarnMissingFiles, map[string]int{"count": missing}, "%d file(s) that the scene wants are not in the upload.", missing)
+	warn(libraries > 0, WarnLinkedLibraries, map[string]int{"count": libraries}, "%d linked .blend file(s) are not in the upload.", libraries)
+	warn(s.UsesAutorunScripts, WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")
+	renderer, number := farm.Renderer()
+	// The version is read back from its text: the scene may come from the store.
+	file, ok := versionNumber(s.FileVersion)
+	warn(ok && file > number, WarnNewerFile, map[string]string{"file": s.FileVersion, "renderer": renderer},
+		"The file was saved by Blender %s; Blender %s renders it.", s.FileVersion, renderer)
+	// One worker with a denoiser renders what others refuse.
+	undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
+	warn(s.Denoise && undenoised, WarnDenoiseOff, map[string]int{"workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
+		"The scene asks for denoising; %d of %d workers online do none.", farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
+	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
+	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
+	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": s.FileOutputNodes},
+		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes))
+	warn(skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": skipped}, "The scene begins at frame %d.", s.FrameStart)
+	work := s.PixelSamples()
+	warn(work > int64(e)/heavyPart, WarnHeavyScene, map[string]int64{"pixel_samples": work, "limit": int64(e)},
+		"A frame has %d million samples of pixels.", work/1e6)
+	sortWarnings(out)
+	return out
+}
+
+// mostNamed is how many things a message names; the detail names all.
+const mostNamed = 3
+
+// listed writes the first names of a list, and how many more there are.
+func listed(names []string) string {
+	if more := len(names) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,141 @@
+package quote
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// WarningCode names a difference between the render and what the file expects. Callers
+// tell warnings apart by it, so a code never changes its meaning.
+type WarningCode string
+
+// The codes of warnings. Their texts and their order are in Warnings.
+const (
+	WarnMissingFiles     WarningCode = "missing_files"
+	WarnLinkedLibraries  WarningCode = "linked_libraries"
+	WarnScriptsDisabled  WarningCode = "scripts_disabled"
+	WarnNewerFile        WarningCode = "newer_file_version"
+	WarnDenoiseOff       WarningCode = "denoise_off"
+	WarnMultiviewOff     WarningCode = "multiview_off"
+	WarnStampOff         WarningCode = "stamp_off"
+	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
+	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
+	WarnFileOutput       WarningCode = "file_output_disabled"
+	WarnHeavyScene       WarningCode = "heavy_scene"
+)
+
+// Severity says what a warning concerns.
+type Severity string
+
+// Severities, the worst first.
+const (
+	SeverityPicture Severity = "picture" // the pictures differ from those of the file's author
+	SeverityResult  Severity = "result"  // the pictures are right, but frames or other outputs are not as expected
+	SeverityTime    Severity = "time"    // the render takes long
+)
+
+// WarningRow is a row of the table of warnings.
+type WarningRow struct {
+	Code     WarningCode
+	Severity Severity
+	Meaning  string // what is found in the file
+	Instead  string // what is rendered; it follows the finding in each message
+	Action   string // what the artist can do
+}
+
+// WarningTable returns all warnings, the worst first. Every text that a caller reads about
+// a warning comes from here, and docs/warnings.md is printed from it.
+func WarningTable() []WarningRow {
+	return []WarningRow{
+		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
+			"A missing image is magenta; of other missing files nothing is rendered.",
+			"Pack the files into the .blend (File > External Data > Pack Resources), save it and send it again."},
+		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
+			"What is linked from them is not rendered.",
+			"Pack the linked libraries (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
+		{WarnScriptsDisabled, SeverityPicture, "The picture can depend on Python in the file.",
+			"No Python of the file is run; a driver that needs it gives 0.",
+			"Replace the Python by expressions that Blender computes without it, or bake what it sets to keyframes, save the file and send it again."},
+		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the one that renders.",
+			"What is new in that Blender is not rendered, or is rendered in another way.",
+			"Compare one frame before ordering all, or save the file in the renderer's version."},
+		{WarnDenoiseOff, SeverityPicture, "The scene asks for denoising, which workers do not do.",
+			"A worker that is told not to denoise leaves the noise; one that has no denoiser renders no frame.",
+			"Raise the samples, or denoise the frames yourself."},
+		{WarnMultiviewOff, SeverityPicture, "The scene renders several views, such as a left and a right eye.",
+			"One picture is rendered for each frame, from the scene's camera.",
+			"Render each eye as a scene of its own."},
+		{WarnStampOff, SeverityPicture, "The scene writes the file's or the computer's name into the picture.",
+			"The stamp leaves out both names; its other lines stay.",
+			"Put the name into the stamp's note."},
+		{WarnFrameZeroSkipped, SeverityResult, "The scene's range begins below frame 1.",
+			"Frames below 1 are not rendered and cost nothing.",
+			"Move the animation so that it begins at frame 1."},
+		{WarnMovieAsPNG, SeverityResult, "The scene's output is a film.",
+			"The frames are delivered as PNG pictures, without sound.",
+			"Make the film of the delivered frames."},
+		{WarnFileOutput, SeverityResult, "The compositor writes files of its own through File Output nodes.",
+			"Those files are not written; the picture is.",
+			"Write what you need as passes into a multi-layer EXR."},
+		{WarnHeavyScene, SeverityTime, "Each frame is a lot of work.",
+			"The frames are rendered as they are, which takes long.",
+			"Check resolution and samples."},
+	}
+}
+
+// Warning describes a difference between the render and what the file expects. It
+// never prevents a render.
+type Warning struct {
+	Code            WarningCode `json:"code" doc:"Stable machine-readable code; see the table of warnings."`
+	Severity        Severity    `json:"severity,omitempty" enum:"picture,result,time" doc:"What it concerns. Warnings are sorted by it, worst first."`
+	Message         string      `json:"message" doc:"What is found, and what is rendered instead."`
+	SuggestedAction string      `json:"suggested_action,omitempty" doc:"What the artist can do."`
+	Detail          any         `json:"detail,omitempty"`
+}
+
+// Warn makes a warning of what was found in a file, in a sentence. The texts of the
+// table follow.
+func Warn(code WarningCode, detail any, format string, args ...any) Warning {
+	w := Warning{Code: code, Message: fmt.Sprintf(format, args...), Detail: detail}
+	if row, _, ok := lookup(code); ok {
+		w.Severity, w.SuggestedAction = row.Severity, row.Action
+		w.Message += " " + row.Instead
+	}
+	return w
+}
+
+// lookup finds the row of a code and its place in the table.
+func lookup(code WarningCode) (WarningRow, int, bool) {
+	table := WarningTable()
+	at := slices.IndexFunc(table, func(r WarningRow) bool { return r.Code == code })
+	if at < 0 {
+		return WarningRow{}, len(table), false
+	}
+	return table[at], at, true
+}
+
+// sortWarnings puts the worst first, in the order of the table.
+func sortWarnings(warnings []Warning) {
+	slices.SortStableFunc(warnings, func(a, b Warning) int {
+		_, first, _ := lookup(a.Code)
+		_, second, _ := lookup(b.Code)
+		return cmp.Compare(first, second)
+	})
+}
+
+// WarningsMarkdown prints the table of warnings.
+func WarningsMarkdown() string {
+	var b strings.Builder
+	b.WriteString("# Warnings\n\nPrinted from `internal/work/quote` by `make generate`; do not edit.\n\n" +
+		"Inspect and each quote carry `warnings: [{code, severity, message, suggested_action, detail}]`, sorted as here, the worst first. " +
+		"A warning says before the price is accepted how the frames will differ from what the file expects; it never prevents a render. " +
+		"`message` names what was found and says what is rendered instead.\n\n" +
+		"`severity` is `picture` when the pictures differ from those on the artist's computer, `result` when the pictures are right but frames or other outputs are not as expected, `time` when the render takes long.\n\n" +
+		"| code | severity | found | rendered instead | what to do |\n|---|---|---|---|---|\n")
+	for _, r := range WarningTable() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.Code, r.Severity, r.Meaning, r.Instead, r.Action)
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package quote_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/quote"
+)
+
+func TestWarningsSayWhatIsFoundRenderedInsteadAndToBeDone(t *testing.T) {
+	t.Parallel()
+	severities := []quote.Severity{quote.SeverityPicture, quote.SeverityResult, quote.SeverityTime}
+	seen, last := map[quote.WarningCode]bool{}, 0
+	for _, row := range quote.WarningTable() {
+		if seen[row.Code] {
+			t.Errorf("%s stands twice", row.Code)
+		}
+		seen[row.Code] = true
+		for _, text := range []string{row.Meaning, row.Instead, row.Action} {
+			if !strings.HasSuffix(text, ".") || strings.Contains(text, "|") {
+				t.Errorf("%s: %q is no sentence of a table", row.Code, text)
+			}
+		}
+		at := slices.Index(severities, row.Severity)
+		if at < last {
+			t.Errorf("%s is %s, and stands behind a lesser one", row.Code, row.Severity)
+		}
+		last = at
+		w := quote.Warn(row.Code, nil, "Found %d.", 3)
+		if w.Message != "Found 3. "+row.Instead || w.SuggestedAction != row.Action || w.Severity != row.Severity {
+			t.Errorf("%s: %+v", row.Code, w)
+		}
+		if !strings.Contains(quote.WarningsMarkdown(), "| `"+string(row.Code)+"` |") {
+			t.Errorf("%s is not printed", row.Code)
+		}
+	}
+}
+
+// Each case makes its warning and no other; together they make every row of the table.
+func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
+	t.Parallel()
+	online := quote.Farm{BlenderVersion: contract.BlenderVersion, Workers: 2}
+	clean := quote.Scene{FileVersion: "4.1", FrameStart: 1, FrameEnd: 1, Denoise: true}
+	if got := codes(clean, online, 0); len(got) != 0 {
+		t.Errorf("a scene that renders as it is: %q", got)
+	}
+	cases := map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int){
+		quote.WarnMissingFiles: func(s *quote.Scene, _ *quote.Farm) int {
+			s.MissingFiles = []quote.MissingFile{{Kind: "image", Path: "//wood.png", Owner: "wood"}}
+			return 0
+		},
+		quote.WarnLinkedLibraries:  func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
+		quote.WarnScriptsDisabled:  func(s *quote.Scene, _ *quote.Farm) int { s.UsesAutorunScripts = true; return 0 },
+		quote.WarnNewerFile:        func(s *quote.Scene, _ *quote.Farm) int { s.FileVersion = "4.2"; return 0 },
+		quote.WarnDenoiseOff:       func(_ *quote.Scene, f *quote.Farm) int { f.DenoiseOff = 1; return 0 },
+		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },
+		quote.WarnStampOff:         func(s *quote.Scene, _ *quote.Farm) int { s.StampNames = true; return 0 },
+		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
+		quote.WarnMovieAsPNG:       func(s *quote.Scene, _ *quote.Farm) int { s.MovieOutput = true; return 0 },
+		quote.WarnFileOutput:       func(s *quote.Scene, _ *quote.Farm) int { s.FileOutputNodes = []string{"//depth"}; return 0 },
+		quote.WarnHeavyScene: func(s *quote.Scene, _ *quote.Farm) int {
+			s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.Samples = 4000, 4000, 100, 4000
+			return 0
+		},
+	}
+	for _, row := range quote.WarningTable() {
+		cause, ok := cases[row.Code]
+		if !ok {
+			t.Errorf("no case makes %s", row.Code)
+			continue
+		}
+		scene, farm := clean, online
+		skipped := cause(&scene, &farm)
+		if got := codes(scene, farm, skipped); !slices.Equal(got, []quote.WarningCode{row.Code}) {
+			t.Errorf("the cause of %s makes %q", row.Code, got)
+		}
+	}
+}
+
+func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
+	var out []quote.WarningCode
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(s, f, skipped) {
+		out = append(out, w.Code)
+	}
+	return out
+}
+
+func TestTheWorstWarningComesFirst(t *testing.T) {
+	t.Parallel()
+	all := quote.Scene{
+		FileVersion: "4.9", Denoise: true, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
+		MissingFiles: []quote.MissingFile{{}}, LinkedLibraries: []string{"//chair.blend"},
+		ResolutionX: 4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
+	}
+	var want []quote.WarningCode
+	for _, row := range quote.WarningTable() {
+		want = append(want, row.Code)
+	}
+	if got := codes(all, quote.Farm{Workers: 1, DenoiseOff: 1}, 1); !slices.Equal(got, want) {
+		t.Errorf("warnings come as %q, want %q", got, want)
+	}
+}
+
+// A job with a denoiser somewhere renders as the scene says: what refuses it fails no job.
+func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
+	t.Parallel()
+	for farm, want := range map[quote.Farm]bool{
+		{}:                          false,
+		{Workers: 2}:                false,
+		{Workers: 2, NoDenoiser: 1}: false,
+		{Workers: 2, NoDenoiser: 2}: true,
+		{Workers: 2, DenoiseOff: 1}: true,
+	} {
+		if got := len(codes(quote.Scene{Denoise: true}, farm, 0)) > 0; got != want {
+			t.Errorf("%+v: warned %v", farm, got)
+		}
+		if got := codes(quote.Scene{}, farm, 0); len(got) > 0 {
+			t.Errorf("%+v: a scene without denoising: %q", farm, got)
+		}
+	}
+}
