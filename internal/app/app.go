@@ -120,10 +120,14 @@ func (a *App) Links(publicURL string) links.Links {
 // Whether new jobs are accepted is read at each start.
 func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
-		DB: a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log,
+		DB: a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }
+
+// outlookLife is how long callers may see a place in the queue, and a reason to wait,
+// after they changed: shorter than a caller polls.
+const outlookLife = time.Second
 
 // Watch returns the reader of frames and events. Make one per process: its
 // watchers share what is read.

@@ -233,14 +233,16 @@ func inSeconds(s float64) string {
 	return (time.Duration(s) * time.Second).String()
 }
 
-// waitingText describes in words what happens to the job right now. The two reasons
-// are those of the API's waiting_reason (decisions 5).
+// waitingText describes in words what happens to the job right now. The reasons are
+// those of the API's waiting_reason (decisions 5).
 func waitingText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":
 		return "waiting: no worker is online yet"
+	case job.WaitingReason == "no_capable_worker":
+		return "waiting: none of the workers that are online can render this job"
 	case job.WaitingReason == "workers_busy":
-		return "waiting: all workers are busy"
+		return "waiting: all workers that can render this job are busy"
 	case job.Status == client.StatusRendering && job.DeviceName != "":
 		return fmt.Sprintf("rendering on %s (%s)", job.DeviceName, job.RenderDevice)
 	}

@@ -32,8 +32,8 @@ type jobStatus struct {
 	OK                yes                `json:"ok"`
 	JobID             jobID              `json:"job_id"`
 	Status            job.Status         `json:"status" jsonschema:"The last three never change again."`
-	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is, or none is left."`
-	QueuePosition     *count             `json:"queue_position" jsonschema:"1 is next; 1000 stands for 1000 or more; null unless queued."`
+	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is or is about to be, or none is left."`
+	QueuePosition     *count             `json:"queue_position" jsonschema:"Place among the queued jobs in the order in which they start; 1 is next; 1000 stands for 1000 or more; null unless queued."`
 	FrameCount        count              `json:"frame_count"`
 	FramesCompleted   count              `json:"frames_completed"`
 	ProgressPercent   float64            `json:"progress_percent"`
@@ -142,8 +142,10 @@ func waitingText(o job.Object) string {
 	switch {
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoWorkerOnline:
 		return "No worker is online, so nothing is rendered yet; the price stays reserved. Wait, or cancel the job."
+	case o.WaitingReason != nil && *o.WaitingReason == job.NoCapableWorker:
+		return "None of the workers that are online can render this job, so nothing is rendered; the price stays reserved. Wait for another worker."
 	case o.WaitingReason != nil:
-		return "All workers are busy with other work. Wait, then ask again."
+		return "All workers that can render this job are busy with other work. Wait, then ask again."
 	case o.Status == job.Packaging:
 		return "All frames are rendered and are being packed. Ask again in a moment."
 	}
@@ -153,8 +155,8 @@ func waitingText(o job.Object) string {
 // Poll intervals in seconds. They keep a patient agent far below the rate limit
 // and still show a short job's end within seconds.
 const (
-	// pollIdle: no worker is online, so an operator has to act first. It is
-	// also the longest interval.
+	// pollIdle: no worker is online that can render the job, so an operator has to act
+	// first. It is also the longest interval.
 	pollIdle = 30
 	// pollQueued: no worker has claimed a frame yet.
 	pollQueued = 10
@@ -166,7 +168,7 @@ const (
 // With an ETA it aims at four polls until the end.
 func pollDelay(o job.Object) int {
 	switch {
-	case o.WaitingReason != nil && *o.WaitingReason == job.NoWorkerOnline:
+	case o.WaitingReason != nil && *o.WaitingReason != job.WorkersBusy:
 		return pollIdle
 	case o.Status == job.Queued:
 		return pollQueued

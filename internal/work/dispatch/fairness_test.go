@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/test/long"
@@ -27,6 +28,7 @@ type simWorker struct {
 	free time.Duration // when it is done with what it has
 	has  []lease.Lease
 	open string // the job whose file it has open
+	lack string // a job for which it has no denoiser
 }
 
 // sim simulates workers that claim from and deliver to the real code. Only simulated time
@@ -38,6 +40,7 @@ type sim struct {
 	jobs    map[string]*simJob
 	now     time.Duration
 	given   map[string]time.Duration // true time of frames claimed, by workspace and by job
+	look    func()                   // called before each claim, nil for nothing
 }
 
 func newSim(t jobtest.TB, w *jobtest.World, workers int) *sim {
@@ -60,7 +63,15 @@ func (s *sim) step() bool {
 	w := slices.MinFunc(s.workers, func(a, b *simWorker) int { return cmp.Compare(a.free, b.free) })
 	s.now = max(s.now, w.free)
 	for _, l := range w.has {
+		if l.Subject == w.lack {
+			s.w.Fail(l, fault.DenoiserUnavailable)
+			s.jobs[l.Subject].left++
+			continue
+		}
 		s.w.Deliver(s.t, l, s.jobs[l.Subject].frame)
+	}
+	if s.look != nil {
+		s.look()
 	}
 	limit := 1
 	if j := s.jobs[w.open]; j != nil { // as a worker does that knows its pace

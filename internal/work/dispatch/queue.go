@@ -128,10 +128,12 @@ func adjustTurns(ctx context.Context, tx *db.Tx, job Job, waiting, served int64)
 
 // servedTime is the workers' time that a job has received, in microseconds: its accepted
 // frames, and its claimed ones at the mean of those.
-func servedTime(job Job, held int64) int64 {
-	mean := assumedFrameTime.Microseconds()
+func servedTime(job Job, held int64) int64 { return job.RenderUs + held*meanFrameTime(job) }
+
+// meanFrameTime is what a claimed frame of a job is charged, in microseconds.
+func meanFrameTime(job Job) int64 {
 	if job.FramesCompleted > 0 {
-		mean = job.RenderUs / job.FramesCompleted
+		return job.RenderUs / job.FramesCompleted
 	}
-	return job.RenderUs + held*mean
+	return assumedFrameTime.Microseconds()
 }

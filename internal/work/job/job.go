@@ -32,8 +32,8 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory,
-// so any number of processes may have one. Safe for concurrent use. Every field is
+// Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
+// a short-lived outlook on the queue, so any number of processes may have one. Safe for concurrent use. Every field is
 // required unless it says otherwise.
 type Jobs struct {
 	DB    *db.DB
@@ -47,7 +47,10 @@ type Jobs struct {
 	// for jobs that complete later; the expiry that callers see of earlier ones is
 	// computed with the new value.
 	ArtifactLife time.Duration
-	Log          *slog.Logger
+	// Queue foresees whose turn comes when; nil reads the queue anew for each view of a
+	// job that waits.
+	Queue *dispatch.Outlooks
+	Log   *slog.Logger
 }
 
 // Record is a job's row.

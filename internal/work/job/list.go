@@ -32,7 +32,7 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.JobViews(ctx, query.JobViewsParams{
 			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: int64(r.Limit) + 1,
-			Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthestPosition,
+			Queue: dispatch.FrameQueue,
 		})
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
@@ -42,13 +42,20 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		if more = len(rows) > r.Limit; more {
 			rows = rows[:r.Limit]
 		}
-		accepted, err := acceptedOf(ctx, tx, r.WorkspaceID, rows)
+		views := make([]query.JobViewRow, len(rows))
+		for i, row := range rows {
+			views[i] = query.JobViewRow(row)
+		}
+		around, err := j.surround(ctx, tx, views)
+		if err == nil {
+			around.accepted, err = acceptedOf(ctx, tx, r.WorkspaceID, views)
+		}
 		if err != nil {
 			return err
 		}
-		page = make([]Object, 0, len(rows))
-		for _, row := range rows {
-			page = append(page, j.show(query.JobViewRow(row), accepted[row.Job.JobID], tx.Time()))
+		page = make([]Object, 0, len(views))
+		for _, view := range views {
+			page = append(page, j.show(view, around, tx.Time()))
 		}
 		return nil
 	})
@@ -57,8 +64,8 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 
 // acceptedOf reads the times of the last frames of a page's rendering jobs, newest
 // first: one statement, however many jobs the page has.
-func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewsRow) (map[string][]time.Time, error) {
-	if !slices.ContainsFunc(page, func(row query.JobViewsRow) bool { return foreseeable(query.JobViewRow(row)) }) {
+func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewRow) (map[string][]time.Time, error) {
+	if !slices.ContainsFunc(page, foreseeable) {
 		return nil, nil
 	}
 	rows, err := tx.FrameTimesOfPage(ctx, query.FrameTimesOfPageParams{

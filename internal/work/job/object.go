@@ -29,8 +29,8 @@ type Object struct {
 	Status      Status `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	State       Status `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	// Set only while the job is queued, or rendering with no frame in a worker's hands.
-	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no frame of the job is being rendered right now." enum:"no_worker_online,workers_busy"`
-	QueuePosition *int           `json:"queue_position" doc:"1 = next; 1000 stands for 1000 or more; null unless queued."`
+	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, none of those online may take one, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,no_capable_worker,workers_busy"`
+	QueuePosition *int           `json:"queue_position" doc:"The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued."`
 	// The contract's renderer until a frame has come in, then what really rendered.
 	Renderer       string  `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
 	Application    string  `json:"application"`
@@ -82,15 +82,6 @@ type Object struct {
 	ProofURL          *string    `json:"proof_url"`
 }
 
-// WaitingReason explains why no frame of a queued or rendering job is being rendered.
-type WaitingReason string
-
-// Reasons to wait.
-const (
-	NoWorkerOnline WaitingReason = "no_worker_online"
-	WorkersBusy    WaitingReason = "workers_busy"
-)
-
 // JobFailure explains why a job failed. Retryable and SuggestedAction come from the
 // table of codes at each read, so they improve for old jobs too.
 type JobFailure struct {
@@ -99,10 +90,6 @@ type JobFailure struct {
 	Retryable       bool       `json:"retryable"`
 	SuggestedAction string     `json:"suggested_action"`
 }
-
-// farthestPosition bounds queue_position: a job behind thousands of others is read as
-// often as the next one, and must not cost more.
-const farthestPosition = 1000
 
 // Get reads a job of a workspace; render_not_found when it has none. It is the most
 // frequent read, so it runs without a transaction.
@@ -124,32 +111,33 @@ func (j *Jobs) objectOf(ctx context.Context, tx *db.Tx, workspaceID, jobID strin
 	return o, err
 }
 
-// Object makes the view of a job with the state of its leases and of the workers, all of
-// one moment, because one statement reads them. A second statement, for the estimate,
-// leaves out frames that were accepted since.
+// Object makes the view of a job with the state of its leases, all of one moment, because
+// one statement reads them. A second statement, for the estimate, leaves out frames that
+// were accepted since.
 func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, error) {
-	view, err := readView(ctx, tx, jobID, farthestPosition)
+	view, err := readView(ctx, tx, jobID)
 	if err != nil {
 		return Object{}, fmt.Errorf("read job: %w", err)
 	}
-	var accepted []time.Time
+	var around surroundings
+	if around, err = j.surround(ctx, tx, []query.JobViewRow{view}); err != nil {
+		return Object{}, err
+	}
 	if foreseeable(view) {
 		times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: jobID, Seq: view.Job.Seq, Max: dispatch.ETAFrames})
 		if err != nil {
 			return Object{}, fmt.Errorf("read the times of frames: %w", err)
 		}
 		for _, us := range times {
-			accepted = append(accepted, db.Time(us))
+			around.accepted[jobID] = append(around.accepted[jobID], db.Time(us))
 		}
 	}
-	return j.show(view, accepted, tx.Time()), nil
+	return j.show(view, around, tx.Time()), nil
 }
 
-// readView reads what Object shows, with a queue_position of at most farthest.
-func readView(ctx context.Context, tx *db.Tx, jobID string, farthest int64) (query.JobViewRow, error) {
-	return tx.JobView(ctx, query.JobViewParams{
-		JobID: jobID, Queue: dispatch.FrameQueue, Since: tx.Now - dispatch.WorkerOnline.Microseconds(), Now: tx.Now, Farthest: farthest,
-	})
+// readView reads what the rows of a job say of it.
+func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewRow, error) {
+	return tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: dispatch.FrameQueue})
 }
 
 // foreseeable reports whether an estimate makes sense: only while a frame is rendered.
@@ -158,17 +146,16 @@ func foreseeable(view query.JobViewRow) bool {
 	return Status(view.Job.Status) == Rendering && view.Held > 0
 }
 
-// show makes the view of a job from what was read. accepted are the times of its last
-// frames, newest first, if the job is foreseeable. It reads nothing itself, so that a
+// show makes the view of a job from what was read. It reads nothing itself, so that a
 // list shows a job exactly as a single read does.
-func (j *Jobs) show(view query.JobViewRow, accepted []time.Time, now time.Time) Object {
+func (j *Jobs) show(view query.JobViewRow, around surroundings, now time.Time) Object {
 	o := shown(view.Job)
 	o.WebhookConfigured = view.Notified
 	switch o.Status {
 	case Completed:
 		j.link(&o, view.Job, now)
 	case Queued, Rendering:
-		live(view, accepted, now, &o)
+		live(view, around, now, &o)
 	}
 	return o
 }
@@ -224,25 +211,16 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 // live fills what changes while a job waits or renders, without a change of its row.
 // Progress counts the parts of frames that are being rendered, in thousandths of a
 // frame.
-func live(view query.JobViewRow, accepted []time.Time, now time.Time, o *Object) {
+func live(view query.JobViewRow, around surroundings, now time.Time, o *Object) {
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
-	if o.Status == Queued {
-		position := int(view.Position)
-		o.QueuePosition = &position
-	}
+	o.QueuePosition, o.WaitingReason = around.position(view), around.reason(view)
 	if foreseeable(view) {
 		left := float64(view.Job.FrameCount-view.Job.FramesCompleted) - begun
-		if eta, span, ok := dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), accepted, view.Job.FramesCompleted, begun, left); ok {
+		if eta, span, ok := dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), around.accepted[o.JobID], view.Job.FramesCompleted, begun, left); ok {
 			o.ETASeconds, o.ETARange = &eta, &span
 		}
-		return
 	}
-	reason := WorkersBusy
-	if !view.Online {
-		reason = NoWorkerOnline
-	}
-	o.WaitingReason = &reason
 }
 
 // percent rounds to one decimal and never exceeds 100.

@@ -115,6 +115,67 @@ SELECT w.served_us AS workspace_served_us,
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = @job_id AND j.waiting > 0;
 
+-- name: TurnsWaiting :many
+-- Every job with waiting frames, by workspace and then by turn, with what a claim of one
+-- of its frames is charged by.
+SELECT t.party, t.within, t.served_us, t.waiting, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
+WHERE t.within <> '' AND t.waiting > 0
+ORDER BY t.within, t.served_us, t.party;
+
+-- name: WorkersIdle :one
+-- How many workers are online and not suspended, and how many of those hold no frame.
+SELECT count(*) AS online,
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now;
+
+-- name: WorkersFor :many
+-- Of the rendering jobs of a workspace from oldest to newest: how many online workers
+-- may take a waiting frame of each, and how many of those hold none. It is what TurnOpen,
+-- FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
+-- and counts a frame whose next attempt is due later. A job without any has no row.
+SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END AS idle
+  FROM job j CROSS JOIN worker o
+  WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
+    AND o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND (
+    EXISTS (
+      SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
+      WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
+        AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = o.key_id AND i.subject = j.job_id AND (i.item = v.item OR (i.holder = o.worker_id AND i.incapable = 1))))
+    OR (NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = j.job_id AND u.key_id = o.key_id AND u.undecided = 1) AND (
+      EXISTS (
+        SELECT 1 FROM lease l
+        WHERE l.queue = 'frame' AND l.subject = j.job_id AND l.state = 'waiting'
+          AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = j.job_id AND g.holder = o.worker_id AND g.incapable = 1)
+          AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = o.worker_id
+            OR c.class <> o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash
+            OR (c.key_id = o.key_id AND c.other_key = 1)))
+          AND NOT EXISTS (
+            SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = l.subject AND f.item = l.item
+              AND (f.holder = o.worker_id OR EXISTS (
+                SELECT 1 FROM worker p
+                WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.key_id <> o.key_id
+                  AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
+                    AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
+      OR EXISTS (
+        SELECT 1 FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
+        WHERE f.key_id = o.key_id AND f.holder = o.worker_id AND f.subject = j.job_id AND l.state = 'waiting'
+          AND NOT EXISTS (
+            SELECT 1 FROM worker p
+            WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
+      OR EXISTS (
+        SELECT 1 FROM failed_attempt f
+        WHERE f.key_id = o.key_id AND f.holder = o.worker_id AND f.subject = j.job_id AND f.incapable = 1
+          AND NOT EXISTS (
+            SELECT 1 FROM worker p
+            WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
+  )
+) AS s
+GROUP BY s.job_id;
+
 -- name: FrameFailedBefore :one
 -- A frame that holder failed before and that nobody else is there for. One whose job
 -- awaits the word of another key is left out.

@@ -48,12 +48,11 @@ UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_
 UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
 
 -- name: JobView :one
--- A job, and what its endpoints, its leases, the jobs before it and the workers
--- say of it at this moment: one statement, because this read is the most frequent one. notified
--- is whether a webhook gets its end; held is how many of its frames are held,
--- and progress how far those are altogether, in parts of a thousand of one;
--- position is counted up to farthest; online is whether a worker is there that may get
--- its frames.
+-- A job, and what its endpoints, its leases and its turn say of it at this moment: one
+-- statement, because this read is the most frequent one. notified is whether a webhook
+-- gets its end; held is how many of its frames are held, and progress how far those are
+-- altogether, in parts of a thousand of one; choosy is whether some worker may not take
+-- each of its frames; served_us is the place of its turn within its workspace's.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -61,12 +60,11 @@ SELECT sqlc.embed(job),
     (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
-  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
-FROM job WHERE job.job_id = @job_id;
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.job_id = @job_id;
 
 -- name: JobViews :many
 -- A page of a workspace's jobs as JobView shows one, the newest first; a status of ''
@@ -78,12 +76,10 @@ SELECT sqlc.embed(job),
     (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST(@farthest AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
-  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
-FROM job
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);

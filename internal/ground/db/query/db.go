@@ -978,6 +978,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsOfStmt, err = db.PrepareContext(ctx, turnsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsOf: %w", err)
 	}
+	if q.turnsWaitingStmt, err = db.PrepareContext(ctx, turnsWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsWaiting: %w", err)
+	}
 	if q.unsummedStmt, err = db.PrepareContext(ctx, unsummed); err != nil {
 		return nil, fmt.Errorf("error preparing query Unsummed: %w", err)
 	}
@@ -1200,11 +1203,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
 	}
+	if q.workersForStmt, err = db.PrepareContext(ctx, workersFor); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersFor: %w", err)
+	}
 	if q.workersForgetStmt, err = db.PrepareContext(ctx, workersForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersForget: %w", err)
 	}
 	if q.workersHoldStmt, err = db.PrepareContext(ctx, workersHold); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersHold: %w", err)
+	}
+	if q.workersIdleStmt, err = db.PrepareContext(ctx, workersIdle); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersIdle: %w", err)
 	}
 	if q.workersOfKeySuspendStmt, err = db.PrepareContext(ctx, workersOfKeySuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOfKeySuspend: %w", err)
@@ -2837,6 +2846,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsOfStmt: %w", cerr)
 		}
 	}
+	if q.turnsWaitingStmt != nil {
+		if cerr := q.turnsWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsWaitingStmt: %w", cerr)
+		}
+	}
 	if q.unsummedStmt != nil {
 		if cerr := q.unsummedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unsummedStmt: %w", cerr)
@@ -3207,6 +3221,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
 		}
 	}
+	if q.workersForStmt != nil {
+		if cerr := q.workersForStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersForStmt: %w", cerr)
+		}
+	}
 	if q.workersForgetStmt != nil {
 		if cerr := q.workersForgetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersForgetStmt: %w", cerr)
@@ -3215,6 +3234,11 @@ func (q *Queries) Close() error {
 	if q.workersHoldStmt != nil {
 		if cerr := q.workersHoldStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersHoldStmt: %w", cerr)
+		}
+	}
+	if q.workersIdleStmt != nil {
+		if cerr := q.workersIdleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersIdleStmt: %w", cerr)
 		}
 	}
 	if q.workersOfKeySuspendStmt != nil {
@@ -3634,6 +3658,7 @@ type Queries struct {
 	turnOfJobStmt                   *sql.Stmt
 	turnOpenStmt                    *sql.Stmt
 	turnsOfStmt                     *sql.Stmt
+	turnsWaitingStmt                *sql.Stmt
 	unsummedStmt                    *sql.Stmt
 	unsummedDoneStmt                *sql.Stmt
 	uploadAfterStmt                 *sql.Stmt
@@ -3708,8 +3733,10 @@ type Queries struct {
 	workerSeenStmt                  *sql.Stmt
 	workerSumStmt                   *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
+	workersForStmt                  *sql.Stmt
 	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
+	workersIdleStmt                 *sql.Stmt
 	workersOfKeySuspendStmt         *sql.Stmt
 	workersOfferStmt                *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
@@ -4046,6 +4073,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnOfJobStmt:                   q.turnOfJobStmt,
 		turnOpenStmt:                    q.turnOpenStmt,
 		turnsOfStmt:                     q.turnsOfStmt,
+		turnsWaitingStmt:                q.turnsWaitingStmt,
 		unsummedStmt:                    q.unsummedStmt,
 		unsummedDoneStmt:                q.unsummedDoneStmt,
 		uploadAfterStmt:                 q.uploadAfterStmt,
@@ -4120,8 +4148,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerSumStmt:                   q.workerSumStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
+		workersForStmt:                  q.workersForStmt,
 		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
+		workersIdleStmt:                 q.workersIdleStmt,
 		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
 		workersOfferStmt:                q.workersOfferStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,

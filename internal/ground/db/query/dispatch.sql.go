@@ -1116,6 +1116,58 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
+const turnsWaiting = `-- name: TurnsWaiting :many
+SELECT t.party, t.within, t.served_us, t.waiting, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
+WHERE t.within <> '' AND t.waiting > 0
+ORDER BY t.within, t.served_us, t.party
+`
+
+type TurnsWaitingRow struct {
+	Party             string
+	Within            string
+	ServedUs          int64
+	Waiting           int64
+	WorkspaceServedUs int64
+	Status            string
+	FramesCompleted   int64
+	RenderUs          int64
+}
+
+// Every job with waiting frames, by workspace and then by turn, with what a claim of one
+// of its frames is charged by.
+func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
+	rows, err := q.query(ctx, q.turnsWaitingStmt, turnsWaiting)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TurnsWaitingRow
+	for rows.Next() {
+		var i TurnsWaitingRow
+		if err := rows.Scan(
+			&i.Party,
+			&i.Within,
+			&i.ServedUs,
+			&i.Waiting,
+			&i.WorkspaceServedUs,
+			&i.Status,
+			&i.FramesCompleted,
+			&i.RenderUs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workerAfter = `-- name: WorkerAfter :many
 SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
 `
@@ -1392,6 +1444,97 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 	return i, err
 }
 
+const workersFor = `-- name: WorkersFor :many
+SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END AS idle
+  FROM job j CROSS JOIN worker o
+  WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
+    AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND (
+    EXISTS (
+      SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
+      WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
+        AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = o.key_id AND i.subject = j.job_id AND (i.item = v.item OR (i.holder = o.worker_id AND i.incapable = 1))))
+    OR (NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = j.job_id AND u.key_id = o.key_id AND u.undecided = 1) AND (
+      EXISTS (
+        SELECT 1 FROM lease l
+        WHERE l.queue = 'frame' AND l.subject = j.job_id AND l.state = 'waiting'
+          AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = j.job_id AND g.holder = o.worker_id AND g.incapable = 1)
+          AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = o.worker_id
+            OR c.class <> o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash
+            OR (c.key_id = o.key_id AND c.other_key = 1)))
+          AND NOT EXISTS (
+            SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = l.subject AND f.item = l.item
+              AND (f.holder = o.worker_id OR EXISTS (
+                SELECT 1 FROM worker p
+                WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.key_id <> o.key_id
+                  AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
+                    AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
+      OR EXISTS (
+        SELECT 1 FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
+        WHERE f.key_id = o.key_id AND f.holder = o.worker_id AND f.subject = j.job_id AND l.state = 'waiting'
+          AND NOT EXISTS (
+            SELECT 1 FROM worker p
+            WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
+      OR EXISTS (
+        SELECT 1 FROM failed_attempt f
+        WHERE f.key_id = o.key_id AND f.holder = o.worker_id AND f.subject = j.job_id AND f.incapable = 1
+          AND NOT EXISTS (
+            SELECT 1 FROM worker p
+            WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
+  )
+) AS s
+GROUP BY s.job_id
+`
+
+type WorkersForParams struct {
+	WorkspaceID string
+	Oldest      string
+	Newest      string
+	Since       int64
+	Now         int64
+}
+
+type WorkersForRow struct {
+	JobID string
+	Able  int64
+	Idle  int64
+}
+
+// Of the rendering jobs of a workspace from oldest to newest: how many online workers
+// may take a waiting frame of each, and how many of those hold none. It is what TurnOpen,
+// FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
+// and counts a frame whose next attempt is due later. A job without any has no row.
+func (q *Queries) WorkersFor(ctx context.Context, arg WorkersForParams) ([]WorkersForRow, error) {
+	rows, err := q.query(ctx, q.workersForStmt, workersFor,
+		arg.WorkspaceID,
+		arg.Oldest,
+		arg.Newest,
+		arg.Since,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersForRow
+	for rows.Next() {
+		var i WorkersForRow
+		if err := rows.Scan(&i.JobID, &i.Able, &i.Idle); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workersForget = `-- name: WorkersForget :execrows
 DELETE FROM worker WHERE worker_id IN (
   SELECT w.worker_id FROM worker w
@@ -1446,6 +1589,30 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const workersIdle = `-- name: WorkersIdle :one
+SELECT count(*) AS online,
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2
+`
+
+type WorkersIdleParams struct {
+	Since int64
+	Now   int64
+}
+
+type WorkersIdleRow struct {
+	Online int64
+	Idle   int64
+}
+
+// How many workers are online and not suspended, and how many of those hold no frame.
+func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) (WorkersIdleRow, error) {
+	row := q.queryRow(ctx, q.workersIdleStmt, workersIdle, arg.Since, arg.Now)
+	var i WorkersIdleRow
+	err := row.Scan(&i.Online, &i.Idle)
+	return i, err
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many

@@ -1242,45 +1242,35 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
-  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
-FROM job WHERE job.job_id = $5
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.job_id = $2
 `
 
 type JobViewParams struct {
-	Queue    string
-	Farthest int64
-	Since    int64
-	Now      int64
-	JobID    string
+	Queue string
+	JobID string
 }
 
 type JobViewRow struct {
-	Job      Job
-	Notified bool
-	Held     int64
-	Progress int64
-	Position int64
-	Online   bool
+	Job               Job
+	Notified          bool
+	Held              int64
+	Progress          int64
+	Choosy            bool
+	ServedUs          int64
+	WorkspaceServedUs int64
 }
 
-// A job, and what its endpoints, its leases, the jobs before it and the workers
-// say of it at this moment: one statement, because this read is the most frequent one. notified
-// is whether a webhook gets its end; held is how many of its frames are held,
-// and progress how far those are altogether, in parts of a thousand of one;
-// position is counted up to farthest; online is whether a worker is there that may get
-// its frames.
+// A job, and what its endpoints, its leases and its turn say of it at this moment: one
+// statement, because this read is the most frequent one. notified is whether a webhook
+// gets its end; held is how many of its frames are held, and progress how far those are
+// altogether, in parts of a thousand of one; choosy is whether some worker may not take
+// each of its frames; served_us is the place of its turn within its workspace's.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
-	row := q.queryRow(ctx, q.jobViewStmt, jobView,
-		arg.Queue,
-		arg.Farthest,
-		arg.Since,
-		arg.Now,
-		arg.JobID,
-	)
+	row := q.queryRow(ctx, q.jobViewStmt, jobView, arg.Queue, arg.JobID)
 	var i JobViewRow
 	err := row.Scan(
 		&i.Job.JobID,
@@ -1326,8 +1316,9 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Notified,
 		&i.Held,
 		&i.Progress,
-		&i.Position,
-		&i.Online,
+		&i.Choosy,
+		&i.ServedUs,
+		&i.WorkspaceServedUs,
 	)
 	return i, err
 }
@@ -1340,22 +1331,17 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
   CAST(CASE WHEN job.status = 'rendering' THEN
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'queued' THEN
-    (SELECT count(*) FROM (SELECT 1 FROM job b WHERE b.status = 'queued' AND b.job_id <= job.job_id LIMIT CAST($2 AS bigint)) AS line) ELSE 0 END AS bigint) AS position,
-  CAST(CASE WHEN job.status IN ('queued', 'rendering') THEN
-    EXISTS (SELECT 1 FROM worker o WHERE o.seen_at >= $3 AND o.suspended_until <= $4
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = job.job_id AND u.key_id = o.key_id AND u.undecided = 1)) ELSE false END AS boolean) AS online
-FROM job
-WHERE job.workspace_id = $5 AND job.job_id < $6 AND (CAST($7 AS text) = '' OR job.status = CAST($7 AS text))
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.workspace_id = $2 AND job.job_id < $3 AND (CAST($4 AS text) = '' OR job.status = CAST($4 AS text))
 ORDER BY job.job_id DESC
-LIMIT CAST($8 AS bigint)
+LIMIT CAST($5 AS bigint)
 `
 
 type JobViewsParams struct {
 	Queue       string
-	Farthest    int64
-	Since       int64
-	Now         int64
 	WorkspaceID string
 	Before      string
 	Status      string
@@ -1363,12 +1349,13 @@ type JobViewsParams struct {
 }
 
 type JobViewsRow struct {
-	Job      Job
-	Notified bool
-	Held     int64
-	Progress int64
-	Position int64
-	Online   bool
+	Job               Job
+	Notified          bool
+	Held              int64
+	Progress          int64
+	Choosy            bool
+	ServedUs          int64
+	WorkspaceServedUs int64
 }
 
 // A page of a workspace's jobs as JobView shows one, the newest first; a status of ”
@@ -1376,9 +1363,6 @@ type JobViewsRow struct {
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
 	rows, err := q.query(ctx, q.jobViewsStmt, jobViews,
 		arg.Queue,
-		arg.Farthest,
-		arg.Since,
-		arg.Now,
 		arg.WorkspaceID,
 		arg.Before,
 		arg.Status,
@@ -1435,8 +1419,9 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
-			&i.Position,
-			&i.Online,
+			&i.Choosy,
+			&i.ServedUs,
+			&i.WorkspaceServedUs,
 		); err != nil {
 			return nil, err
 		}

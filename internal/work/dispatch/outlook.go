@@ -1,0 +1,238 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Outlook is the queue and the workers at one moment. It foresees what Next will choose:
+// claims follow each other as the turns stand, and each is charged the mean time of its
+// job's accepted frames, assumedFrameTime where none is in. What it cannot foresee is how
+// long frames really take, whose file a worker has open, and who arrives.
+//
+// An Outlook does not change and may be shared.
+type Outlook struct {
+	// Online counts the workers that are neither offline nor suspended, and Idle those of
+	// them that hold no frame.
+	Online, Idle int64
+
+	at     int64 // microseconds since 1970
+	lanes  map[string]lane
+	starts []firstClaim   // of the jobs with no frame claimed yet, the next one first
+	place  map[string]int // of each of those jobs in starts, 1 = next
+}
+
+// lane is a workspace's jobs with waiting frames.
+type lane struct {
+	served int64 // microseconds that the workspace received
+	jobs   []turn
+}
+
+// turn is a job with waiting frames.
+type turn struct {
+	jobID   string
+	served  int64 // microseconds that the job received, against its rivals in the lane
+	waiting int64 // frames
+	charge  int64 // microseconds that a claim of one frame costs, 1 or more
+	queued  bool  // none of its frames was ever claimed
+}
+
+// firstClaim is when the first frame of a job is claimed: when its workspace has received
+// so much time.
+type firstClaim struct {
+	served    int64 // microseconds
+	workspace string
+	jobID     string
+}
+
+// compareClaims orders claims as Next does: the least served workspace first, and of two
+// alike the one with the lower id.
+func compareClaims(a, b firstClaim) int {
+	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.workspace, b.workspace))
+}
+
+// ReadOutlook reads the queue. Its cost grows with the number of jobs that wait: about
+// 20 ms for 10,000.
+func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
+	workers, err := tx.WorkersIdle(ctx, query.WorkersIdleParams{Since: onlineSince(tx), Now: tx.Now})
+	if err != nil {
+		return nil, fmt.Errorf("count workers: %w", err)
+	}
+	rows, err := tx.TurnsWaiting(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the turns: %w", err)
+	}
+	o := &Outlook{Online: workers.Online, Idle: workers.Idle, at: tx.Now, lanes: map[string]lane{}, place: map[string]int{}}
+	for _, r := range rows {
+		l := o.lanes[r.Within]
+		l.served = r.WorkspaceServedUs
+		l.jobs = append(l.jobs, turn{
+			jobID: r.Party, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued",
+			charge: max(1, meanFrameTime(Job{FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs})),
+		})
+		o.lanes[r.Within] = l
+	}
+	o.foresee()
+	return o, nil
+}
+
+// foresee orders the first claims of all queued jobs.
+func (o *Outlook) foresee() {
+	for workspace, l := range o.lanes {
+		for _, c := range l.firstClaims() {
+			c.workspace = workspace
+			o.starts = append(o.starts, c)
+		}
+	}
+	slices.SortFunc(o.starts, compareClaims)
+	for i, c := range o.starts {
+		o.place[c.jobID] = i + 1
+	}
+}
+
+// firstClaims lists the first claims of a lane's queued jobs. Newcomers start level, so
+// nearly all have received the same: such a job follows the one before it.
+func (l lane) firstClaims() (claims []firstClaim) {
+	for i, j := range l.jobs {
+		if !j.queued {
+			continue
+		}
+		at := int64(0)
+		if before := i - 1; before >= 0 && l.jobs[before].queued && l.jobs[before].served == j.served {
+			at = claims[len(claims)-1].served + l.jobs[before].charge
+		} else {
+			at = l.before(j.served, j.jobID)
+		}
+		claims = append(claims, firstClaim{served: at, jobID: j.jobID})
+	}
+	return claims
+}
+
+// before is what the workspace has received when a job that itself received served is
+// next in it: every job behind in time claims frames until it is level.
+func (l lane) before(served int64, jobID string) int64 {
+	at := l.served
+	for _, j := range l.jobs {
+		behind := served - j.served
+		if behind < 0 || j.jobID == jobID {
+			continue
+		}
+		claims := (behind + j.charge - 1) / j.charge
+		if behind%j.charge == 0 && j.jobID < jobID {
+			claims++
+		}
+		at += min(claims, j.waiting) * j.charge
+	}
+	return at
+}
+
+// Position is the place of a queued job among all queued jobs, in the order in which
+// workers will claim their first frames; 1 is next. served and workspaceServed are what
+// its turns say; they place a job that was queued after the outlook was read.
+func (o *Outlook) Position(jobID, workspace string, served, workspaceServed int64) int {
+	if place, known := o.place[jobID]; known {
+		return place
+	}
+	l, known := o.lanes[workspace]
+	if !known {
+		l.served = workspaceServed
+	}
+	before, _ := slices.BinarySearchFunc(o.starts, firstClaim{served: l.before(served, jobID), workspace: workspace}, compareClaims)
+	return before + 1
+}
+
+// Wait says why no worker renders any of a job's frames.
+type Wait int
+
+// Reasons to wait.
+const (
+	WaitIsOver     Wait = iota // an idle worker may take a frame: it will with its next request
+	WaitForAny                 // no worker is online
+	WaitForCapable             // some are online, and none may take any of the job's frames
+	WaitForIdle                // all who may take one render other frames
+)
+
+// Capable counts the online workers that may take a waiting frame of a job, and those of
+// them that hold no frame.
+type Capable struct{ Workers, Idle int64 }
+
+// WaitOf says why a job waits that has waiting frames and none in a worker's hands. All
+// workers may take a frame of a job of which no attempt failed and no picture is to be
+// confirmed: its capable is nil. Others are looked at by FindCapable.
+func (o *Outlook) WaitOf(capable *Capable) Wait {
+	if capable == nil {
+		capable = &Capable{Workers: o.Online, Idle: o.Idle}
+	}
+	switch {
+	case o.Online == 0:
+		return WaitForAny
+	case capable.Workers == 0:
+		return WaitForCapable
+	case capable.Idle == 0:
+		return WaitForIdle
+	}
+	return WaitIsOver
+}
+
+// FindCapable counts the workers that Next would give a waiting frame of a job, if no
+// other job had any, for the rendering jobs of a workspace with ids from oldest to newest.
+func FindCapable(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest string) (map[string]Capable, error) {
+	rows, err := tx.WorkersFor(ctx, query.WorkersForParams{WorkspaceID: workspaceID, Oldest: oldest, Newest: newest, Since: onlineSince(tx), Now: tx.Now})
+	if err != nil {
+		return nil, fmt.Errorf("find workers for jobs: %w", err)
+	}
+	found := map[string]Capable{}
+	for _, r := range rows {
+		found[r.JobID] = Capable{Workers: r.Able, Idle: r.Idle}
+	}
+	return found, nil
+}
+
+// Outlooks keeps the last outlook for all who ask for one within Life. The zero value and
+// nil read anew each time.
+type Outlooks struct {
+	Life time.Duration
+
+	last    atomic.Pointer[Outlook]
+	took    atomic.Int64 // nanoseconds that its read took
+	reading sync.Mutex
+}
+
+// longestShare bounds the share of time in which outlooks are read: a long queue is read
+// less often.
+const longestShare = 20
+
+// Now returns an outlook that is at most Life old, or longestShare times as old as its
+// read takes. Nobody waits for another's read: who comes meanwhile gets the last one.
+func (o *Outlooks) Now(ctx context.Context, tx *db.Tx) (*Outlook, error) {
+	if o == nil || o.Life == 0 {
+		return ReadOutlook(ctx, tx)
+	}
+	last := o.last.Load()
+	if last != nil && tx.Now-last.at < max(o.Life, longestShare*time.Duration(o.took.Load())).Microseconds() {
+		return last, nil
+	}
+	if !o.reading.TryLock() {
+		if last != nil {
+			return last, nil
+		}
+		return ReadOutlook(ctx, tx)
+	}
+	defer o.reading.Unlock()
+	begun := time.Now()
+	next, err := ReadOutlook(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	o.took.Store(int64(time.Since(begun)))
+	o.last.Store(next)
+	return next, nil
+}

@@ -1,0 +1,88 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/dispatch"
+)
+
+// WaitingReason explains why no frame of a queued or rendering job is being rendered.
+type WaitingReason string
+
+// Reasons to wait. There is none while a worker is about to take a frame.
+const (
+	NoWorkerOnline  WaitingReason = "no_worker_online"  // suspended ones do not count
+	NoCapableWorker WaitingReason = "no_capable_worker" // those online failed its frames, or await another's word
+	WorkersBusy     WaitingReason = "workers_busy"      // all that may take one render others
+)
+
+// farthestPosition is the highest queue_position: it stands for itself or more.
+const farthestPosition = 1000
+
+// surroundings are what the view of some jobs needs beyond their own rows.
+type surroundings struct {
+	outlook  *dispatch.Outlook           // nil if none of the jobs is live
+	capable  map[string]dispatch.Capable // of the jobs that not every worker may render, by id
+	accepted map[string][]time.Time      // when the last frames of foreseeable jobs came in, newest first, by id
+}
+
+// surround reads the surroundings of jobs of one workspace, newest first, but for the
+// times of frames. The number of statements does not depend on the number of jobs.
+func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (around surroundings, err error) {
+	around.accepted = map[string][]time.Time{}
+	if !slices.ContainsFunc(views, waits) {
+		return around, nil
+	}
+	if around.outlook, err = j.Queue.Now(ctx, tx); err != nil {
+		return around, err
+	}
+	if slices.ContainsFunc(views, func(v query.JobViewRow) bool { return waits(v) && v.Choosy }) {
+		newest, oldest := views[0].Job, views[len(views)-1].Job
+		around.capable, err = dispatch.FindCapable(ctx, tx, newest.WorkspaceID, oldest.JobID, newest.JobID)
+	}
+	return around, err
+}
+
+// waits reports whether a live job has no frame in a worker's hands.
+func waits(view query.JobViewRow) bool {
+	status := Status(view.Job.Status)
+	return status == Queued || (status == Rendering && view.Held == 0)
+}
+
+// position is the queue_position of a job.
+func (s surroundings) position(view query.JobViewRow) *int {
+	if Status(view.Job.Status) != Queued {
+		return nil
+	}
+	return positionOf(s.outlook.Position(view.Job.JobID, view.Job.WorkspaceID, view.ServedUs, view.WorkspaceServedUs))
+}
+
+// positionOf is a place in the queue as callers see it.
+func positionOf(place int) *int { return new(min(place, farthestPosition)) }
+
+// reason is the waiting_reason of a live job.
+func (s surroundings) reason(view query.JobViewRow) *WaitingReason {
+	if !waits(view) {
+		return nil
+	}
+	var capable *dispatch.Capable
+	if view.Choosy {
+		capable = new(s.capable[view.Job.JobID])
+	}
+	var reason WaitingReason
+	switch s.outlook.WaitOf(capable) {
+	case dispatch.WaitForAny:
+		reason = NoWorkerOnline
+	case dispatch.WaitForCapable:
+		reason = NoCapableWorker
+	case dispatch.WaitForIdle:
+		reason = WorkersBusy
+	case dispatch.WaitIsOver:
+		return nil
+	}
+	return &reason
+}
