@@ -10,15 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 )
-
-// endsWithin is how long an audit of the small store may take. It takes milliseconds; one
-// that goes on for ever must not.
-const endsWithin = 30 * time.Second
 
 // leastSeen is the share of single damages that the audit must see.
 const leastSeen = 0.95
@@ -94,7 +90,7 @@ func (s *store) damage(random *rand.Rand, c column, all []cell, picked cell, of 
 // breached reports whether the audit sees a breach. It must end, and must not give up: an
 // error is no breach.
 func (s *store) breached() (bool, error) {
-	ctx, cancel := context.WithTimeout(s.Context(), endsWithin)
+	ctx, cancel := context.WithTimeout(s.Context(), await.Patience)
 	defer cancel()
 	found, err := s.app.Audit(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -217,9 +217,10 @@ DELETE FROM webhook_secret WHERE expires_at <> 0 AND expires_at <= @now;
 SELECT email FROM person WHERE workspace_id = @workspace_id ORDER BY email;
 
 -- name: AuditWebhookEvents :many
--- Jobs whose events are not what their end asks for.
+-- Jobs whose events are not what their end asks for. SQLite finds the event of a job only
+-- by the condition of its index.
 SELECT j.job_id, j.status, count(e.event_id) AS events, CAST(coalesce(min(e.type), '') AS text) AS type
-FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id
+FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id AND e.job_id <> ''
 GROUP BY j.job_id, j.status
 HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) <> 1 OR min(e.type) <> 'render.' || j.status))
     OR (j.status NOT IN ('completed', 'failed', 'cancelled') AND count(e.event_id) <> 0);
@@ -235,7 +236,7 @@ SELECT t.workspace_id, CAST(0 AS bigint), t.seq, t.seq FROM webhook_event t WHER
 
 -- name: AuditWebhookMissing :many
 -- Jobs that have ended and whose own target was never to hear of it.
-SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
+SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id AND e.job_id <> ''
 WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id);
 
 -- name: AuditWebhookForgotten :many

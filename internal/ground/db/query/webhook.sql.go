@@ -117,7 +117,7 @@ func (q *Queries) AuditWebhookDeliveries(ctx context.Context, after string) ([]A
 
 const auditWebhookEvents = `-- name: AuditWebhookEvents :many
 SELECT j.job_id, j.status, count(e.event_id) AS events, CAST(coalesce(min(e.type), '') AS text) AS type
-FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id
+FROM job j LEFT JOIN webhook_event e ON e.job_id = j.job_id AND e.job_id <> ''
 GROUP BY j.job_id, j.status
 HAVING (j.status IN ('completed', 'failed', 'cancelled') AND (count(e.event_id) <> 1 OR min(e.type) <> 'render.' || j.status))
     OR (j.status NOT IN ('completed', 'failed', 'cancelled') AND count(e.event_id) <> 0)
@@ -130,7 +130,8 @@ type AuditWebhookEventsRow struct {
 	Type   string
 }
 
-// Jobs whose events are not what their end asks for.
+// Jobs whose events are not what their end asks for. SQLite finds the event of a job only
+// by the condition of its index.
 func (q *Queries) AuditWebhookEvents(ctx context.Context) ([]AuditWebhookEventsRow, error) {
 	rows, err := q.query(ctx, q.auditWebhookEventsStmt, auditWebhookEvents)
 	if err != nil {
@@ -197,7 +198,7 @@ func (q *Queries) AuditWebhookForgotten(ctx context.Context) ([]AuditWebhookForg
 }
 
 const auditWebhookMissing = `-- name: AuditWebhookMissing :many
-SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id
+SELECT n.job_id, n.endpoint_id FROM webhook_endpoint n JOIN webhook_event e ON e.job_id = n.job_id AND e.job_id <> ''
 WHERE n.job_id <> '' AND e.forgotten_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.event_id AND d.endpoint_id = n.endpoint_id)
 `
 
