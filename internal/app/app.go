@@ -78,24 +78,16 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
 	a := &App{Config: cfg}
-	if a.Keys, err = openRing(keys, cfg.SigningKey); err != nil {
-		return nil, err
-	}
-	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, "link.key")); err != nil {
-		return nil, err
-	}
-	if a.sealed, err = openSeal(filepath.Join(keys, "seal.keys"), cfg.SealKeys); err != nil {
-		return nil, err
-	}
-	if a.Blobs, err = blob.OpenDisk(cfg.Data, time.Now()); err != nil {
-		return nil, err
-	}
+	// The database comes first: a database that cannot be reached must not leave a folder
+	// behind that looks like one of a service with another database.
 	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}
-	// After an upgrade, before anything is served or audited.
-	if err := rowsum.Fill(ctx, a.DB, summed()); err != nil {
+	if err = a.openFiles(keys); err == nil {
+		err = rowsum.Fill(ctx, a.DB, summed()) // after an upgrade, before anything is served or audited
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
 	a.webhooks = a.openWebhooks()
@@ -107,6 +99,27 @@ func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
 		intake.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)
 }
+
+// openFiles loads keys and blobs, and creates both where they are missing.
+func (a *App) openFiles(keys string) (err error) {
+	if a.Keys, err = openRing(keys, a.Config.SigningKey); err != nil {
+		return err
+	}
+	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, linkKeyFile)); err != nil {
+		return err
+	}
+	if a.sealed, err = openSeal(filepath.Join(keys, sealKeysFile), a.Config.SealKeys); err != nil {
+		return err
+	}
+	a.Blobs, err = blob.OpenDisk(a.Config.Data, time.Now())
+	return err
+}
+
+// Files of the folder keys.
+const (
+	linkKeyFile  = "link.key"
+	sealKeysFile = "seal.keys"
+)
 
 // Close closes the database. Call it after Serve has returned.
 func (a *App) Close() error { return a.DB.Close() }

@@ -35,6 +35,10 @@ type Config struct {
 	// address. Links in responses begin with it.
 	PublicURL string
 
+	// CheckPublicURL has the service call itself under PublicURL after its start, and warn
+	// when that does not lead to it.
+	CheckPublicURL bool
+
 	// SigningKey is the file of the key that signs receipts, PKCS#8 in PEM; ""
 	// means keys that are created and kept in Data.
 	SigningKey string
@@ -119,7 +123,7 @@ type Config struct {
 	// Embedded configures the worker inside the server; nil runs none.
 	Embedded *EmbeddedWorker
 
-	// Mail sends sign-in links; nil writes them to the log, for the operator.
+	// Mail sends sign-in links; without it the log says who asks for one.
 	Mail *identity.Mail
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Config

@@ -150,6 +150,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.reaper(queues),
 		a.judge(p),
 		a.sweeper(p.artifacts),
+		a.checkPublicURL(p.at.PublicURL),
 	}
 }
 
@@ -163,7 +164,7 @@ func (a *App) cutOff(server *http.Server, cancelRequests context.CancelCauseFunc
 	if err != nil {
 		err = errors.Join(err, server.Close())
 	}
-	a.Config.Log.Warn("requests that did not end in time were cut off", "stop_timeout", a.Config.StopTimeout, "error", err)
+	a.Config.Log.Warn("requests that did not end in time were cut off", "stop_timeout", a.Config.StopTimeout, "err", err)
 }
 
 // reachesDatabase is the check of the readiness probe.

@@ -30,7 +30,7 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 		for pause(ctx, reapEvery) {
 			n, err := r.Run(ctx)
 			if err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot take back lapsed leases", "error", err)
+				a.Config.Log.Error("cannot take back lapsed leases", "err", err)
 			}
 			if n > 0 {
 				a.Config.Log.Warn("leases lapsed", "count", n)
@@ -45,13 +45,13 @@ func (a *App) judge(p parts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, judgeEvery) {
 			if err := p.frames.DecideFailures(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot decide failed attempts", "error", err)
+				a.Config.Log.Error("cannot decide failed attempts", "err", err)
 			}
 			if err := p.frames.SettleCompared(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot settle compared pictures", "error", err)
+				a.Config.Log.Error("cannot settle compared pictures", "err", err)
 			}
 			if err := p.workers.PauseKeys(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot compare node keys", "error", err)
+				a.Config.Log.Error("cannot compare node keys", "err", err)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 		for pause(ctx, sweepEvery) {
 			n, err := artifacts.Sweep(ctx)
 			if err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot sweep the blobs", "error", err)
+				a.Config.Log.Error("cannot sweep the blobs", "err", err)
 			}
 			if n > 0 {
 				a.Config.Log.Warn("stray blobs removed", "count", n)
@@ -87,7 +87,7 @@ func (a *App) Forget(ctx context.Context) {
 		"workers that left": func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetWorkers(ctx, d, workers) },
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {
-			a.Config.Log.Error("cannot forget "+what, "error", err)
+			a.Config.Log.Error("cannot forget "+what, "err", err)
 		}
 	}
 }

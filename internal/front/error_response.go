@@ -53,7 +53,7 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	// usually the cancellation itself.
 	if status >= http.StatusInternalServerError && hasCause(err) && r.Context().Err() == nil {
 		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
-			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("error", err))
+			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("err", err))
 	}
 	fault.Headers(h, err)
 	h.Set("Cache-Control", "no-store")

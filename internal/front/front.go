@@ -83,7 +83,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer out.drainRefused() // the log line does not wait for it
 		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
-			slog.String("request_id", requestID), slog.String("workspace", workspace()))
+			slog.String("request_id", requestID), slog.String("workspace_id", workspace()))
 	}()
 	if err := f.serve(out, r, route); err != nil {
 		f.Errors.Answer(out, r, err)

@@ -38,6 +38,7 @@ type workerRun struct {
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
 	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
 	syntheticFlags
+	terminal.LogFlags
 }
 
 // syntheticFlags configure a worker that renders nothing: it measures and tests a
@@ -63,6 +64,7 @@ func (c *workerRun) newRenderer(ctx context.Context) (worker.Renderer, error) {
 // gives it back, so that another worker need not wait for the lease to lapse. A second
 // signal, two seconds later or more, ends the process at once.
 func (c *workerRun) Run() error {
+	c.LogFlags.Start(os.Stderr)
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	key, err := profile.Node(c.Key)

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -17,29 +18,48 @@ import (
 // no key: whoever can read the store may do everything.
 type Admin struct {
 	Workspace struct {
+		List      workspaceList   `cmd:"" help:"List workspaces with their balances, the newest first."`
+		Show      workspaceShow   `cmd:"" help:"Show a workspace: people, money, keys, jobs, last entries of the ledger."`
 		Create    workspaceCreate `cmd:"" help:"Create a workspace with an account key and an agent key."`
+		Credit    workspaceCredit `cmd:"" help:"Add money to a workspace's wallet."`
+		Refund    workspaceRefund `cmd:"" help:"Return money that a job has paid to its workspace."`
 		ProofPage proofPage       `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
-	} `cmd:"" help:"Manage workspaces."`
-	Wallet struct {
-		Credit walletCredit `cmd:"" help:"Add money to a workspace's wallet."`
-		Refund walletRefund `cmd:"" help:"Return money that a job has paid to its workspace."`
-	} `cmd:"" help:"Move money in and out of wallets."`
+	} `cmd:"" help:"Manage workspaces and their money."`
+	Job struct {
+		List   jobList   `cmd:"" help:"List the jobs of all workspaces, the newest first."`
+		Show   jobShow   `cmd:"" help:"Show a job: its state, its money, who renders it, what failed."`
+		Cancel jobCancel `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
+		Fail   jobFail   `cmd:"" help:"End a job at any time, with a reason that its owner reads. All its money is given back."`
+	} `cmd:"" help:"Look into jobs and end them."`
+	Worker struct {
+		List   workerList   `cmd:"" help:"List workers: state, device, sandbox, when they were last seen."`
+		Show   workerShow   `cmd:"" help:"Show a worker: what it registered with, what it renders, what it failed."`
+		Drain  workerDrain  `cmd:"" help:"Give a worker no more frames. It finishes those that it has."`
+		Forget workerForget `cmd:"" help:"Remove a worker that has left from the list."`
+	} `cmd:"" help:"Look into workers, and take them out of service."`
 	Key struct {
 		Create keyCreate `cmd:"" help:"Create a key. Its secret is shown only once."`
 		List   keyList   `cmd:"" help:"List the keys of workers, or of a workspace, without their secrets."`
 		Revoke keyRevoke `cmd:"" help:"Revoke a key at once."`
 	} `cmd:"" help:"Manage the keys of workspaces and workers."`
 	SigningKey struct {
+		List   signingKeyList   `cmd:"" help:"List every key that ever signed, with its validity."`
 		Rotate signingKeyRotate `cmd:"" help:"Create a key that signs receipts from now on."`
-		Retire signingKeyRetire `cmd:"" help:"End a key. What it has signed stays valid."`
+		End    signingKeyEnd    `cmd:"" aliases:"retire" help:"End a key. What it has signed stays valid."`
 	} `cmd:"" help:"Manage the keys that sign receipts and the log."`
 	DeadLetter struct {
 		List    deadLetterList    `cmd:"" help:"List the server's own work that failed too often: what, when and why."`
 		Requeue deadLetterRequeue `cmd:"" help:"Put dead letters back into their queue, due at once."`
 	} `cmd:"" help:"Inspect and requeue work that failed too often and is not retried."`
-	Workers    workers    `cmd:"" help:"List workers: state, device, sandbox, when they were last seen."`
 	SignInLink signInLink `cmd:"" help:"Create a one-time sign-in link."`
 	Audit      audit      `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
+
+	// Earlier names of commands above, for scripts that use them.
+	Wallet struct {
+		Credit walletCredit `cmd:""`
+		Refund walletRefund `cmd:""`
+	} `cmd:"" hidden:""`
+	Workers workerList `cmd:"" hidden:""`
 }
 
 // adminFlags are common to all admin commands.
@@ -48,10 +68,57 @@ type adminFlags struct {
 	JSON bool `name:"json" env:"SVC_JSON" help:"Print one JSON object."`
 }
 
-// change runs do in one transaction of an existing store. Most commands that write use
-// it: they name a workspace, job or key, so an empty store can only be a mistake.
-func (f adminFlags) change(do func(ctx context.Context, tx *db.Tx) error) error {
-	if err := f.exists(); err != nil {
+// changeFlags are common to the commands that change or end something.
+type changeFlags struct {
+	adminFlags
+	// Not from the environment: a yes that was meant for another command must not count.
+	Yes bool `short:"y" env:"-" help:"Do it without being asked. Needed where there is no terminal."`
+}
+
+// change asks and then runs do in one transaction of an existing store. propose says what
+// will change, in words that follow "This will", from what it reads; it fails where the
+// change would. Neither prints anything: a transaction may run more than once.
+func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (what string, err error), do func(ctx context.Context, tx *db.Tx) error) error {
+	ctx := context.Background()
+	if err := f.exists(ctx); err != nil {
+		return err
+	}
+	d, err := db.Open(ctx, db.Config{URL: f.config().DatabaseURL()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	var what string
+	err = d.Read(ctx, func(tx *db.Tx) (err error) {
+		what, err = propose(ctx, tx)
+		return err
+	})
+	if err == nil {
+		err = f.confirm(what)
+	}
+	if err != nil {
+		return err
+	}
+	return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+}
+
+// confirm asks unless --yes is given. Errors: wrong usage, terminal.ErrDeclined.
+func (f changeFlags) confirm(what string) error {
+	if f.Yes {
+		return nil
+	}
+	return terminal.Confirm(os.Stdin, os.Stderr, what)
+}
+
+// to is the proposal of a change that needs nothing read.
+func to(format string, args ...any) func(context.Context, *db.Tx) (string, error) {
+	return func(context.Context, *db.Tx) (string, error) { return fmt.Sprintf(format, args...), nil }
+}
+
+// add runs do in one transaction of an existing store, for commands that only add
+// something and so ask nothing.
+func (f adminFlags) add(do func(ctx context.Context, tx *db.Tx) error) error {
+	if err := f.exists(context.Background()); err != nil {
 		return err
 	}
 	return f.write(do)
@@ -62,34 +129,30 @@ func (f adminFlags) change(do func(ctx context.Context, tx *db.Tx) error) error 
 // standard error, because usually --data is mistyped. do may run more than once, as
 // every transaction may; it must not print.
 func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
-	if f.exists() != nil {
-		fmt.Fprintf(os.Stderr, "svc: there is no service's data in %s; creating it\n", f.Data)
-	}
-	return f.open(func(ctx context.Context, d *db.DB) error {
-		return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
-	})
-}
-
-// read runs do in one read transaction of an existing store.
-func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
-	if err := f.exists(); err != nil {
-		return err
-	}
-	return f.open(func(ctx context.Context, d *db.DB) error {
-		return d.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
-	})
-}
-
-// open opens the store as the service does, migrations included, and closes it after
-// do.
-func (f adminFlags) open(do func(ctx context.Context, d *db.DB) error) error {
 	ctx := context.Background()
+	if err := db.Stored(ctx, db.Config{URL: f.config().DatabaseURL()}); errors.Is(err, db.ErrNoStore) {
+		if err := app.CheckNew(ctx, f.config()); err != nil {
+			return terminal.WrongUsage(err)
+		}
+		fmt.Fprintf(os.Stderr, "svc: there is no service's data in %s; creating it\n", f.place())
+	}
 	service, err := app.Open(ctx, f.config())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = service.Close() }()
-	return do(ctx, service.DB)
+	return service.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+}
+
+// read runs do in one read transaction of an existing store, which it cannot change.
+func (f adminFlags) read(do func(ctx context.Context, tx *db.Tx) error) error {
+	ctx := context.Background()
+	d, err := db.Open(ctx, db.Config{URL: f.config().DatabaseURL(), ReadOnly: true})
+	if err != nil {
+		return f.refusal(err)
+	}
+	defer func() { _ = d.Close() }()
+	return d.Read(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
 }
 
 // field is one line of a result for people, and one member of it for programs.

@@ -10,6 +10,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	checks "svc.example/internal/work/audit"
 )
 
 // audit is svc admin audit: it checks everything that must always hold.
@@ -19,14 +20,11 @@ type audit struct{ adminFlags }
 // everything is printed. Dead letters are counted as a reminder and are no breach. A
 // running service may continue beside it. A signal ends it without a result.
 func (c *audit) Run(k *kong.Context) error {
-	if err := c.exists(); err != nil {
-		return err
-	}
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
-	service, err := app.Open(ctx, c.config())
+	service, err := app.OpenReading(ctx, c.config())
 	if err != nil {
-		return err
+		return c.refusal(err)
 	}
 	defer func() { _ = service.Close() }()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
@@ -35,7 +33,12 @@ func (c *audit) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	dead, err := deadLetterCount(ctx, service.DB)
+	return c.printFound(ctx, k, service.DB, found)
+}
+
+// printFound prints breaches and counts, and returns the exit code of a breach.
+func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found checks.Audited) error {
+	dead, err := deadLetterCount(ctx, d)
 	if err != nil {
 		return err
 	}

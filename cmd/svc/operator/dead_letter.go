@@ -47,7 +47,7 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 
 // deadLetterRequeue is svc admin dead-letter requeue.
 type deadLetterRequeue struct {
-	adminFlags
+	changeFlags
 	ID    []string `arg:"" optional:"" help:"Ids, as svc admin dead-letter list prints them."`
 	Queue string   `help:"Requeue all dead letters of this queue instead."`
 }
@@ -58,8 +58,12 @@ func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if (len(c.ID) == 0) == (c.Queue == "") {
 		return terminal.WrongUsage(errors.New("give either ids or --queue"))
 	}
+	what := terminal.CountOf(len(c.ID), "dead letter")
+	if c.Queue != "" {
+		what = "all dead letters of " + c.Queue
+	}
 	requeued := []string{}
-	err := c.change(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := c.change(to("do the work of %s again, at once", what), func(ctx context.Context, tx *db.Tx) (err error) {
 		requeued = append([]string{}, c.ID...)
 		if c.Queue != "" {
 			if requeued, err = deadLetterIDs(ctx, tx, c.Queue); err != nil {

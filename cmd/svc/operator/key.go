@@ -29,7 +29,7 @@ func (c *keyCreate) Run(k *kong.Context) error {
 		return terminal.WrongUsagef("account and agent keys need --workspace; node keys take none")
 	}
 	var key identity.NewKey
-	store := c.change
+	store := c.add
 	if c.Kind == "node" {
 		store = c.write
 	}
@@ -60,14 +60,15 @@ func (c *keyCreate) Run(k *kong.Context) error {
 
 // keyRevoke is svc admin key revoke.
 type keyRevoke struct {
-	adminFlags
+	changeFlags
 	KeyID string `arg:"" help:"The key's id, key_…"`
 }
 
 // Run ends a key of any kind: the next request with it is refused. Error: key_not_found
 // when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
+	err := c.change(to("revoke the key %s: requests with it are refused from now on, and its open ones end", c.KeyID),
+		func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
 	if err != nil {
 		return err
 	}
@@ -94,28 +95,18 @@ type listedKey struct {
 
 // Run lists active and revoked keys. Error: workspace_not_found.
 func (c *keyList) Run(k *kong.Context) error {
-	listed := []listedKey{}
-	add := func(kind string, keys []identity.Key, err error) error {
-		for _, key := range keys {
-			listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt})
-		}
-		return err
-	}
-	err := c.read(func(ctx context.Context, tx *db.Tx) error {
-		listed = listed[:0] // a transaction may run again
+	var listed []listedKey
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if c.Workspace == "" {
 			keys, err := identity.NodeKeys(ctx, tx)
-			return add("node", keys, err)
+			listed = listKeys("node", keys)
+			return err
 		}
 		if _, err := wallet.Get(ctx, tx, c.Workspace); err != nil { // there is such a workspace
 			return err
 		}
-		accounts, err := identity.AccountKeys(ctx, tx, c.Workspace)
-		if err := add("account", accounts, err); err != nil {
-			return err
-		}
-		agents, err := identity.AgentKeys(ctx, tx, c.Workspace)
-		return add("agent", agents, err)
+		listed, err = keysOf(ctx, tx, c.Workspace)
+		return err
 	})
 	if err != nil {
 		return err
@@ -129,6 +120,24 @@ func (c *keyList) Run(k *kong.Context) error {
 		table.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
 	}
 	return table.Flush()
+}
+
+// keysOf lists the account and agent keys of a workspace.
+func keysOf(ctx context.Context, tx *db.Tx, workspaceID string) ([]listedKey, error) {
+	accounts, err := identity.AccountKeys(ctx, tx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := identity.AgentKeys(ctx, tx, workspaceID)
+	return append(listKeys("account", accounts), listKeys("agent", agents)...), err
+}
+
+func listKeys(kind string, keys []identity.Key) []listedKey {
+	listed := make([]listedKey, 0, len(keys))
+	for _, key := range keys {
+		listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt})
+	}
+	return listed
 }
 
 // dateOf formats a time that may not be set.

@@ -11,7 +11,7 @@ import (
 
 // proofPage is svc admin workspace proof-page.
 type proofPage struct {
-	adminFlags
+	changeFlags
 	Workspace string `required:"" help:"Workspace id."`
 	On        bool   `xor:"show" required:"" help:"Publish the pages, for anyone who knows a receipt's id. This is the default of a workspace."`
 	Off       bool   `xor:"show" required:"" help:"Hide the pages: they answer 404."`
@@ -20,7 +20,11 @@ type proofPage struct {
 // Run publishes or hides the pages. Repeating it changes nothing. Error:
 // workspace_not_found.
 func (c *proofPage) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.Workspace, c.On) })
+	what := "hide"
+	if c.On {
+		what = "publish"
+	}
+	err := c.change(to("%s the proof pages of %s", what, c.Workspace), func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.Workspace, c.On) })
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,8 @@
 // Package operator has the commands of the people who run the service: serve, admin
 // and openapi.
 //
-// What always holds: a command that only reads creates no store; one that changes
-// something does it in one transaction; a secret is printed once, when it is made; a
+// What always holds: a command that only reads opens nothing for writing; one that changes
+// something asks first, and does it in one transaction; a secret is printed once, when it is made; a
 // password of the database is never printed. It leaves to package app what a service
 // consists of. Start reading at Serve; admin.go lists the admin commands, which have
 // one file for each thing that they work on.
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -48,6 +49,8 @@ type Serve struct {
 	RateFlags
 	openFlags
 	keepFlags
+	checkFlags
+	terminal.LogFlags
 }
 
 // Run serves until a signal comes, then stops in order: no new requests, then the
@@ -63,6 +66,7 @@ func (c *Serve) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	c.LogFlags.Start(os.Stderr)
 	if c.Worker == "embedded" {
 		renderer, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
 		if err != nil {
@@ -71,6 +75,9 @@ func (c *Serve) Run(k *kong.Context) error {
 		cfg.Embedded = &app.EmbeddedWorker{
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		}
+	}
+	if err := c.check(ctx, cfg); err != nil {
+		return err
 	}
 	var service *app.App
 	// Announce is called once, when the service listens; service is set by then.
@@ -94,7 +101,7 @@ func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
-	cfg.DoubleRender, cfg.FrameTime = c.Double, c.FrameTime
+	cfg.DoubleRender, cfg.FrameTime, cfg.CheckPublicURL = c.Double, c.FrameTime, true
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
 	}
@@ -105,22 +112,23 @@ func (c *Serve) service() (app.Config, error) {
 	return cfg, err
 }
 
-// firstSteps prints what to do next with a service that has no workspace yet. It makes
-// a sign-in link for that, in the transaction that counts the workspaces. Where a
-// workspace exists it prints nothing. Its failure is printed and does not stop the
-// service.
+// firstSteps prints what to do next with a service that has no workspace yet, and nothing
+// where one exists. On a terminal it makes a sign-in link for that, in the transaction that
+// counts the workspaces: anywhere else the link would be kept in a log, and whoever reads
+// the log would be the operator. Its failure is printed and does not stop the service.
 func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string, k *kong.Context) error {
 	const operator = "operator@localhost"
+	var first bool
 	var token string
 	err := service.DB.Write(ctx, func(tx *db.Tx) error {
 		n, err := tx.WorkspaceCount(ctx)
-		if err != nil || n > 0 {
+		if first = err == nil && n == 0; !first || !terminal.IsTerminal(k.Stdout) {
 			return err
 		}
 		token, err = identity.CreateSignInLink(ctx, tx, operator)
 		return err
 	})
-	if err != nil || token == "" {
+	if err != nil || !first {
 		return err
 	}
 	if c.PublicURL != "" {
@@ -131,9 +139,11 @@ There is no workspace yet. To create one with 5.00 USD and its keys:
   svc admin workspace create --email you@example.com --credit-cents 500 %s
 Then render a scene with the agent key that it prints:
   svc render scene.blend --server %s --key svc_agent_…
-To sign in as %s, open this link within 15 minutes. It works once:
-  %s
-
-`, c.flags(), address, operator, links.Links{PublicURL: address}.SignIn(token))
+`, c.flags(), address)
+	if token == "" {
+		fmt.Fprintf(k.Stdout, "To sign in, make a link that works once:\n  svc admin sign-in-link --email you@example.com --public-url %s %s\n\n", address, c.flags())
+		return nil
+	}
+	fmt.Fprintf(k.Stdout, "To sign in as %s, open this link within 15 minutes. It works once:\n  %s\n\n", operator, links.Links{PublicURL: address}.SignIn(token))
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // environment or the configuration file: other users of the machine can read a command
 // line.
 type signInFlags struct {
-	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, links are printed in the log."`
+	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, the log says who asks for a link, and svc admin sign-in-link makes it."`
 	MailFrom string `env:"SVC_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the links, such as 'Renders <renders@example.com>'."`
 
 	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer for signing in. The callback is the public URL followed by /v1/auth/oidc/callback."`

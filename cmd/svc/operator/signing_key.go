@@ -5,19 +5,76 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 )
 
+// signingKeyList is svc admin signing-key list.
+type signingKeyList struct{ adminFlags }
+
+// listedSigningKey is a key in the form of --json.
+type listedSigningKey struct {
+	KeyID     string     `json:"key_id"`
+	ValidFrom time.Time  `json:"valid_from"`
+	ValidTo   *time.Time `json:"valid_to"` // null: no end is set
+	Here      bool       `json:"here"`     // its private half is in the data folder
+}
+
+// Run lists the published keys, the newest first, ended ones included.
+func (c *signingKeyList) Run(k *kong.Context) error {
+	ring, err := signing.Read(c.keys())
+	if err != nil {
+		return err
+	}
+	var listed []listedSigningKey
+	err = c.read(func(ctx context.Context, tx *db.Tx) error {
+		keys, err := signing.All(ctx, tx)
+		listed = make([]listedSigningKey, 0, len(keys))
+		for _, key := range keys {
+			listed = append(listed, listedSigningKey{key.Key.ID(), key.ValidFrom, optionalTime(key.ValidTo), ring.Holds(key.Key.ID())})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "signing_keys": listed})
+	}
+	table := terminal.NewTable(k.Stdout)
+	table.Row("KEY ID", "VALID FROM", "VALID TO", "PRIVATE HALF")
+	for _, key := range listed {
+		where := "elsewhere"
+		if key.Here {
+			where = "here"
+		}
+		table.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), where)
+	}
+	return table.Flush()
+}
+
+// keys is the folder of the service's keys.
+func (s store) keys() string { return filepath.Join(s.Data, "keys") }
+
+// optionalTime returns nil for the zero time.
+func optionalTime(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
 // signingKeyRotate is svc admin signing-key rotate.
 type signingKeyRotate struct {
-	adminFlags
+	changeFlags
 	Overlap time.Duration `default:"24h" help:"How long the old keys stay valid, for processes that do not have the new key yet."`
 }
 
@@ -28,36 +85,43 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 	if c.Overlap < 0 {
 		return terminal.WrongUsage(errors.New("--overlap is negative"))
 	}
-	if err := c.exists(); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	service, err := app.Open(ctx, c.config())
+	ring, err := signing.Read(c.keys())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = service.Close() }()
-	next, err := service.Keys.Make(rand.Reader)
+	// Made once, after the yes, however often the transaction runs.
+	next := sync.OnceValues(func() (receipt.Key, error) { return ring.Make(rand.Reader) })
+	var keyID string
+	err = c.change(to("sign receipts with a new key from now on, and end the present ones in %s", c.Overlap), func(ctx context.Context, tx *db.Tx) error {
+		key, err := next()
+		if err != nil {
+			return err
+		}
+		keyID = key.Public().ID()
+		return ring.Rotate(ctx, tx, key, c.Overlap)
+	})
 	if err != nil {
-		return err
-	}
-	if err := service.DB.Write(ctx, func(tx *db.Tx) error { return service.Keys.Rotate(ctx, tx, next, c.Overlap) }); err != nil {
 		return fmt.Errorf("rotate the signing key: %w", err)
 	}
-	return c.print(k, field{"key_id", next.Public().ID()}, field{"overlap", c.Overlap.String()})
+	return c.print(k, field{"key_id", keyID}, field{"overlap", c.Overlap.String()})
 }
 
-// signingKeyRetire is svc admin signing-key retire.
-type signingKeyRetire struct {
-	adminFlags
+// signingKeyEnd is svc admin signing-key end.
+type signingKeyEnd struct {
+	changeFlags
 	KeyID string        `arg:"" help:"The key's id: 64 hex digits."`
 	After time.Duration `help:"Delay until the key ends, such as 24h. Without it, the key ends at once."`
 }
 
 // Run ends a published key. It refuses to end the last one (signing.ErrLastKey):
 // without a key no job could complete.
-func (c *signingKeyRetire) Run(k *kong.Context) error {
-	err := c.change(func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })
+func (c *signingKeyEnd) Run(k *kong.Context) error {
+	when := "now"
+	if c.After > 0 {
+		when = "in " + c.After.String()
+	}
+	err := c.change(to("end the signing key %s %s; what it has signed stays valid", c.KeyID, when),
+		func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,14 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"net/url"
-	"os"
 	"strings"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
 )
 
 // store is where a command finds the data of a service. serve and all admin commands
@@ -48,16 +49,30 @@ func (s store) flags() string {
 	return where + " --database " + s.Database
 }
 
-// exists returns an error of wrong usage where no service has stored anything yet. A
-// command that only reads must not create a store: an audit of an empty store would
-// find nothing wrong. A PostgreSQL database is not checked here; a mistyped address
-// fails to connect.
-func (s store) exists() error {
+// exists returns an error of wrong usage where no service has stored anything yet, and
+// writes nothing. A command that only reads must not create a store: an audit of an empty
+// store would find nothing wrong.
+func (s store) exists(ctx context.Context) error {
+	return s.refusal(db.Stored(ctx, db.Config{URL: s.config().DatabaseURL()}))
+}
+
+// refusal turns the error of a place without a service's data, or with those of another
+// version, into one of wrong usage that names the place.
+func (s store) refusal(err error) error {
+	if errors.Is(err, db.ErrNoStore) {
+		return terminal.WrongUsagef("there is no service's data in %s; name its folder with --data, or its database with --database (%w)", s.place(), err)
+	}
+	if version, ok := errors.AsType[*db.VersionError](err); ok {
+		return terminal.WrongUsage(version)
+	}
+	return err
+}
+
+// place names the store for people, without the address of a database, which may contain
+// a password.
+func (s store) place() string {
 	if s.Database != "" {
-		return nil
+		return "the database and " + s.Data
 	}
-	if _, err := os.Stat(s.config().DatabaseURL()); err != nil {
-		return terminal.WrongUsagef("there is no service's data in %s; name its folder with --data, or its database with --database", s.Data)
-	}
-	return nil
+	return s.Data
 }

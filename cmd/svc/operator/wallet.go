@@ -3,33 +3,36 @@ package operator
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
 
 // moveFlags are common to the commands that move money from outside of a job.
 type moveFlags struct {
-	adminFlags
+	changeFlags
 	Cents     int64  `required:"" help:"Amount, in cents."`
 	Reference string `help:"Reference of the entry, such as an invoice number. Repeating a reference moves nothing."`
 }
 
-// move writes one ledger entry and prints the wallet after it. Without --reference the
-// entry gets a random one, so two calls move money twice; with it a repeat moves
+// move asks, writes one ledger entry and prints the wallet after it. Without --reference
+// the entry gets a random one, so two calls move money twice; with it a repeat moves
 // nothing, and the command may be run again after any failure.
-func (f *moveFlags) move(k *kong.Context, entry func(ctx context.Context, tx *db.Tx, reference string) (workspaceID string, err error)) error {
+func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *db.Tx) (string, error), entry func(ctx context.Context, tx *db.Tx, reference string) (workspaceID string, err error)) error {
 	if f.Cents < 1 || f.Cents > wallet.MaxCents {
 		return terminal.WrongUsagef("--cents is %d; it must be 1 to %d", f.Cents, int64(wallet.MaxCents))
 	}
 	reference := cmp.Or(f.Reference, "operator "+id.New(id.Transaction))
 	var workspaceID string
 	var b wallet.Balance
-	err := f.change(func(ctx context.Context, tx *db.Tx) (err error) {
+	err := f.change(propose, func(ctx context.Context, tx *db.Tx) (err error) {
 		if workspaceID, err = entry(ctx, tx, reference); err != nil {
 			return err
 		}
@@ -42,29 +45,59 @@ func (f *moveFlags) move(k *kong.Context, entry func(ctx context.Context, tx *db
 	return f.print(k, field{"workspace_id", workspaceID}, field{"available_cents", b.AvailableCents}, field{"reserved_cents", b.ReservedCents})
 }
 
-// walletCredit is svc admin wallet credit.
+// credit adds money to a wallet. Error: workspace_not_found.
+func (f *moveFlags) credit(k *kong.Context, workspaceID string) error {
+	return f.move(k, func(ctx context.Context, tx *db.Tx) (string, error) {
+		b, err := wallet.Get(ctx, tx, workspaceID)
+		return fmt.Sprintf("add %s to the wallet of %s, which has %s available", wallet.Money(f.Cents), workspaceID, wallet.Money(b.AvailableCents)), err
+	}, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
+		return workspaceID, wallet.Credit(ctx, tx, workspaceID, reference, f.Cents)
+	})
+}
+
+// refund returns captured money to the workspace that paid. All refunds of a job together
+// never exceed what it was charged.
+func (f *moveFlags) refund(k *kong.Context, jobID string) error {
+	return f.move(k, func(ctx context.Context, tx *db.Tx) (string, error) {
+		paid, err := job.Read(ctx, tx, jobID)
+		return fmt.Sprintf("return %s of the %s that %s paid to %s", wallet.Money(f.Cents), terminal.Money(paid.ChargedCents, contract.Currency), jobID, paid.WorkspaceID), err
+	}, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
+		return wallet.Refund(ctx, tx, jobID, reference, f.Cents)
+	})
+}
+
+// workspaceCredit is svc admin workspace credit.
+type workspaceCredit struct {
+	moveFlags
+	Workspace string `arg:"" help:"Workspace id."`
+}
+
+// Run adds money to a wallet.
+func (c *workspaceCredit) Run(k *kong.Context) error { return c.credit(k, c.Workspace) }
+
+// workspaceRefund is svc admin workspace refund.
+type workspaceRefund struct {
+	moveFlags
+	Job string `arg:"" help:"Id of a completed job. At most what it was charged is returned."`
+}
+
+// Run returns money of a job.
+func (c *workspaceRefund) Run(k *kong.Context) error { return c.refund(k, c.Job) }
+
+// walletCredit is svc admin wallet credit, the earlier name of workspace credit.
 type walletCredit struct {
 	moveFlags
-	Workspace string `required:"" help:"Workspace id."`
+	Workspace string `required:""`
 }
 
-// Run adds money to a wallet. Error: workspace_not_found.
-func (c *walletCredit) Run(k *kong.Context) error {
-	return c.move(k, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
-		return c.Workspace, wallet.Credit(ctx, tx, c.Workspace, reference, c.Cents)
-	})
-}
+// Run adds money to a wallet.
+func (c *walletCredit) Run(k *kong.Context) error { return c.credit(k, c.Workspace) }
 
-// walletRefund is svc admin wallet refund.
+// walletRefund is svc admin wallet refund, the earlier name of workspace refund.
 type walletRefund struct {
 	moveFlags
-	Job string `required:"" help:"Id of a completed job. At most what it was charged is returned."`
+	Job string `required:""`
 }
 
-// Run returns captured money to the workspace that paid. All refunds of a job together
-// never exceed what it was charged.
-func (c *walletRefund) Run(k *kong.Context) error {
-	return c.move(k, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
-		return wallet.Refund(ctx, tx, c.Job, reference, c.Cents)
-	})
-}
+// Run returns money of a job.
+func (c *walletRefund) Run(k *kong.Context) error { return c.refund(k, c.Job) }

@@ -2,14 +2,137 @@ package operator
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
+
+// pageFlags select a page of a list, the newest first.
+type pageFlags struct {
+	Limit  int    `default:"100" help:"How many to list, the newest first."`
+	Before string `placeholder:"ID" help:"List those before this one: the last id of the page before."`
+}
+
+// Validate refuses a page without a size.
+func (f pageFlags) Validate() error {
+	if f.Limit < 1 || f.Limit > 10_000 {
+		return fmt.Errorf("--limit is %d; it must be 1 to 10000", f.Limit)
+	}
+	return nil
+}
+
+// workspaceList is svc admin workspace list.
+type workspaceList struct {
+	adminFlags
+	pageFlags
+	Email string `help:"List only the workspace of this person."`
+}
+
+// Run lists workspaces with their balances.
+func (c *workspaceList) Run(k *kong.Context) error {
+	var listed []identity.WorkspaceView
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		listed, err = identity.Workspaces(ctx, tx, c.Email, c.Before, c.Limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workspaces": listed})
+	}
+	table := terminal.NewTable(k.Stdout)
+	table.Row("WORKSPACE", "NAME", "CREATED", "AVAILABLE", "RESERVED", "JOBS")
+	for _, w := range listed {
+		table.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), fmt.Sprint(w.Jobs))
+	}
+	return table.Flush()
+}
+
+// workspaceShow is svc admin workspace show.
+type workspaceShow struct {
+	adminFlags
+	Workspace string `arg:"" help:"Workspace id."`
+}
+
+// shownEntry is an entry of the ledger in the form of --json.
+type shownEntry struct {
+	TransactionID string    `json:"transaction_id"`
+	Kind          string    `json:"kind"`
+	Reference     string    `json:"reference"`
+	JobID         string    `json:"job_id"`
+	AmountCents   int64     `json:"amount_cents"`
+	CreatedAt     time.Time `json:"created_at"`
+}
+
+// shownEntries is how many entries of the ledger workspace show prints.
+const shownEntries = 10
+
+// Run shows one workspace. Error: workspace_not_found.
+func (c *workspaceShow) Run(k *kong.Context) error {
+	var w query.Workspace
+	var people []string
+	var b wallet.Balance
+	var keys []listedKey
+	var entries []shownEntry
+	jobs := map[string]int64{}
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		if w, people, err = identity.WorkspaceOf(ctx, tx, c.Workspace); err != nil {
+			return err
+		}
+		if b, err = wallet.Get(ctx, tx, c.Workspace); err != nil {
+			return err
+		}
+		if keys, err = keysOf(ctx, tx, c.Workspace); err != nil {
+			return err
+		}
+		states, err := tx.JobStates(ctx, c.Workspace)
+		for _, s := range states {
+			jobs[s.Status] = s.Jobs
+		}
+		if err != nil {
+			return err
+		}
+		ledger, err := wallet.Transactions(ctx, tx, c.Workspace, "", shownEntries)
+		for _, t := range ledger {
+			entries = append(entries, shownEntry{t.ID, string(t.Kind), t.Reference, t.JobID, t.AmountCents, t.CreatedAt})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{
+			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "people": people,
+			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "keys": keys, "jobs": jobs, "entries": entries,
+		})
+	}
+	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, db.Time(w.CreatedAt).Format(time.DateTime))
+	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(b.AvailableCents), wallet.Money(b.ReservedCents), w.ProofPage == 1)
+	for _, email := range people {
+		terminal.Printf(k.Stdout, "person %s", email)
+	}
+	for _, status := range sortedKeys(jobs) {
+		terminal.Printf(k.Stdout, "%d jobs %s", jobs[status], status)
+	}
+	table := terminal.NewTable(k.Stdout)
+	for _, e := range entries {
+		table.Row(e.CreatedAt.Format(time.DateTime), e.Kind, wallet.Money(e.AmountCents), e.JobID, e.Reference)
+	}
+	for _, key := range keys {
+		table.Row(key.KeyID, key.Kind, key.Name, key.Prefix, dateOf(key.RevokedAt))
+	}
+	return table.Flush()
+}
 
 // workspaceCreate is svc admin workspace create.
 type workspaceCreate struct {
@@ -19,14 +142,18 @@ type workspaceCreate struct {
 }
 
 // Run makes person, workspace, wallet, two keys and the opening balance in one
-// transaction. For a known address it adds new keys, and the balance, to the workspace
-// that the person has; so repeating it after a failure is safe, and repeating it after
-// a success is not the same as doing nothing.
+// transaction. For a known address it changes nothing and prints the workspace that the
+// person has: the secrets of its keys cannot be shown again.
 func (c *workspaceCreate) Run(k *kong.Context) error {
 	var p identity.Person
+	var known bool
 	var account, agent identity.NewKey
 	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		if p, err = identity.CreateWorkspace(ctx, tx, c.Email); err != nil {
+		before, err := identity.Workspaces(ctx, tx, c.Email, "", 1)
+		if known = len(before) > 0; err != nil {
+			return err
+		}
+		if p, err = identity.CreateWorkspace(ctx, tx, c.Email); err != nil || known {
 			return err
 		}
 		if account, err = identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "first account key"); err != nil {
@@ -40,5 +167,10 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"account_key", account.Secret}, field{"agent_key", agent.Secret}, field{"credit_cents", c.CreditCents})
+	if known {
+		terminal.Printf(k.Stderr, "svc: %s has this workspace already: no key and no balance was added, and secrets are shown only once", p.Email)
+		terminal.Printf(k.Stderr, "new keys: svc admin key create --kind agent --workspace %s --name NAME; money: svc admin workspace credit %s --cents N", p.WorkspaceID, p.WorkspaceID)
+		return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"created", false})
+	}
+	return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"account_key", account.Secret}, field{"agent_key", agent.Secret}, field{"credit_cents", c.CreditCents}, field{"created", true})
 }

@@ -161,7 +161,7 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 func (s *server) report(ctx context.Context, tool toolName, err error) {
 	if fault.Of(err) == fault.Internal && !errors.Is(err, context.Canceled) {
 		s.Log.LogAttrs(ctx, slog.LevelError, "tool failed", slog.String("tool", string(tool)),
-			slog.String("request_id", callerOf(ctx).requestID), slog.Any("error", err))
+			slog.String("request_id", callerOf(ctx).requestID), slog.Any("err", err))
 	}
 }
 

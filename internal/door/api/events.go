@@ -94,7 +94,7 @@ func (s *server) serve(ctx context.Context, stream *eventStream, r *http.Request
 	case fault.Is(err, fault.RateLimited) && !stream.begun:
 		s.Errors.Answer(stream.w, r, err)
 	case err != nil && waiting.Err() == nil && !stream.broken:
-		s.Log.Error("event stream failed", "path", r.URL.Path, "request_id", operation.RequestID(ctx), "error", err)
+		s.Log.Error("event stream failed", "path", r.URL.Path, "request_id", operation.RequestID(ctx), "err", err)
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			if err := s.Watch.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
-				s.Log.Error("log stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "error", err)
+				s.Log.Error("log stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "err", err)
 			}
 		}}, nil
 	})

@@ -155,7 +155,7 @@ func (s *server) replay(ctx huma.Context, answer *idempotency.Answer) {
 func (s *server) held(ctx huma.Context, k *heldRequest, next func(huma.Context)) {
 	defer func() {
 		if err := k.hold.Release(ctx.Context()); err != nil {
-			s.Log.Error("an idempotency key stays held until it lapses", "error", err)
+			s.Log.Error("an idempotency key stays held until it lapses", "err", err)
 		}
 	}()
 	seen := &bufferedContext{humaContext: huma.WithValue(ctx, heldRequestKey{}, k)}

@@ -284,7 +284,7 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	code := fault.Code(req.Code)
 	// What the service's own store lost ends a job without a second key's word, so no
 	// worker may say it.
-	if fault.Lookup(code).Door != fault.DoorJob || code == fault.PackagingFailed {
+	if fault.Lookup(code).Door != fault.DoorJob || code == fault.PackagingFailed || code == fault.EndedByOperator {
 		return nil, fault.Field("body.code", "is not a failure code")
 	}
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}

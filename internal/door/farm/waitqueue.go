@@ -176,7 +176,7 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.Error("cannot count waiting frames", "error", err)
+			s.Log.Error("cannot count waiting frames", "err", err)
 		}
 		s.waiters.wake(due)
 	}

@@ -48,6 +48,16 @@ func OpenDisk(dir string, now time.Time) (*Disk, error) {
 	return d, nil
 }
 
+// ReadDisk opens the blobs in dir and writes nothing. Only Open and List work. A folder
+// without blobs is an fs.ErrNotExist.
+func ReadDisk(dir string) (*Disk, error) {
+	d := &Disk{root: filepath.Join(dir, "blobs"), temp: filepath.Join(dir, "incoming"), sync: atomicfile.Sync}
+	if _, err := os.Stat(d.root); err != nil {
+		return nil, fmt.Errorf("open the blobs: %w", err)
+	}
+	return d, nil
+}
+
 // keyForm lets no key leave the folder: no word is empty or begins with a dot.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$`)
 

@@ -35,6 +35,9 @@ import (
 type Config struct {
 	// URL is postgres://… for PostgreSQL, else the path of a SQLite file.
 	URL string
+	// ReadOnly opens a database that exists and is up to date, and never writes to it: no
+	// migration, and every Write fails.
+	ReadOnly bool
 	// Skew, when set, is added to the time of every transaction. Tests move the clock
 	// with it.
 	Skew func() time.Duration
@@ -88,7 +91,9 @@ func (c Config) Name() string {
 }
 
 // Open opens the database and applies missing migrations. Several processes may open
-// the same one at once: one migrates, the others wait. Close the DB at the end.
+// the same one at once: one migrates, the others wait. Close the DB at the end. Errors:
+// *VersionError for a database of a newer version; of one that is only read, also for an
+// older one, and ErrNoStore.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()

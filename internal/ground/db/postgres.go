@@ -67,13 +67,16 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.OnStatement != nil {
 		pc.ConnConfig.Tracer = statementTracer(cfg.OnStatement)
 	}
+	if cfg.ReadOnly {
+		pc.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, err
 	}
 	write := stdlib.OpenDBFromPool(pool)
-	if err := migrate(ctx, write, cfg.Name()); err != nil {
-		_ = write.Close() // the migration's error is the one to return
+	if err := prepare(ctx, write, cfg); err != nil {
+		_ = write.Close() // the first error is the one to return
 		pool.Close()
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []stri
 func (e *postgresEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	for ctx.Err() == nil {
 		if err := e.listenOnce(ctx, h); err != nil && ctx.Err() == nil {
-			log.Warn("the connection that listens to the database broke; trying again", "error", err)
+			log.Warn("the connection that listens to the database broke; trying again", "err", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(listenPause):

@@ -28,17 +28,21 @@ type sqliteEngine struct {
 }
 
 func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
-	if err := makePrivate(cfg.URL); err != nil {
-		return nil, fmt.Errorf("make the database's file: %w", err)
+	mode := sqliteWriting
+	if cfg.ReadOnly {
+		mode = sqliteReading
 	}
-	write, err := sqlitePool(cfg.URL, 1, "_txlock=immediate")
-	if err != nil {
+	if err := mode.find(cfg.URL); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, write, cfg.Name()); err != nil {
+	write, err := sqlitePool(cfg.URL, 1, append(mode.options, "_txlock=immediate"))
+	if err != nil {
+		return nil, noStore(err)
+	}
+	if err := prepare(ctx, write, cfg); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	read, err := sqlitePool(cfg.URL, max(4, runtime.NumCPU()), "_txlock=deferred", "_pragma=query_only(1)")
+	read, err := sqlitePool(cfg.URL, max(4, runtime.NumCPU()), append(mode.options, "_txlock=deferred", "_pragma=query_only(1)"))
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
@@ -53,6 +57,28 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 	return &DB{write: write, read: read, engine: e, cfg: cfg}, nil
 }
 
+// sqliteMode is how a file is opened.
+type sqliteMode struct {
+	find    func(path string) error // makes the file, or fails where there is none
+	options []string
+}
+
+var (
+	sqliteWriting = sqliteMode{makePrivate, []string{
+		"_pragma=busy_timeout(10000)", // first: switching to WAL takes a lock
+		"_pragma=journal_mode(WAL)",
+		"_pragma=synchronous(FULL)", // an acknowledged write survives a power cut
+		"_pragma=foreign_keys(1)",
+	}}
+	sqliteReading = sqliteMode{mustExist, []string{"mode=ro", "_pragma=busy_timeout(10000)", "_pragma=query_only(1)"}}
+)
+
+// mustExist returns ErrNoStore where there is no file.
+func mustExist(path string) error {
+	_, err := os.Stat(path)
+	return noStore(err)
+}
+
 // makePrivate creates an empty file of mode 0600 if there is none: SQLite would let every
 // user of the machine read its file. The -wal and -shm files get the same mode. An
 // existing file is not opened here: closing it would drop the locks that another
@@ -61,19 +87,13 @@ func makePrivate(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := atomicfile.Create(path, nil, 0o600); !errors.Is(err, fs.ErrExist) {
-		return err
+	if err := atomicfile.Create(path, nil, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the database's file: %w", err)
 	}
 	return nil
 }
 
-func sqlitePool(path string, conns int, options ...string) (*sql.DB, error) {
-	options = append([]string{
-		"_pragma=busy_timeout(10000)", // first: switching to WAL takes a lock
-		"_pragma=journal_mode(WAL)",
-		"_pragma=synchronous(FULL)", // an acknowledged write survives a power cut
-		"_pragma=foreign_keys(1)",
-	}, options...)
+func sqlitePool(path string, conns int, options []string) (*sql.DB, error) {
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join(options, "&")}
 	pool, err := sql.Open("sqlite", file.String())
 	if err != nil {
@@ -132,7 +152,7 @@ func (e *sqliteEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 		var version int64
 		err := e.write.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
 		if err != nil && ctx.Err() == nil {
-			log.Warn("cannot check for commits of other processes", "error", err)
+			log.Warn("cannot check for commits of other processes", "err", err)
 		}
 		if err == nil && version != last {
 			last = version

@@ -107,6 +107,7 @@ const (
 	FrameTimeExceeded    Code = "frame_time_exceeded"
 	PackagingFailed      Code = "packaging_failed"
 	InputDamaged         Code = "input_damaged"
+	EndedByOperator      Code = "ended_by_operator"
 )
 
 // Entry is one row of the table. Retryable is what the envelope carries unless the
@@ -259,6 +260,7 @@ func failures() []Entry {
 		{FrameTimeExceeded, 0, false, "Lower the samples, the resolution or the number of view layers, then upload again.", DoorJob},
 		{PackagingFailed, 0, true, "Start the job again; nothing was charged.", DoorJob},
 		{InputDamaged, 0, false, "Upload the file again: the service has lost it. Nothing was charged.", DoorJob},
+		{EndedByOperator, 0, false, "Read the operator's reason in the message; nothing was charged. Ask the operator before you start it again.", DoorJob},
 	}
 }
 

@@ -125,7 +125,7 @@ func (r Reaper) endLapsed(ctx context.Context, q Queue, l Lease) error {
 }
 
 func logDeath(log *slog.Logger, l Lease, err error) {
-	log.Error("work failed too often and is now a dead letter: see svc admin dead-letter", "queue", l.Queue, "id", l.ID, "error", err)
+	log.Error("work failed too often and is now a dead letter: see svc admin dead-letter", "queue", l.Queue, "lease_id", l.ID, "err", err)
 }
 
 // RepairClockSkew corrects times that were written while the clock was ahead. Without it,

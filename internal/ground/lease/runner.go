@@ -108,7 +108,7 @@ func (r Runner) claim(ctx context.Context, number, n int) (got []Lease, sleep ti
 	})
 	if err != nil {
 		if ctx.Err() == nil {
-			r.Log.Error("cannot claim work", "queue", r.Queue.Name, "error", err)
+			r.Log.Error("cannot claim work", "queue", r.Queue.Name, "err", err)
 		}
 		return nil, idlePoll
 	}
@@ -127,7 +127,7 @@ func (r Runner) work(ctx context.Context, l Lease) {
 	if failed == nil || errors.Is(failed, ErrLost) {
 		return
 	}
-	r.Log.Warn("work failed", "queue", r.Queue.Name, "subject", l.Subject, "attempt", l.Attempt, "error", failed)
+	r.Log.Warn("work failed", "queue", r.Queue.Name, "subject", l.Subject, "attempt", l.Attempt, "err", failed)
 	// The process may be stopping: the report must still be written.
 	reportCtx, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
@@ -144,7 +144,7 @@ func (r Runner) work(ctx context.Context, l Lease) {
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrLost) {
-		r.Log.Error("cannot return work; it will lapse", "queue", r.Queue.Name, "subject", l.Subject, "error", err)
+		r.Log.Error("cannot return work; it will lapse", "queue", r.Queue.Name, "subject", l.Subject, "err", err)
 	}
 	if err == nil && dead {
 		logDeath(r.Log, l, failed)

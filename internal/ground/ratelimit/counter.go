@@ -258,7 +258,7 @@ func (c *Counter) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			if err := c.WriteDown(context.WithoutCancel(ctx)); err != nil {
-				c.log.Error("counted requests are lost", "error", err)
+				c.log.Error("counted requests are lost", "err", err)
 			}
 			return
 		case <-tick.C:
@@ -277,7 +277,7 @@ func (c *Counter) logOutcome(err error) {
 	switch {
 	case c.failing == was:
 	case err != nil:
-		c.log.Error("cannot write down counted requests; it is tried ten times a second", "error", err)
+		c.log.Error("cannot write down counted requests; it is tried ten times a second", "err", err)
 	default:
 		c.log.Info("counted requests are written down again")
 	}

@@ -88,7 +88,7 @@ func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 	for _, next := range []string{
 		"svc admin workspace create --email you@example.com --credit-cents 500 --data " + data,
 		"svc render scene.blend --server " + s.address + " --key svc_agent_",
-		s.address + "/v1/auth/callback?token=",
+		"svc admin sign-in-link --email you@example.com --public-url " + s.address,
 	} {
 		if _, ok := s.await(next); !ok {
 			t.Errorf("it does not say %q", next)

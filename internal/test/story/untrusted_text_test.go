@@ -163,8 +163,8 @@ func (svc *service) commandsShow(c caller, done, failed string) {
 		{"render", "--server", svc.url, "--key", c.agent.Secret, "--job", done, "--out", t.TempDir()},
 		{"render", "--server", svc.url, "--key", c.agent.Secret, "--json", "--job", done, "--out", t.TempDir()},
 		{"render", "--server", svc.url, "--key", c.agent.Secret, "--job", failed},
-		{"admin", "workers", "--data", svc.config.Data},
-		{"admin", "workers", "--json", "--data", svc.config.Data},
+		{"admin", "worker", "list", "--data", svc.config.Data},
+		{"admin", "worker", "list", "--json", "--data", svc.config.Data},
 	} {
 		command := exec.CommandContext(t.Context(), apptest.Binary(t), arguments...)
 		said, _ := command.CombinedOutput() // some of them fail, and say why

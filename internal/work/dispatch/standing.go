@@ -12,7 +12,7 @@ import (
 // standing is how far a worker is trusted with frames. A failed attempt counts against
 // the worker only when it is proven to be the worker's fault: another worker rendered
 // the same frame, or the worker reports that its GPU is gone. So a broken scene never
-// suspends a worker. On the wire of svc admin workers a suspension is called "aside".
+// suspends a worker. On the wire of svc admin worker list a suspension is called "aside".
 type standing struct {
 	faults      int64 // a fault adds faultWeight, a good frame subtracts one
 	suspensions int64 // since faults were last zero
@@ -64,6 +64,9 @@ func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name strin
 	}
 	if err != nil {
 		return fmt.Errorf("read the worker before: %w", err)
+	}
+	if before.SuspendedUntil == drained {
+		before.SuspendedUntil = 0 // a worker is drained until it is started again
 	}
 	_, err = changeStanding(ctx, tx, workerID, func(s standing) standing {
 		return standing{before.Faults, before.Suspensions, max(before.SuspendedUntil, s.until)}

@@ -167,6 +167,8 @@ type WorkerState string
 const (
 	WorkerOffline   WorkerState = "offline"   // no report for WorkerOnline
 	WorkerSetAside  WorkerState = "set_aside" // suspended: it failed what others rendered
+	WorkerDraining  WorkerState = "draining"  // drained by an operator, and finishes its frames
+	WorkerDrained   WorkerState = "drained"
 	WorkerRendering WorkerState = "rendering"
 	WorkerIdle      WorkerState = "idle"
 )
@@ -206,21 +208,30 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 	}
 	out := make([]WorkerView, 0, len(rows))
 	for _, r := range rows {
-		v := WorkerView{
-			WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Frames: frames[r.WorkerID], Device: r.Device, DeviceName: r.DeviceName,
-			Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox,
-			RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
-		}
-		switch {
-		case r.SeenAt < onlineSince(tx):
-			v.State = WorkerOffline
-		case r.SuspendedUntil > tx.Now:
-			until := db.Time(r.SuspendedUntil)
-			v.State, v.AsideUntil = WorkerSetAside, &until
-		case v.Frames > 0:
-			v.State = WorkerRendering
-		}
-		out = append(out, v)
+		out = append(out, viewOf(r, frames[r.WorkerID], tx))
 	}
 	return out, nil
+}
+
+// viewOf shows a worker that holds so many frames.
+func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
+	v := WorkerView{
+		WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Frames: frames, Device: r.Device, DeviceName: r.DeviceName,
+		Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox,
+		RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
+	}
+	switch {
+	case r.SeenAt < onlineSince(tx):
+		v.State = WorkerOffline
+	case r.SuspendedUntil == drained && frames > 0:
+		v.State = WorkerDraining
+	case r.SuspendedUntil == drained:
+		v.State = WorkerDrained
+	case r.SuspendedUntil > tx.Now:
+		until := db.Time(r.SuspendedUntil)
+		v.State, v.AsideUntil = WorkerSetAside, &until
+	case frames > 0:
+		v.State = WorkerRendering
+	}
+	return v
 }

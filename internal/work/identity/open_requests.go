@@ -145,7 +145,7 @@ func (o *OpenRequests) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := o.look(ctx); err != nil && ctx.Err() == nil {
-			o.Log.Error("cannot look for revoked keys and ended sessions", "error", err)
+			o.Log.Error("cannot look for revoked keys and ended sessions", "err", err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -73,4 +74,58 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 		return Person{}, fault.New(fault.Unavailable, "Somebody is signing in with this address right now.")
 	}
 	return p, wallet.Open(ctx, tx, p.WorkspaceID)
+}
+
+// WorkspaceView is a workspace as the operator sees it.
+type WorkspaceView struct {
+	WorkspaceID    string    `json:"workspace_id"`
+	Name           string    `json:"name"`
+	CreatedAt      time.Time `json:"created_at"`
+	AvailableCents int64     `json:"available_cents"`
+	ReservedCents  int64     `json:"reserved_cents"`
+	Jobs           int64     `json:"jobs"` // in any state
+}
+
+// Workspaces lists workspaces, the newest first, after the one before; "" starts at the
+// newest. With an address it lists that person's. Error: invalid_request.
+func Workspaces(ctx context.Context, tx *db.Tx, email, before string, limit int) ([]WorkspaceView, error) {
+	if email != "" {
+		var err error
+		if email, err = address(email); err != nil {
+			return nil, err
+		}
+	}
+	if before == "" {
+		before = id.Behind(id.Workspace)
+	}
+	rows, err := tx.Workspaces(ctx, query.WorkspacesParams{Before: before, Email: email, Max: int64(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	out := make([]WorkspaceView, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, WorkspaceView{r.WorkspaceID, r.Name, db.Time(r.CreatedAt), r.AvailableCents, r.ReservedCents, r.Jobs})
+	}
+	return out, nil
+}
+
+// WorkspaceOf reads a workspace and the addresses of its people. Error:
+// workspace_not_found.
+func WorkspaceOf(ctx context.Context, tx *db.Tx, workspaceID string) (query.Workspace, []string, error) {
+	w, err := tx.WorkspaceGet(ctx, workspaceID)
+	if db.IsNotFound(err) {
+		return w, nil, fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
+	}
+	if err != nil {
+		return w, nil, fmt.Errorf("read workspace: %w", err)
+	}
+	people, err := tx.PeopleOf(ctx, workspaceID)
+	if err != nil {
+		return w, nil, fmt.Errorf("list people: %w", err)
+	}
+	emails := make([]string, 0, len(people))
+	for _, p := range people {
+		emails = append(emails, p.Email)
+	}
+	return w, emails, nil
 }

@@ -91,7 +91,9 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 	}
 	claimed := slices.Contains([]Status{Rendering, Packaging, Completed, Failed}, status)
 	want(claimed || slices.Contains([]Status{AwaitingSubmit, Queued, Cancelled}, status), "there is no such state")
-	want(claimed == (j.ClaimedAt != 0), "claimed_at is %d", j.ClaimedAt)
+	// An operator may fail a job before a worker claims it, or before its submit.
+	unclaimed := status == Failed && fault.Code(j.FailureCode) == fault.EndedByOperator && j.ClaimedAt == 0
+	want(claimed == (j.ClaimedAt != 0) || unclaimed, "claimed_at is %d", j.ClaimedAt)
 	want(completed == (j.CompletedAt != 0) && (status == Failed) == (j.FailedAt != 0) && (status == Cancelled) == (j.CancelledAt != 0),
 		"completed_at is %d, failed_at %d, cancelled_at %d", j.CompletedAt, j.FailedAt, j.CancelledAt)
 	want((status == Failed) == (j.FailureCode != "") && (j.FailureCode == "" || fault.Lookup(fault.Code(j.FailureCode)).Door == fault.DoorJob),
@@ -105,12 +107,12 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 		"artifact %q has %d bytes with the hash %q", j.ArtifactFilename, j.ArtifactSize, j.ArtifactSha256)
 	want(j.ArtifactRemovedAt == 0 || (completed && j.ArtifactRemovedAt >= j.CompletedAt), "artifact_removed_at is %d", j.ArtifactRemovedAt)
 	want(!completed || j.ArtifactRemovedAt != 0 || f.expires, "nobody removes its artifact at its time")
-	want(status != Cancelled || j.FramesCompleted == 0, "frames_completed is %d", j.FramesCompleted)
+	want((status != Cancelled && !unclaimed) || j.FramesCompleted == 0, "frames_completed is %d", j.FramesCompleted)
 	switch Flow(j.Flow) {
 	case FlowJobAPI: // it is submitted when it is created
 		want(status != AwaitingSubmit && j.SubmittedAt == j.CreatedAt, "flow %s, submitted_at is %d", j.Flow, j.SubmittedAt)
 	case FlowPublicV1:
-		want((status != AwaitingSubmit || j.SubmittedAt == 0) && (j.SubmittedAt != 0 || status == AwaitingSubmit || status == Cancelled) && j.SubmittedAt != j.CreatedAt,
+		want((status != AwaitingSubmit || j.SubmittedAt == 0) && (j.SubmittedAt != 0 || status == AwaitingSubmit || status == Cancelled || unclaimed) && j.SubmittedAt != j.CreatedAt,
 			"flow %s, submitted_at is %d", j.Flow, j.SubmittedAt)
 	default:
 		want(false, "there is no flow %q", j.Flow)

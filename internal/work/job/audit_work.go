@@ -89,7 +89,11 @@ func changes(j Record) int64 {
 	switch Status(j.Status) {
 	case Rendering, Cancelled:
 		n++
-	case Packaging, Failed:
+	case Failed:
+		if n++; j.ClaimedAt != 0 { // an operator may end a job before a worker claims it
+			n++
+		}
+	case Packaging:
 		n += 2
 	case Completed:
 		n += 3

@@ -2,13 +2,16 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -62,6 +65,34 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 	}
 	j.Log.Info("job failed", "job_id", job.JobID, "code", code)
 	return j.endWithoutResult(ctx, tx, job)
+}
+
+// ErrEnded means that a job is completed, failed or cancelled, which never changes.
+var ErrEnded = errors.New("the job has ended")
+
+// maxReason bounds what an operator tells the owner of a job, in bytes.
+const maxReason = 500
+
+// FailByOperator ends a job of any workspace that has not ended, at any time, and gives
+// all its money back; its owner reads the reason. Workers that still render a frame of it
+// and a process that packs it find their leases gone. Errors: invalid_request for a
+// reason that is empty or too long, render_not_found, ErrEnded.
+func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason string) (Object, error) {
+	reason = plaintext.Line(strings.TrimSpace(reason))
+	if reason == "" || len(reason) > maxReason {
+		return Object{}, fault.Field("reason", "has %d bytes; it must have 1 to %d", len(reason), maxReason)
+	}
+	job, err := Lock(ctx, tx, jobID)
+	if err != nil {
+		return Object{}, err
+	}
+	if Status(job.Status).Terminal() {
+		return Object{}, fmt.Errorf("%s is not ended: %w: it is %s", jobID, ErrEnded, job.Status)
+	}
+	if err := j.Fail(ctx, tx, job, fault.EndedByOperator, reason); err != nil {
+		return Object{}, err
+	}
+	return j.Object(ctx, tx, jobID)
 }
 
 // endWithoutResult releases the reservation of a job that has failed or was cancelled,

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -79,4 +80,36 @@ func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query
 		times[row.JobID] = append(times[row.JobID], db.Time(row.AcceptedAt))
 	}
 	return times, nil
+}
+
+// Summary is a job as the operator's list shows it.
+type Summary struct {
+	JobID           string    `json:"job_id"`
+	WorkspaceID     string    `json:"workspace_id"`
+	Status          Status    `json:"status"`
+	Filename        string    `json:"filename"`
+	FrameCount      int64     `json:"frame_count"`
+	FramesCompleted int64     `json:"frames_completed"`
+	PriceCents      int64     `json:"price_cents"`
+	ChargedCents    int64     `json:"charged_cents"`
+	FailureCode     string    `json:"failure_code"` // "" unless it failed
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
+}
+
+// ListAll reads a page of the jobs of all workspaces, or of one, the newest first.
+func ListAll(ctx context.Context, tx *db.Tx, r ListRequest) ([]Summary, error) {
+	before := cmp.Or(r.Before, id.Behind(id.Job))
+	rows, err := tx.JobsOfAll(ctx, query.JobsOfAllParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: int64(r.Limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	out := make([]Summary, 0, len(rows))
+	for _, j := range rows {
+		out = append(out, Summary{
+			j.JobID, j.WorkspaceID, Status(j.Status), j.Filename, j.FrameCount, j.FramesCompleted, j.PriceCents, j.ChargedCents,
+			j.FailureCode, db.Time(j.CreatedAt), db.Time(j.UpdatedAt),
+		})
+	}
+	return out, nil
 }

@@ -39,13 +39,15 @@ type move struct {
 var moves = []move{
 	{AwaitingSubmit, Queued, "the caller submits the uploaded job"},
 	{AwaitingSubmit, Cancelled, "the caller cancels it, or does not submit it for 24 hours (`submit_expired`)"},
+	{AwaitingSubmit, Failed, "an operator ends it"},
 	{Queued, Rendering, "a worker claims the first frame"},
 	{Queued, Cancelled, "the caller cancels it before any claim"},
+	{Queued, Failed, "an operator ends it"},
 	{Rendering, Packaging, "the service accepts the last frame"},
-	{Rendering, Failed, "a frame fails and no further attempt can help"},
+	{Rendering, Failed, "a frame fails and no further attempt can help, or an operator ends it"},
 	{Packaging, Completed, "one transaction writes artifact, receipt and capture"},
 	{Packaging, Rendering, "a stored frame is gone or damaged, and is rendered again"},
-	{Packaging, Failed, "packing fails too often"},
+	{Packaging, Failed, "packing fails too often, or an operator ends it"},
 }
 
 // Terminal reports whether a state never changes again. An unknown state is not

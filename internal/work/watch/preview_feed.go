@@ -123,7 +123,7 @@ func (f *feed) makePreview(ctx context.Context, frame row) (e *Event, isNew bool
 			return nil, false, ctx.Err()
 		}
 		if fault.Of(err) == fault.Internal {
-			f.reader.Log.Warn("no preview can be made", "job_id", f.jobID, "frame", frame.Frame, "error", err)
+			f.reader.Log.Warn("no preview can be made", "job_id", f.jobID, "frame", frame.Frame, "err", err)
 		}
 	}
 	// Also a nil: a picture that cannot be decoded is not decoded again for each watcher.

@@ -36,12 +36,12 @@ func (w *Worker) finish(s renderedFrame) {
 		}
 		// Another worker renders the frame by now, and the server would refuse this one.
 		if t.ctx.Err() != nil {
-			w.log.Warn("frame dropped: its lease was lost", "job", t.job.JobID, "frame", t.lease.Frame)
+			w.log.Warn("frame dropped: its lease was lost", "job_id", t.job.JobID, "frame", t.lease.Frame)
 			_ = os.Remove(s.path) // if this fails, the next run empties the folder
 			return
 		}
 		if err := w.out.put(report{Frame: &result}); err != nil {
-			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "err", err)
 			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 		}
 	})
@@ -101,13 +101,13 @@ func (c *counter) Read(p []byte) (int, error) {
 // fail puts a failure into the outbox. When the outbox cannot keep it, the server
 // learns of it by the lease's expiry.
 func (w *Worker) fail(t *task, e *blender.Error) {
-	w.log.Warn("frame failed", "job", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
+	w.log.Warn("frame failed", "job_id", t.job.JobID, "frame", t.lease.Frame, "attempt", t.lease.Attempt, "code", e.Code, "final", e.Final, "message", e.Message)
 	err := w.out.put(report{Fail: &farmapi.FailRequest{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt,
 		Code: e.Code, Message: e.Message[:min(len(e.Message), maxMessage)], Log: e.Log, Final: e.Final,
 	}})
 	if err != nil {
-		w.log.Error("a failure cannot be kept, its lease lapses", "frame", t.lease.Frame, "error", err)
+		w.log.Error("a failure cannot be kept, its lease lapses", "frame", t.lease.Frame, "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 	}
 }

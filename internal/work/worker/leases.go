@@ -197,7 +197,7 @@ func (w *Worker) beatOnce(ctx context.Context) {
 		err = w.register(ctx, id)
 	}
 	if err != nil {
-		w.log.Warn("the heartbeat failed", "leases", len(held), "error", err)
+		w.log.Warn("the heartbeat failed", "leases", len(held), "err", err)
 		return
 	}
 	if len(reply.Lost) > 0 {

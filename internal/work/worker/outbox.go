@@ -189,11 +189,11 @@ func (w *Worker) send(ctx context.Context, closing <-chan struct{}) {
 func (w *Worker) sendOne(ctx context.Context, k string) error {
 	r, err := w.out.read(k)
 	if err != nil {
-		w.log.Error("a kept report cannot be read and is dropped", "report", k, "error", err)
+		w.log.Error("a kept report cannot be read and is dropped", "report", k, "err", err)
 		return w.forget(k)
 	}
 	id, attempt := r.lease()
-	log := w.log.With("lease", id, "attempt", attempt)
+	log := w.log.With("lease_id", id, "attempt", attempt)
 	first := true
 	err = w.persist(ctx, "report", func(workerID string) error {
 		// The first try uses the worker id that rendered the frame, which may be an
@@ -206,9 +206,9 @@ func (w *Worker) sendOne(ctx context.Context, k string) error {
 		return err
 	}
 	if err != nil {
-		log.Warn("the server refuses the report, it is dropped", "error", err)
+		log.Warn("the server refuses the report, it is dropped", "err", err)
 	} else if r.Frame != nil {
-		log.Info("frame delivered", "job", r.Frame.JobID, "frame", r.Frame.Frame, "seconds", r.Frame.RenderSeconds)
+		log.Info("frame delivered", "job_id", r.Frame.JobID, "frame", r.Frame.Frame, "seconds", r.Frame.RenderSeconds)
 	}
 	w.held.drop(id, attempt)
 	return w.forget(k)
@@ -218,7 +218,7 @@ func (w *Worker) sendOne(ctx context.Context, k string) error {
 // it once more, and the server refuses or repeats its answer.
 func (w *Worker) forget(k string) error {
 	if err := w.out.remove(k); err != nil {
-		w.log.Error("an answered report stays in the outbox", "report", k, "error", err)
+		w.log.Error("an answered report stays in the outbox", "report", k, "err", err)
 	}
 	return nil
 }

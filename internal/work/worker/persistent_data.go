@@ -95,7 +95,7 @@ func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *tas
 	// At once, because the next frame may get the same name in Blender's folder.
 	path, err := w.out.moveIn(t.lease, f.Path)
 	if err != nil {
-		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "error", err)
+		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "err", err)
 		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
 		return
 	}
@@ -139,7 +139,7 @@ func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
 	case same:
 		a.guard.batch = min(2*a.guard.batch, lastBatch)
 	default:
-		w.log.Warn("persistent data is off for a job", "job", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
+		w.log.Warn("persistent data is off for a job", "job_id", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
 		// A comparison that failed proves nothing, but its frames are not delivered on
 		// trust.
 		note := fmt.Sprintf(differs, newest.frame.Number)

@@ -141,7 +141,7 @@ func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error)
 	if a.guard.watched {
 		w.pool.warm() // the comparison needs a second process soon
 	}
-	w.log.Info("file opened", "job", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
+	w.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
 		"keeps_data", a.opened.KeepsData && a.guard.note == "", "watched", a.guard.watched)
 	return a, nil
 }

@@ -293,11 +293,11 @@ func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t
 // from it and would read as a fault of the scene. Everything else is a failed attempt, whose
 // code decides what the server does next.
 func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
-	log := w.log.With("job", t.job.JobID, "frame", t.lease.Frame, "lease", t.lease.LeaseID)
+	log := w.log.With("job_id", t.job.JobID, "frame", t.lease.Frame, "lease_id", t.lease.LeaseID)
 	var failed *blender.Error
 	switch {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
-		log.Warn("frame given up: it is not this worker's any longer", "error", err)
+		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 	case errors.Is(cause, errStopped):
 		log.Info("frame given back", "reason", errStopped)
@@ -328,6 +328,6 @@ func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
 		return
 	}
 	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: held}); err != nil {
-		w.log.Warn("leases could not be given back, they lapse by themselves", "leases", len(held), "error", err)
+		w.log.Warn("leases could not be given back, they lapse by themselves", "leases", len(held), "err", err)
 	}
 }

@@ -90,7 +90,7 @@ func (w *Worker) backOff(ctx context.Context, what string, try int, err error) e
 	if errors.As(err, &failed) {
 		d = max(d, min(failed.RetryAfter, lastPause))
 	}
-	w.log.Warn("a call to the server failed, it is repeated", "call", what, "try", try, "pause", d, "error", err)
+	w.log.Warn("a call to the server failed, it is repeated", "call", what, "try", try, "pause", d, "err", err)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

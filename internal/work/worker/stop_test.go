@@ -119,7 +119,7 @@ func TestFrameGivenBackByAStopReadsAsThat(t *testing.T) {
 				if len(s.released) != 1 || len(s.fails) != 0 {
 					t.Errorf("released %v, failed %v; want one released and none failed", s.released, s.fails)
 				}
-				if text := log.String(); !strings.Contains(text, `msg="frame given back" worker=test job=JOB-1 frame=1`) ||
+				if text := log.String(); !strings.Contains(text, `msg="frame given back" worker_name=test job_id=JOB-1 frame=1`) ||
 					!strings.Contains(text, `reason="the worker stops"`) || strings.Contains(text, "no progress") || strings.Contains(text, "level=WARN") {
 					t.Errorf("the log does not say that the worker stopped, or says more:\n%s", text)
 				}

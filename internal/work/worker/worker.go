@@ -52,7 +52,7 @@ const KernelFolder = "kernels"
 // New makes a worker. Nothing starts before Run.
 func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
-	return &Worker{cfg: cfg, log: cfg.Log.With("worker", cfg.Name)}
+	return &Worker{cfg: cfg, log: cfg.Log.With("worker_name", cfg.Name)}
 }
 
 // Run works until ctx ends, which is no error. It then finishes or gives back the
@@ -117,7 +117,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // otherwise the server notices the missing heartbeats.
 func (w *Worker) announceStop(drainCtx context.Context) {
 	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: []farmapi.Held{}, Leaving: true}); err != nil {
-		w.log.Info("the server does not know yet that this worker has stopped", "error", err)
+		w.log.Info("the server does not know yet that this worker has stopped", "err", err)
 	}
 }
 

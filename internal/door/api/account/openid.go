@@ -108,7 +108,7 @@ func (s *Server) finishLogin(ctx context.Context, in *openIDCallbackInput) (iden
 // only the code: the reason can contain details of the configuration.
 func (s *Server) logged(ctx context.Context, err error) error {
 	if err != nil {
-		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", operation.RequestID(ctx), "error", err)
+		s.Log.Warn("sign-in by OpenID Connect failed", "request_id", operation.RequestID(ctx), "err", err)
 	}
 	return err
 }

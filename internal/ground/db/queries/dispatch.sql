@@ -362,3 +362,19 @@ SELECT * FROM key_standing WHERE key_id > @after ORDER BY key_id LIMIT 500;
 
 -- name: KeyStandingSum :exec
 UPDATE key_standing SET row_sum = @row_sum WHERE key_id = @key_id;
+
+-- name: WorkerDelete :execrows
+-- Who holds a frame, has submitted a benchmark or is online stays.
+DELETE FROM worker WHERE worker.worker_id = @worker_id AND worker.seen_at < @online_since
+  AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.holder = worker.worker_id AND l.state = 'held')
+  AND NOT EXISTS (SELECT 1 FROM benchmark_receipt b WHERE b.worker_id = worker.worker_id);
+
+-- name: FramesHeld :many
+-- The frames that a worker holds, or that are held of a job.
+SELECT subject, item, holder, attempt, progress, lapses_at FROM lease
+WHERE queue = 'frame' AND state = 'held' AND (lease.holder = @worker_id OR lease.subject = @job_id)
+ORDER BY subject, item LIMIT 1000;
+
+-- name: FailedAttemptsOf :many
+-- Of a worker, or of a job; the newest first.
+SELECT * FROM failed_attempt WHERE failed_attempt.holder = @worker_id OR failed_attempt.subject = @job_id ORDER BY failed_at DESC, lease_id LIMIT CAST(@max AS bigint);

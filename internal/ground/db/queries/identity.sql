@@ -188,3 +188,19 @@ SELECT * FROM sign_in_link WHERE token_sha256 > @after ORDER BY token_sha256 LIM
 
 -- name: SignInLinkSum :exec
 UPDATE sign_in_link SET row_sum = @row_sum WHERE token_sha256 = @token_sha256;
+
+-- name: Workspaces :many
+-- A page of workspaces, the newest first, with what an operator asks first; an e-mail
+-- address of '' means any.
+SELECT w.workspace_id, w.name, w.created_at,
+  CAST(coalesce((SELECT b.available_cents FROM wallet b WHERE b.workspace_id = w.workspace_id), 0) AS bigint) AS available_cents,
+  CAST(coalesce((SELECT b.reserved_cents FROM wallet b WHERE b.workspace_id = w.workspace_id), 0) AS bigint) AS reserved_cents,
+  (SELECT count(*) FROM job j WHERE j.workspace_id = w.workspace_id) AS jobs
+FROM workspace w
+WHERE w.workspace_id < @before
+  AND (CAST(@email AS text) = '' OR EXISTS (SELECT 1 FROM person p WHERE p.workspace_id = w.workspace_id AND p.email = CAST(@email AS text)))
+ORDER BY w.workspace_id DESC
+LIMIT CAST(@max AS bigint);
+
+-- name: PeopleOf :many
+SELECT * FROM person WHERE workspace_id = @workspace_id ORDER BY person_id;

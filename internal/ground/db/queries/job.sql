@@ -189,3 +189,24 @@ WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l
 
 -- name: JobSum :exec
 UPDATE job SET row_sum = @row_sum WHERE job_id = @job_id;
+
+-- name: JobsOfAll :many
+-- A page of the jobs of all workspaces, the newest first; a workspace or a status of ''
+-- means any.
+SELECT * FROM job
+WHERE job_id < @before AND (CAST(@workspace_id AS text) = '' OR workspace_id = CAST(@workspace_id AS text))
+  AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
+ORDER BY job_id DESC
+LIMIT CAST(@max AS bigint);
+
+-- name: JobStates :many
+-- How many jobs of a workspace are in each state.
+SELECT status, count(*) AS jobs FROM job WHERE workspace_id = @workspace_id GROUP BY status ORDER BY status;
+
+-- name: NewestEvent :one
+-- When something last happened, as far as the newest rows say; 0 in an empty store.
+SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
+  SELECT (SELECT j.updated_at FROM job j ORDER BY j.job_id DESC LIMIT 1) AS at
+  UNION ALL SELECT (SELECT l.created_at FROM ledger_transaction l ORDER BY l.transaction_id DESC LIMIT 1)
+  UNION ALL SELECT (SELECT max(w.seen_at) FROM worker w)
+) AS t;

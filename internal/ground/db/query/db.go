@@ -465,6 +465,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.failedAttemptsForgetStmt, err = db.PrepareContext(ctx, failedAttemptsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsForget: %w", err)
 	}
+	if q.failedAttemptsOfStmt, err = db.PrepareContext(ctx, failedAttemptsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsOf: %w", err)
+	}
 	if q.failedAttemptsOfFrameStmt, err = db.PrepareContext(ctx, failedAttemptsOfFrame); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsOfFrame: %w", err)
 	}
@@ -515,6 +518,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.frameViewStmt, err = db.PrepareContext(ctx, frameView); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameView: %w", err)
+	}
+	if q.framesHeldStmt, err = db.PrepareContext(ctx, framesHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesHeld: %w", err)
 	}
 	if q.framesLatestStmt, err = db.PrepareContext(ctx, framesLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesLatest: %w", err)
@@ -603,6 +609,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobSpentByKeyStmt, err = db.PrepareContext(ctx, jobSpentByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSpentByKey: %w", err)
 	}
+	if q.jobStatesStmt, err = db.PrepareContext(ctx, jobStates); err != nil {
+		return nil, fmt.Errorf("error preparing query JobStates: %w", err)
+	}
 	if q.jobSubmittedStmt, err = db.PrepareContext(ctx, jobSubmitted); err != nil {
 		return nil, fmt.Errorf("error preparing query JobSubmitted: %w", err)
 	}
@@ -617,6 +626,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
+	}
+	if q.jobsOfAllStmt, err = db.PrepareContext(ctx, jobsOfAll); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsOfAll: %w", err)
 	}
 	if q.keyComparedStmt, err = db.PrepareContext(ctx, keyCompared); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyCompared: %w", err)
@@ -786,6 +798,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.loginSumStmt, err = db.PrepareContext(ctx, loginSum); err != nil {
 		return nil, fmt.Errorf("error preparing query LoginSum: %w", err)
 	}
+	if q.newestEventStmt, err = db.PrepareContext(ctx, newestEvent); err != nil {
+		return nil, fmt.Errorf("error preparing query NewestEvent: %w", err)
+	}
 	if q.nodeKeyAfterStmt, err = db.PrepareContext(ctx, nodeKeyAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeKeyAfter: %w", err)
 	}
@@ -827,6 +842,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
+	}
+	if q.peopleOfStmt, err = db.PrepareContext(ctx, peopleOf); err != nil {
+		return nil, fmt.Errorf("error preparing query PeopleOf: %w", err)
 	}
 	if q.personAfterStmt, err = db.PrepareContext(ctx, personAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonAfter: %w", err)
@@ -1179,6 +1197,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerCreateStmt, err = db.PrepareContext(ctx, workerCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerCreate: %w", err)
 	}
+	if q.workerDeleteStmt, err = db.PrepareContext(ctx, workerDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkerDelete: %w", err)
+	}
 	if q.workerGetStmt, err = db.PrepareContext(ctx, workerGet); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerGet: %w", err)
 	}
@@ -1250,6 +1271,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workspaceSumStmt, err = db.PrepareContext(ctx, workspaceSum); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceSum: %w", err)
+	}
+	if q.workspacesStmt, err = db.PrepareContext(ctx, workspaces); err != nil {
+		return nil, fmt.Errorf("error preparing query Workspaces: %w", err)
 	}
 	return &q, nil
 }
@@ -1991,6 +2015,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing failedAttemptsForgetStmt: %w", cerr)
 		}
 	}
+	if q.failedAttemptsOfStmt != nil {
+		if cerr := q.failedAttemptsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsOfStmt: %w", cerr)
+		}
+	}
 	if q.failedAttemptsOfFrameStmt != nil {
 		if cerr := q.failedAttemptsOfFrameStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptsOfFrameStmt: %w", cerr)
@@ -2074,6 +2103,11 @@ func (q *Queries) Close() error {
 	if q.frameViewStmt != nil {
 		if cerr := q.frameViewStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameViewStmt: %w", cerr)
+		}
+	}
+	if q.framesHeldStmt != nil {
+		if cerr := q.framesHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesHeldStmt: %w", cerr)
 		}
 	}
 	if q.framesLatestStmt != nil {
@@ -2221,6 +2255,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobSpentByKeyStmt: %w", cerr)
 		}
 	}
+	if q.jobStatesStmt != nil {
+		if cerr := q.jobStatesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobStatesStmt: %w", cerr)
+		}
+	}
 	if q.jobSubmittedStmt != nil {
 		if cerr := q.jobSubmittedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobSubmittedStmt: %w", cerr)
@@ -2244,6 +2283,11 @@ func (q *Queries) Close() error {
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
+		}
+	}
+	if q.jobsOfAllStmt != nil {
+		if cerr := q.jobsOfAllStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsOfAllStmt: %w", cerr)
 		}
 	}
 	if q.keyComparedStmt != nil {
@@ -2526,6 +2570,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing loginSumStmt: %w", cerr)
 		}
 	}
+	if q.newestEventStmt != nil {
+		if cerr := q.newestEventStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing newestEventStmt: %w", cerr)
+		}
+	}
 	if q.nodeKeyAfterStmt != nil {
 		if cerr := q.nodeKeyAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeKeyAfterStmt: %w", cerr)
@@ -2594,6 +2643,11 @@ func (q *Queries) Close() error {
 	if q.othersForStmt != nil {
 		if cerr := q.othersForStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
+		}
+	}
+	if q.peopleOfStmt != nil {
+		if cerr := q.peopleOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleOfStmt: %w", cerr)
 		}
 	}
 	if q.personAfterStmt != nil {
@@ -3181,6 +3235,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerCreateStmt: %w", cerr)
 		}
 	}
+	if q.workerDeleteStmt != nil {
+		if cerr := q.workerDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workerDeleteStmt: %w", cerr)
+		}
+	}
 	if q.workerGetStmt != nil {
 		if cerr := q.workerGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workerGetStmt: %w", cerr)
@@ -3299,6 +3358,11 @@ func (q *Queries) Close() error {
 	if q.workspaceSumStmt != nil {
 		if cerr := q.workspaceSumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceSumStmt: %w", cerr)
+		}
+	}
+	if q.workspacesStmt != nil {
+		if cerr := q.workspacesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspacesStmt: %w", cerr)
 		}
 	}
 	return err
@@ -3487,6 +3551,7 @@ type Queries struct {
 	failedAttemptUndecidedStmt      *sql.Stmt
 	failedAttemptsAlikeStmt         *sql.Stmt
 	failedAttemptsForgetStmt        *sql.Stmt
+	failedAttemptsOfStmt            *sql.Stmt
 	failedAttemptsOfFrameStmt       *sql.Stmt
 	failedAttemptsOfJobStmt         *sql.Stmt
 	failedAttemptsUndecidedStmt     *sql.Stmt
@@ -3504,6 +3569,7 @@ type Queries struct {
 	frameTimesStmt                  *sql.Stmt
 	frameTimesOfPageStmt            *sql.Stmt
 	frameViewStmt                   *sql.Stmt
+	framesHeldStmt                  *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
@@ -3533,11 +3599,13 @@ type Queries struct {
 	jobQueuedCountStmt              *sql.Stmt
 	jobSceneStmt                    *sql.Stmt
 	jobSpentByKeyStmt               *sql.Stmt
+	jobStatesStmt                   *sql.Stmt
 	jobSubmittedStmt                *sql.Stmt
 	jobSumStmt                      *sql.Stmt
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
+	jobsOfAllStmt                   *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
 	keyPauseStmt                    *sql.Stmt
 	keyStandingStmt                 *sql.Stmt
@@ -3594,6 +3662,7 @@ type Queries struct {
 	loginCreateStmt                 *sql.Stmt
 	loginPersonStmt                 *sql.Stmt
 	loginSumStmt                    *sql.Stmt
+	newestEventStmt                 *sql.Stmt
 	nodeKeyAfterStmt                *sql.Stmt
 	nodeKeyBySecretStmt             *sql.Stmt
 	nodeKeyCreateStmt               *sql.Stmt
@@ -3608,6 +3677,7 @@ type Queries struct {
 	nodeSigningKeySumStmt           *sql.Stmt
 	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
+	peopleOfStmt                    *sql.Stmt
 	personAfterStmt                 *sql.Stmt
 	personByEmailStmt               *sql.Stmt
 	personCreateStmt                *sql.Stmt
@@ -3725,6 +3795,7 @@ type Queries struct {
 	webhookTargetsStmt              *sql.Stmt
 	workerAfterStmt                 *sql.Stmt
 	workerCreateStmt                *sql.Stmt
+	workerDeleteStmt                *sql.Stmt
 	workerGetStmt                   *sql.Stmt
 	workerHoldsStmt                 *sql.Stmt
 	workerLockStmt                  *sql.Stmt
@@ -3749,6 +3820,7 @@ type Queries struct {
 	workspacePeopleStmt             *sql.Stmt
 	workspaceProofPageStmt          *sql.Stmt
 	workspaceSumStmt                *sql.Stmt
+	workspacesStmt                  *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
@@ -3902,6 +3974,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		failedAttemptUndecidedStmt:      q.failedAttemptUndecidedStmt,
 		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
 		failedAttemptsForgetStmt:        q.failedAttemptsForgetStmt,
+		failedAttemptsOfStmt:            q.failedAttemptsOfStmt,
 		failedAttemptsOfFrameStmt:       q.failedAttemptsOfFrameStmt,
 		failedAttemptsOfJobStmt:         q.failedAttemptsOfJobStmt,
 		failedAttemptsUndecidedStmt:     q.failedAttemptsUndecidedStmt,
@@ -3919,6 +3992,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameTimesStmt:                  q.frameTimesStmt,
 		frameTimesOfPageStmt:            q.frameTimesOfPageStmt,
 		frameViewStmt:                   q.frameViewStmt,
+		framesHeldStmt:                  q.framesHeldStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
@@ -3948,11 +4022,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobQueuedCountStmt:              q.jobQueuedCountStmt,
 		jobSceneStmt:                    q.jobSceneStmt,
 		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
+		jobStatesStmt:                   q.jobStatesStmt,
 		jobSubmittedStmt:                q.jobSubmittedStmt,
 		jobSumStmt:                      q.jobSumStmt,
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
+		jobsOfAllStmt:                   q.jobsOfAllStmt,
 		keyComparedStmt:                 q.keyComparedStmt,
 		keyPauseStmt:                    q.keyPauseStmt,
 		keyStandingStmt:                 q.keyStandingStmt,
@@ -4009,6 +4085,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		loginCreateStmt:                 q.loginCreateStmt,
 		loginPersonStmt:                 q.loginPersonStmt,
 		loginSumStmt:                    q.loginSumStmt,
+		newestEventStmt:                 q.newestEventStmt,
 		nodeKeyAfterStmt:                q.nodeKeyAfterStmt,
 		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
 		nodeKeyCreateStmt:               q.nodeKeyCreateStmt,
@@ -4023,6 +4100,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeSigningKeySumStmt:           q.nodeSigningKeySumStmt,
 		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
+		peopleOfStmt:                    q.peopleOfStmt,
 		personAfterStmt:                 q.personAfterStmt,
 		personByEmailStmt:               q.personByEmailStmt,
 		personCreateStmt:                q.personCreateStmt,
@@ -4140,6 +4218,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookTargetsStmt:              q.webhookTargetsStmt,
 		workerAfterStmt:                 q.workerAfterStmt,
 		workerCreateStmt:                q.workerCreateStmt,
+		workerDeleteStmt:                q.workerDeleteStmt,
 		workerGetStmt:                   q.workerGetStmt,
 		workerHoldsStmt:                 q.workerHoldsStmt,
 		workerLockStmt:                  q.workerLockStmt,
@@ -4164,5 +4243,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspacePeopleStmt:             q.workspacePeopleStmt,
 		workspaceProofPageStmt:          q.workspaceProofPageStmt,
 		workspaceSumStmt:                q.workspaceSumStmt,
+		workspacesStmt:                  q.workspacesStmt,
 	}
 }

@@ -295,6 +295,56 @@ func (q *Queries) FailedAttemptsForget(ctx context.Context, arg FailedAttemptsFo
 	return result.RowsAffected()
 }
 
+const failedAttemptsOf = `-- name: FailedAttemptsOf :many
+SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt WHERE failed_attempt.holder = $1 OR failed_attempt.subject = $2 ORDER BY failed_at DESC, lease_id LIMIT CAST($3 AS bigint)
+`
+
+type FailedAttemptsOfParams struct {
+	WorkerID string
+	JobID    string
+	Max      int64
+}
+
+// Of a worker, or of a job; the newest first.
+func (q *Queries) FailedAttemptsOf(ctx context.Context, arg FailedAttemptsOfParams) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptsOfStmt, failedAttemptsOf, arg.WorkerID, arg.JobID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FailedAttempt
+	for rows.Next() {
+		var i FailedAttempt
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Attempt,
+			&i.Subject,
+			&i.Item,
+			&i.Holder,
+			&i.Code,
+			&i.Message,
+			&i.Log,
+			&i.Incapable,
+			&i.PixelSha256,
+			&i.FailedAt,
+			&i.RowSum,
+			&i.KeyID,
+			&i.Final,
+			&i.Undecided,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const failedAttemptsOfFrame = `-- name: FailedAttemptsOfFrame :many
 SELECT f.lease_id, f.attempt, f.subject, f.item, f.holder, f.code, f.message, f.log, f.incapable, f.pixel_sha256, f.failed_at, f.row_sum, f.key_id, f.final, f.undecided, CAST(CASE
   WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
@@ -482,6 +532,57 @@ func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforePa
 	var i FrameFailedBeforeRow
 	err := row.Scan(&i.LeaseID, &i.Subject)
 	return i, err
+}
+
+const framesHeld = `-- name: FramesHeld :many
+SELECT subject, item, holder, attempt, progress, lapses_at FROM lease
+WHERE queue = 'frame' AND state = 'held' AND (lease.holder = $1 OR lease.subject = $2)
+ORDER BY subject, item LIMIT 1000
+`
+
+type FramesHeldParams struct {
+	WorkerID string
+	JobID    string
+}
+
+type FramesHeldRow struct {
+	Subject  string
+	Item     int64
+	Holder   string
+	Attempt  int64
+	Progress int64
+	LapsesAt int64
+}
+
+// The frames that a worker holds, or that are held of a job.
+func (q *Queries) FramesHeld(ctx context.Context, arg FramesHeldParams) ([]FramesHeldRow, error) {
+	rows, err := q.query(ctx, q.framesHeldStmt, framesHeld, arg.WorkerID, arg.JobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesHeldRow
+	for rows.Next() {
+		var i FramesHeldRow
+		if err := rows.Scan(
+			&i.Subject,
+			&i.Item,
+			&i.Holder,
+			&i.Attempt,
+			&i.Progress,
+			&i.LapsesAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const jobFailedBefore = `-- name: JobFailedBefore :one
@@ -1270,6 +1371,26 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.RowSum,
 	)
 	return i, err
+}
+
+const workerDelete = `-- name: WorkerDelete :execrows
+DELETE FROM worker WHERE worker.worker_id = $1 AND worker.seen_at < $2
+  AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.holder = worker.worker_id AND l.state = 'held')
+  AND NOT EXISTS (SELECT 1 FROM benchmark_receipt b WHERE b.worker_id = worker.worker_id)
+`
+
+type WorkerDeleteParams struct {
+	WorkerID    string
+	OnlineSince int64
+}
+
+// Who holds a frame, has submitted a benchmark or is online stays.
+func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int64, error) {
+	result, err := q.exec(ctx, q.workerDeleteStmt, workerDelete, arg.WorkerID, arg.OnlineSince)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const workerGet = `-- name: WorkerGet :one

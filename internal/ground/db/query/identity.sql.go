@@ -833,6 +833,39 @@ func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
 	return items, nil
 }
 
+const peopleOf = `-- name: PeopleOf :many
+SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE workspace_id = $1 ORDER BY person_id
+`
+
+func (q *Queries) PeopleOf(ctx context.Context, workspaceID string) ([]Person, error) {
+	rows, err := q.query(ctx, q.peopleOfStmt, peopleOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Person
+	for rows.Next() {
+		var i Person
+		if err := rows.Scan(
+			&i.PersonID,
+			&i.Email,
+			&i.WorkspaceID,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const personAfter = `-- name: PersonAfter :many
 SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id > $1 ORDER BY person_id LIMIT 500
 `
@@ -1302,4 +1335,63 @@ type WorkspaceSumParams struct {
 func (q *Queries) WorkspaceSum(ctx context.Context, arg WorkspaceSumParams) error {
 	_, err := q.exec(ctx, q.workspaceSumStmt, workspaceSum, arg.RowSum, arg.WorkspaceID)
 	return err
+}
+
+const workspaces = `-- name: Workspaces :many
+SELECT w.workspace_id, w.name, w.created_at,
+  CAST(coalesce((SELECT b.available_cents FROM wallet b WHERE b.workspace_id = w.workspace_id), 0) AS bigint) AS available_cents,
+  CAST(coalesce((SELECT b.reserved_cents FROM wallet b WHERE b.workspace_id = w.workspace_id), 0) AS bigint) AS reserved_cents,
+  (SELECT count(*) FROM job j WHERE j.workspace_id = w.workspace_id) AS jobs
+FROM workspace w
+WHERE w.workspace_id < $1
+  AND (CAST($2 AS text) = '' OR EXISTS (SELECT 1 FROM person p WHERE p.workspace_id = w.workspace_id AND p.email = CAST($2 AS text)))
+ORDER BY w.workspace_id DESC
+LIMIT CAST($3 AS bigint)
+`
+
+type WorkspacesParams struct {
+	Before string
+	Email  string
+	Max    int64
+}
+
+type WorkspacesRow struct {
+	WorkspaceID    string
+	Name           string
+	CreatedAt      int64
+	AvailableCents int64
+	ReservedCents  int64
+	Jobs           int64
+}
+
+// A page of workspaces, the newest first, with what an operator asks first; an e-mail
+// address of ” means any.
+func (q *Queries) Workspaces(ctx context.Context, arg WorkspacesParams) ([]WorkspacesRow, error) {
+	rows, err := q.query(ctx, q.workspacesStmt, workspaces, arg.Before, arg.Email, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkspacesRow
+	for rows.Next() {
+		var i WorkspacesRow
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Name,
+			&i.CreatedAt,
+			&i.AvailableCents,
+			&i.ReservedCents,
+			&i.Jobs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

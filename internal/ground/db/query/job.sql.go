@@ -1206,6 +1206,39 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 	return column_1, err
 }
 
+const jobStates = `-- name: JobStates :many
+SELECT status, count(*) AS jobs FROM job WHERE workspace_id = $1 GROUP BY status ORDER BY status
+`
+
+type JobStatesRow struct {
+	Status string
+	Jobs   int64
+}
+
+// How many jobs of a workspace are in each state.
+func (q *Queries) JobStates(ctx context.Context, workspaceID string) ([]JobStatesRow, error) {
+	rows, err := q.query(ctx, q.jobStatesStmt, jobStates, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobStatesRow
+	for rows.Next() {
+		var i JobStatesRow
+		if err := rows.Scan(&i.Status, &i.Jobs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobSubmitted = `-- name: JobSubmitted :exec
 UPDATE job SET submitted_at = $1 WHERE job_id = $2
 `
@@ -1434,6 +1467,108 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 		return nil, err
 	}
 	return items, nil
+}
+
+const jobsOfAll = `-- name: JobsOfAll :many
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job
+WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
+  AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
+ORDER BY job_id DESC
+LIMIT CAST($4 AS bigint)
+`
+
+type JobsOfAllParams struct {
+	Before      string
+	WorkspaceID string
+	Status      string
+	Max         int64
+}
+
+// A page of the jobs of all workspaces, the newest first; a workspace or a status of ”
+// means any.
+func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, error) {
+	rows, err := q.query(ctx, q.jobsOfAllStmt, jobsOfAll,
+		arg.Before,
+		arg.WorkspaceID,
+		arg.Status,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Job
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.KeyID,
+			&i.Flow,
+			&i.Status,
+			&i.Seq,
+			&i.UploadID,
+			&i.QuoteID,
+			&i.Filename,
+			&i.InputSha256,
+			&i.InputSizeBytes,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.RenderUs,
+			&i.PricingVersion,
+			&i.PriceCents,
+			&i.ChargedCents,
+			&i.RenderDevice,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.FailureCode,
+			&i.FailureMessage,
+			&i.CancelReason,
+			&i.ArtifactKey,
+			&i.ArtifactFilename,
+			&i.ArtifactSha256,
+			&i.ArtifactSize,
+			&i.ArtifactRemovedAt,
+			&i.CreatedAt,
+			&i.SubmittedAt,
+			&i.ClaimedAt,
+			&i.CompletedAt,
+			&i.FailedAt,
+			&i.CancelledAt,
+			&i.UpdatedAt,
+			&i.Renderer,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newestEvent = `-- name: NewestEvent :one
+SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
+  SELECT (SELECT j.updated_at FROM job j ORDER BY j.job_id DESC LIMIT 1) AS at
+  UNION ALL SELECT (SELECT l.created_at FROM ledger_transaction l ORDER BY l.transaction_id DESC LIMIT 1)
+  UNION ALL SELECT (SELECT max(w.seen_at) FROM worker w)
+) AS t
+`
+
+// When something last happened, as far as the newest rows say; 0 in an empty store.
+func (q *Queries) NewestEvent(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.newestEventStmt, newestEvent)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const receiptByJob = `-- name: ReceiptByJob :one

@@ -51,22 +51,28 @@ type Ring struct {
 // Nothing is published yet: call Register before the first signature. A file that is
 // not a key is an error and stays as it is.
 func Open(folder string, entropy io.Reader) (*Ring, error) {
-	first, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy)
-	if err != nil {
+	if _, err := receipt.LoadOrCreateKey(filepath.Join(folder, firstFile), entropy); err != nil {
 		return nil, err
 	}
-	r := Given(first)
-	r.folder = folder
-	later, err := filepath.Glob(filepath.Join(folder, "signing-*.pem"))
-	if err != nil {
-		return nil, fmt.Errorf("list the signing keys: %w", err)
-	}
-	for _, path := range later {
-		key, err := receipt.LoadKey(path)
+	return Read(folder)
+}
+
+// Read is Open without creating a key. Where there is none, as in a service whose
+// operator gives the key, the ring signs nothing.
+func Read(folder string) (*Ring, error) {
+	r := &Ring{folder: folder, held: map[string]receipt.Key{}}
+	for _, pattern := range []string{firstFile, "signing-*.pem"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("list the signing keys: %w", err)
 		}
-		r.held[key.Public().ID()] = key
+		for _, path := range paths {
+			key, err := receipt.LoadKey(path)
+			if err != nil {
+				return nil, err
+			}
+			r.held[key.Public().ID()] = key
+		}
 	}
 	return r, nil
 }
@@ -154,6 +160,12 @@ func (r *Ring) find(id string) (receipt.Key, error) {
 	return key, nil
 }
 
+// Holds reports whether a key's private half is at hand.
+func (r *Ring) Holds(id string) bool {
+	_, err := r.find(id)
+	return err == nil
+}
+
 // fileName is the file name of a key that rotation creates. 16 hex digits tell keys of
 // one folder apart; find still compares the whole id.
 func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
@@ -174,7 +186,7 @@ func (r *Ring) keys() []receipt.Key {
 // signs nothing.
 func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 	if r.folder == "" {
-		return receipt.Key{}, errors.New("the signing key comes from the configuration: start the services with another key, then retire this one")
+		return receipt.Key{}, errors.New("the signing key comes from the configuration: start the services with another key, then end this one")
 	}
 	key, err := receipt.NewKey(entropy)
 	if err != nil {

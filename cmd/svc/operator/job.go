@@ -1,0 +1,149 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/wallet"
+)
+
+// jobList is svc admin job list.
+type jobList struct {
+	adminFlags
+	pageFlags
+	Workspace string `help:"List only the jobs of this workspace."`
+	Status    string `enum:",awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" default:"" help:"List only jobs in this state."`
+}
+
+// Run lists jobs.
+func (c *jobList) Run(k *kong.Context) error {
+	var listed []job.Summary
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		listed, err = job.ListAll(ctx, tx, job.ListRequest{WorkspaceID: c.Workspace, Status: job.Status(c.Status), Before: c.Before, Limit: c.Limit})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "jobs": listed})
+	}
+	table := terminal.NewTable(k.Stdout)
+	table.Row("JOB", "WORKSPACE", "STATUS", "FRAMES", "PRICE", "CREATED", "FILE", "FAILURE")
+	for _, j := range listed {
+		table.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), wallet.Money(j.PriceCents),
+			j.CreatedAt.Format(time.DateTime), j.Filename, j.FailureCode)
+	}
+	return table.Flush()
+}
+
+// jobShow is svc admin job show.
+type jobShow struct {
+	adminFlags
+	Job string `arg:"" help:"Job id."`
+}
+
+// Run shows one job: what its owner sees, without the link that downloads it, and who
+// renders it and what failed. Error: render_not_found.
+func (c *jobShow) Run(k *kong.Context) error {
+	var o job.Object
+	var held []dispatch.HeldFrame
+	var failed []dispatch.FailedFrame
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		if _, err = job.Read(ctx, tx, c.Job); err != nil {
+			return err
+		}
+		if o, err = jobs().Object(ctx, tx, c.Job); err != nil {
+			return err
+		}
+		if held, err = dispatch.HeldOf(ctx, tx, c.Job); err != nil {
+			return err
+		}
+		failed, err = dispatch.FailuresOf(ctx, tx, c.Job, shownFailures)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	o.DownloadURL, o.ReceiptURL, o.ProofURL = nil, nil, nil // the command knows no public address
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "job": o, "frames": held, "failures": failed})
+	}
+	terminal.Printf(k.Stdout, "%s  %s, %d of %d frames, %s", o.JobID, o.Status, o.FramesCompleted, o.FrameCount, o.Filename)
+	terminal.Printf(k.Stdout, "workspace %s, upload %s, created %s", o.WorkspaceID, o.UploadID, o.CreatedAt.Format(time.DateTime))
+	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", wallet.Money(o.PriceCents), wallet.Money(o.ReservedCents), wallet.Money(o.ChargedCents))
+	if o.WaitingReason != nil {
+		terminal.Printf(k.Stdout, "waits: %s", *o.WaitingReason)
+	}
+	if o.Failure != nil {
+		terminal.Printf(k.Stdout, "failed: %s: %s", o.Failure.Code, o.Failure.Message)
+	}
+	return printFrames(k.Stdout, held, failed)
+}
+
+// jobs returns what ends and shows jobs here. It makes no links and signs nothing.
+func jobs() *job.Jobs { return &job.Jobs{Log: slog.New(slog.DiscardHandler)} }
+
+// jobCancel is svc admin job cancel.
+type jobCancel struct {
+	changeFlags
+	Job string `arg:"" help:"Job id."`
+}
+
+// Run cancels a job that no worker has claimed. Cancelling a cancelled job again changes
+// nothing. Errors: render_not_found, render_not_cancellable.
+func (c *jobCancel) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (job.Object, error) {
+		record, err := job.Read(ctx, tx, c.Job)
+		if err != nil {
+			return job.Object{}, err
+		}
+		return jobs().Cancel(ctx, tx, record.WorkspaceID, c.Job)
+	})
+}
+
+// jobFail is svc admin job fail.
+type jobFail struct {
+	changeFlags
+	Job    string `arg:"" help:"Job id."`
+	Reason string `required:"" help:"What the owner of the job reads, 1 to 500 bytes."`
+}
+
+// Run ends a job that has not ended, whatever its state (decisions 24). Errors:
+// render_not_found, job.ErrEnded, invalid_request for the reason.
+func (c *jobFail) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (job.Object, error) {
+		return jobs().FailByOperator(ctx, tx, c.Job, c.Reason)
+	})
+}
+
+// end asks, ends a job and prints it. The job's owner and its workers learn of it by the
+// transaction's commit.
+func (f changeFlags) end(k *kong.Context, jobID string, end func(ctx context.Context, tx *db.Tx) (job.Object, error)) error {
+	var o job.Object
+	err := f.change(func(ctx context.Context, tx *db.Tx) (string, error) {
+		record, err := job.Read(ctx, tx, jobID)
+		return fmt.Sprintf("end %s of %s (%s, %d of %d frames) and give %s back", jobID, record.WorkspaceID, record.Status,
+			record.FramesCompleted, record.FrameCount, wallet.Money(record.PriceCents)), err
+	}, func(ctx context.Context, tx *db.Tx) (err error) {
+		o, err = end(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f.print(k, field{"job_id", o.JobID}, field{"status", o.Status}, field{"charged_cents", o.ChargedCents})
+}
+
+// sortedKeys returns the keys of a map in their order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,136 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+)
+
+// aService makes a service with a workspace whose clock is ahead.
+func aService(t *testing.T, data, database string, ahead time.Duration) {
+	t.Helper()
+	service, err := app.Open(t.Context(), app.Config{Data: data, Database: database, Skew: func() time.Duration { return ahead }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = service.DB.Write(t.Context(), func(tx *db.Tx) error {
+		p, err := identity.CreateWorkspace(t.Context(), tx, "you@example.org")
+		if err != nil {
+			return err
+		}
+		return wallet.Credit(t.Context(), tx, p.WorkspaceID, "first", 100)
+	})
+	if err := errors.Join(err, service.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkOf(s store, set func(*Serve)) error {
+	serve := Serve{store: s, Listen: "127.0.0.1:0", checkFlags: checkFlags{MinFree: 1}}
+	if set != nil {
+		set(&serve)
+	}
+	return serve.check(context.Background(), serve.config())
+}
+
+// refused checks that the service does not start, and says so with the exit code.
+func refused(t *testing.T, err error, code int, says ...string) {
+	t.Helper()
+	got := terminal.ExitFailure
+	if e, ok := errors.AsType[*terminal.ExitError](err); ok {
+		got = e.ExitCode()
+	}
+	if err == nil || got != code {
+		t.Fatalf("the check ends with %d: %v; want %d", got, err, code)
+	}
+	for _, part := range says {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+}
+
+func TestServeRefusesAMachineThatIsNotReady(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := checkOf(store{Data: data}, nil); err != nil {
+		t.Errorf("an empty folder: %v", err)
+	}
+	refused(t, checkOf(store{Data: data}, func(s *Serve) { s.Listen = taken.Addr().String() }), terminal.ExitFailure, taken.Addr().String()+" is taken", "--listen")
+	refused(t, checkOf(store{Data: data}, func(s *Serve) { s.MinFree = 1 << 62 }), terminal.ExitFailure, data+" has only", "--min-free")
+	refused(t, checkOf(store{Data: filepath.Join(file, "data")}, nil), terminal.ExitFailure, "cannot be written", "--data")
+	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
+		t.Errorf("the checks leave %v, %v", left, err)
+	}
+}
+
+func TestServeRefusesAClockThatIsBehindTheStore(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		data := t.TempDir()
+		aService(t, data, url, time.Hour)
+		s := store{Data: data, Database: url}
+		refused(t, checkOf(s, nil), terminal.ExitFailure, "the newest event in the store", "1h0m0s later", "--ignore-clock")
+		if err := checkOf(s, func(s *Serve) { s.IgnoreClock = true }); err != nil {
+			t.Errorf("with --ignore-clock: %v", err)
+		}
+	})
+}
+
+func TestServeRefusesADatabaseOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		data := t.TempDir()
+		aService(t, data, url, 0)
+		_, err := dbtest.Raw(t, url).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) SELECT 99999, is_applied FROM goose_db_version WHERE version_id = 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, checkOf(store{Data: data, Database: url}, nil), terminal.ExitUsage, "newer version")
+	})
+}
+
+// TestServeBeginsNoSecondDatabaseBesideTheFilesOfTheFirst holds a service of each database,
+// and the other database, which is empty.
+func TestServeBeginsNoSecondDatabaseBesideTheFilesOfTheFirst(t *testing.T) {
+	t.Parallel()
+	empty, filled := dbtest.URL(t, "postgres"), dbtest.URL(t, "postgres")
+	if _, err := dbtest.Raw(t, empty).ExecContext(t.Context(), "DROP TABLE goose_db_version"); err != nil {
+		t.Fatal(err)
+	}
+	sqlite, postgres := t.TempDir(), t.TempDir()
+	aService(t, sqlite, "", 0)
+	aService(t, postgres, filled, 0)
+	for _, s := range []store{{Data: sqlite, Database: empty}, {Data: postgres}} {
+		refused(t, checkOf(s, nil), terminal.ExitUsage, s.Data, "is empty", "--new-database")
+		if err := checkOf(s, func(s *Serve) { s.NewDatabase = true }); err != nil {
+			t.Errorf("with --new-database: %v", err)
+		}
+	}
+	for _, s := range []store{{Data: sqlite}, {Data: postgres, Database: filled}} {
+		if err := checkOf(s, nil); err != nil {
+			t.Errorf("the service's own database: %v", err)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/dispatch"
+)
+
+// workerList is svc admin worker list.
+type workerList struct {
+	adminFlags
+	Within time.Duration `default:"24h" help:"List workers that were seen within this time."`
+}
+
+// Run lists workers, suspended ones with the time until which they get no frames, and
+// below them the node keys that are paused, with the reason, and those whose pictures
+// were refuted.
+func (c *workerList) Run(k *kong.Context) error {
+	var workers []dispatch.WorkerView
+	var paused []dispatch.PausedKey
+	var refuted []dispatch.RefutedKey
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		if workers, err = dispatch.ListWorkers(ctx, tx, c.Within); err != nil {
+			return err
+		}
+		if paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
+			return err
+		}
+		refuted, err = dispatch.RefutedKeys(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused, "refuted_keys": refuted})
+	}
+	if len(workers) == 0 {
+		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
+	} else if err := printWorkers(k.Stdout, workers); err != nil {
+		return err
+	}
+	for _, key := range paused {
+		terminal.Printf(k.Stdout, "node key %s (%s) is paused until %s: %d of %d attempts failed, far more than on the other keys",
+			key.KeyID, key.Name, key.Until.Format(time.DateTime), key.Failed, key.Attempts)
+	}
+	for _, key := range refuted {
+		terminal.Printf(k.Stdout, "node key %s (%s) painted %d of %d compared pictures other than two other workers did",
+			key.KeyID, key.Name, key.Refuted, key.Refuted+key.Confirmed)
+	}
+	return nil
+}
+
+// printWorkers prints a table of workers.
+func printWorkers(out io.Writer, workers []dispatch.WorkerView) error {
+	table := terminal.NewTable(out)
+	table.Row("WORKER", "NAME", "STATE", "FRAMES", "DEVICE", "BLENDER", "SANDBOX", "LAST SEEN")
+	for _, w := range workers {
+		state := string(w.State)
+		if w.AsideUntil != nil {
+			state += " until " + w.AsideUntil.Format(time.TimeOnly)
+		}
+		table.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, w.Sandbox, w.SeenAt.Format(time.DateTime))
+	}
+	return table.Flush()
+}
+
+// workerShow is svc admin worker show.
+type workerShow struct {
+	adminFlags
+	Worker string `arg:"" help:"Worker id."`
+}
+
+// shownFailures is how many failed attempts of a worker or a job are shown.
+const shownFailures = 20
+
+// Run shows one worker. Error: dispatch.ErrNoWorker.
+func (c *workerShow) Run(k *kong.Context) error {
+	var w dispatch.WorkerView
+	var held []dispatch.HeldFrame
+	var failed []dispatch.FailedFrame
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		if w, err = dispatch.FindWorker(ctx, tx, c.Worker); err != nil {
+			return err
+		}
+		if held, err = dispatch.HeldBy(ctx, tx, c.Worker); err != nil {
+			return err
+		}
+		failed, err = dispatch.FailuresBy(ctx, tx, c.Worker, shownFailures)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "worker": w, "frames": held, "failures": failed})
+	}
+	if err := printWorkers(k.Stdout, []dispatch.WorkerView{w}); err != nil {
+		return err
+	}
+	terminal.Printf(k.Stdout, "node key %s, renderer %s, denoise %s, registered %s", w.KeyID, w.Renderer, w.Denoise, w.RegisteredAt.Format(time.DateTime))
+	return printFrames(k.Stdout, held, failed)
+}
+
+// printFrames prints frames in workers' hands and failed attempts, where there are any.
+func printFrames(out io.Writer, held []dispatch.HeldFrame, failed []dispatch.FailedFrame) error {
+	table := terminal.NewTable(out)
+	for _, h := range held {
+		table.Row("renders", fmt.Sprintf("%s frame %d", h.JobID, h.Frame), h.WorkerID, fmt.Sprintf("attempt %d, %.0f %%", h.Attempt, h.Progress))
+	}
+	for _, f := range failed {
+		table.Row("failed", fmt.Sprintf("%s frame %d", f.JobID, f.Frame), f.WorkerID, fmt.Sprintf("%s at %s: %s", f.Code, f.FailedAt.Format(time.DateTime), f.Message))
+	}
+	return table.Flush()
+}
+
+// workerDrain is svc admin worker drain.
+type workerDrain struct {
+	changeFlags
+	Worker string `arg:"" help:"Worker id."`
+	Undo   bool   `help:"Give the worker frames again."`
+}
+
+// Run drains a worker. Repeating it changes nothing. Error: dispatch.ErrNoWorker.
+func (c *workerDrain) Run(k *kong.Context) error {
+	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
+		if c.Undo {
+			return fmt.Sprintf("give the worker %s (%s) frames again", w.WorkerID, w.Name)
+		}
+		return fmt.Sprintf("give the worker %s (%s) no more frames; it finishes the %d that it has", w.WorkerID, w.Name, w.Frames)
+	}, func(ctx context.Context, tx *db.Tx) (state any, err error) {
+		if err := dispatch.Drain(ctx, tx, c.Worker, c.Undo); err != nil {
+			return nil, err
+		}
+		w, err := dispatch.FindWorker(ctx, tx, c.Worker)
+		return w.State, err
+	})
+}
+
+// changeWorker asks, changes a worker and prints its state after that.
+func (f changeFlags) changeWorker(k *kong.Context, workerID string, what func(dispatch.WorkerView) string, do func(ctx context.Context, tx *db.Tx) (state any, err error)) error {
+	var state any
+	err := f.change(func(ctx context.Context, tx *db.Tx) (string, error) {
+		w, err := dispatch.FindWorker(ctx, tx, workerID)
+		return what(w), err
+	}, func(ctx context.Context, tx *db.Tx) (err error) {
+		state, err = do(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return f.print(k, field{"worker_id", workerID}, field{"state", state})
+}
+
+// workerForget is svc admin worker forget.
+type workerForget struct {
+	changeFlags
+	Worker string `arg:"" help:"Worker id."`
+}
+
+// Run removes a worker that has left. Errors: dispatch.ErrNoWorker, dispatch.ErrInUse.
+func (c *workerForget) Run(k *kong.Context) error {
+	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
+		return fmt.Sprintf("remove the worker %s (%s) from the list; if it comes back, it registers again", w.WorkerID, w.Name)
+	}, func(ctx context.Context, tx *db.Tx) (any, error) {
+		return "forgotten", dispatch.Forget(ctx, tx, c.Worker)
+	})
+}

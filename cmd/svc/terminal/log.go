@@ -1,0 +1,22 @@
+package terminal
+
+import (
+	"io"
+	"log/slog"
+)
+
+// LogFlags say what a long-running command logs, and how.
+type LogFlags struct {
+	Level  slog.Level `name:"log-level" env:"SVC_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error."`
+	Format string     `name:"log-format" env:"SVC_LOG_FORMAT" enum:"text,json" default:"text" help:"Form of the log's lines: text (key=value) or json."`
+}
+
+// Start has the whole process log to w as the flags say.
+func (f LogFlags) Start(w io.Writer) {
+	options := &slog.HandlerOptions{Level: f.Level}
+	if f.Format == "json" {
+		slog.SetDefault(slog.New(slog.NewJSONHandler(w, options)))
+		return
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, options)))
+}

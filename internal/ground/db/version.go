@@ -1,0 +1,104 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// ErrNoStore means that no service has stored anything in the database, or that a file is
+// no database at all.
+var ErrNoStore = errors.New("it is no database of a service")
+
+// VersionError means that the database's schema is not the one that this program knows.
+type VersionError struct {
+	Is, Wants int64 // the newest migration of each
+}
+
+// Error says which of the two is the older one, and what to do.
+func (e *VersionError) Error() string {
+	if e.Is > e.Wants {
+		return fmt.Sprintf("the database is of a newer version (schema %d) than this program (schema %d): run the newer program, or restore a backup of the older version", e.Is, e.Wants)
+	}
+	return fmt.Sprintf("the database is of an older version (schema %d) than this program (schema %d): start the service once, which brings it up to date", e.Is, e.Wants)
+}
+
+// Stored returns nil where a service has stored something, and writes nothing. Errors:
+// ErrNoStore, *VersionError; any other means that the database cannot be read.
+func Stored(ctx context.Context, cfg Config) error {
+	cfg.ReadOnly = true
+	d, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+// prepare brings the schema up to date. Where the database is only read, it must be up to
+// date. A database of a newer version is refused: this program does not know its columns.
+func prepare(ctx context.Context, pool *sql.DB, cfg Config) error {
+	is, err := schemaVersion(ctx, pool, cfg.Name())
+	if err != nil && (cfg.ReadOnly || !errors.Is(err, ErrNoStore)) {
+		return err
+	}
+	wants, err := newestMigration()
+	if err != nil {
+		return err
+	}
+	if is > wants || (cfg.ReadOnly && is < wants) {
+		return &VersionError{is, wants}
+	}
+	if cfg.ReadOnly {
+		return nil
+	}
+	return migrate(ctx, pool, cfg.Name())
+}
+
+// schemaVersion returns the newest migration of a database. Error: ErrNoStore.
+func schemaVersion(ctx context.Context, pool *sql.DB, engine string) (version int64, err error) {
+	table := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
+	if engine == "postgres" {
+		table = "SELECT count(to_regclass('goose_db_version'))"
+	}
+	var tables int
+	if err := pool.QueryRowContext(ctx, table).Scan(&tables); err != nil {
+		return 0, noStore(err)
+	}
+	if tables == 0 {
+		return 0, ErrNoStore
+	}
+	if err := pool.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	if version == 0 {
+		return 0, ErrNoStore
+	}
+	return version, nil
+}
+
+// newestMigration returns the number of the last migration of this program.
+func newestMigration() (int64, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil || len(names) == 0 {
+		return 0, fmt.Errorf("there are no migrations: %w", err)
+	}
+	number, _, _ := strings.Cut(strings.TrimPrefix(names[len(names)-1], "migrations/"), "_")
+	return strconv.ParseInt(number, 10, 64)
+}
+
+// noStore returns ErrNoStore for a file that is missing or no SQLite database.
+func noStore(err error) error {
+	se, ok := errors.AsType[*sqlite.Error](err)
+	if errors.Is(err, os.ErrNotExist) || (ok && se.Code()&0xff == sqlite3.SQLITE_NOTADB) {
+		return fmt.Errorf("%w: %w", ErrNoStore, err)
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// ErrNoWorker means that no worker has the id.
+var ErrNoWorker = errors.New("there is no such worker")
+
+// ErrInUse means that a worker cannot be forgotten: it is online, holds a frame or has
+// submitted a benchmark.
+var ErrInUse = errors.New("it is online, holds a frame or has submitted a benchmark")
+
+// drained is the end of the suspension of a worker that an operator has drained: the year
+// 9999, in microseconds. Restarting the worker ends it: it registers anew.
+const drained = 253_370_764_800_000_000
+
+// Drain stops a worker from getting frames; it finishes those that it holds. With undo it
+// gets frames again. Repeating it changes nothing. Error: ErrNoWorker.
+func Drain(ctx context.Context, tx *db.Tx, workerID string, undo bool) error {
+	if _, err := readWorker(ctx, tx, workerID); err != nil {
+		return err
+	}
+	_, err := changeStanding(ctx, tx, workerID, func(s standing) standing {
+		switch {
+		case !undo:
+			s.until = drained
+		case s.until == drained:
+			s.until = 0
+		}
+		return s
+	})
+	return err
+}
+
+// Forget deletes a worker that has left, before its time (ForgetWorkers). If it comes
+// back, it registers again. Errors: ErrNoWorker, ErrInUse.
+func Forget(ctx context.Context, tx *db.Tx, workerID string) error {
+	if _, err := readWorker(ctx, tx, workerID); err != nil {
+		return err
+	}
+	n, err := tx.WorkerDelete(ctx, query.WorkerDeleteParams{WorkerID: workerID, OnlineSince: onlineSince(tx)})
+	if err == nil && n == 0 {
+		err = ErrInUse
+	}
+	if err != nil {
+		return fmt.Errorf("forget worker %s: %w", workerID, err)
+	}
+	return nil
+}
+
+// FindWorker reads a worker as ListWorkers shows it. Error: ErrNoWorker.
+func FindWorker(ctx context.Context, tx *db.Tx, workerID string) (WorkerView, error) {
+	row, err := readWorker(ctx, tx, workerID)
+	if err != nil {
+		return WorkerView{}, err
+	}
+	held, err := HeldBy(ctx, tx, workerID)
+	return viewOf(row, len(held), tx), err
+}
+
+func readWorker(ctx context.Context, tx *db.Tx, workerID string) (query.Worker, error) {
+	row, err := tx.WorkerGet(ctx, workerID)
+	if db.IsNotFound(err) {
+		return row, fmt.Errorf("%s: %w", workerID, ErrNoWorker)
+	}
+	if err != nil {
+		return row, fmt.Errorf("read worker: %w", err)
+	}
+	return row, nil
+}
+
+// HeldFrame is a frame in a worker's hands.
+type HeldFrame struct {
+	JobID    string    `json:"job_id"`
+	Frame    int64     `json:"frame"`
+	WorkerID string    `json:"worker_id"`
+	Attempt  int64     `json:"attempt"`
+	Progress float64   `json:"progress_percent"`
+	LapsesAt time.Time `json:"lapses_at"` // unless a heartbeat comes
+}
+
+// HeldBy lists the frames that a worker holds, HeldOf those of a job: 1000 at most.
+func HeldBy(ctx context.Context, tx *db.Tx, workerID string) ([]HeldFrame, error) {
+	return heldFrames(ctx, tx, query.FramesHeldParams{WorkerID: workerID})
+}
+
+// HeldOf lists the frames of a job that workers hold.
+func HeldOf(ctx context.Context, tx *db.Tx, jobID string) ([]HeldFrame, error) {
+	return heldFrames(ctx, tx, query.FramesHeldParams{JobID: jobID})
+}
+
+func heldFrames(ctx context.Context, tx *db.Tx, of query.FramesHeldParams) ([]HeldFrame, error) {
+	rows, err := tx.FramesHeld(ctx, of)
+	if err != nil {
+		return nil, fmt.Errorf("list held frames: %w", err)
+	}
+	out := make([]HeldFrame, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, HeldFrame{r.Subject, r.Item, r.Holder, r.Attempt, float64(r.Progress) / 10, db.Time(r.LapsesAt)})
+	}
+	return out, nil
+}
+
+// FailedFrame is a failed attempt at a frame, without Blender's output.
+type FailedFrame struct {
+	JobID    string    `json:"job_id"`
+	Frame    int64     `json:"frame"`
+	Attempt  int64     `json:"attempt"`
+	WorkerID string    `json:"worker_id"`
+	Code     string    `json:"code"`
+	Message  string    `json:"message"`
+	FailedAt time.Time `json:"failed_at"`
+}
+
+// FailuresBy lists the last failed attempts of a worker, FailuresOf those of a job: the
+// newest first, at most most.
+func FailuresBy(ctx context.Context, tx *db.Tx, workerID string, most int64) ([]FailedFrame, error) {
+	return failedFrames(ctx, tx, query.FailedAttemptsOfParams{WorkerID: workerID, Max: most})
+}
+
+// FailuresOf lists the last failed attempts at a job's frames.
+func FailuresOf(ctx context.Context, tx *db.Tx, jobID string, most int64) ([]FailedFrame, error) {
+	return failedFrames(ctx, tx, query.FailedAttemptsOfParams{JobID: jobID, Max: most})
+}
+
+func failedFrames(ctx context.Context, tx *db.Tx, of query.FailedAttemptsOfParams) ([]FailedFrame, error) {
+	rows, err := tx.FailedAttemptsOf(ctx, of)
+	if err != nil {
+		return nil, fmt.Errorf("list failed attempts: %w", err)
+	}
+	out := make([]FailedFrame, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, FailedFrame{r.Subject, r.Item, r.Attempt, r.Holder, r.Code, r.Message, db.Time(r.FailedAt)})
+	}
+	return out, nil
+}
