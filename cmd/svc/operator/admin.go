@@ -51,6 +51,8 @@ type Admin struct {
 		List    deadLetterList    `cmd:"" help:"List the server's own work that failed too often: what, when and why."`
 		Requeue deadLetterRequeue `cmd:"" help:"Put dead letters back into their queue, due at once."`
 	} `cmd:"" help:"Inspect and requeue work that failed too often and is not retried."`
+	Backup     backup     `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
+	Restore    restore    `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
 	SignInLink signInLink `cmd:"" help:"Create a one-time sign-in link."`
 	Audit      audit      `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
 

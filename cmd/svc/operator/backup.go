@@ -1,0 +1,68 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	checks "svc.example/internal/work/audit"
+)
+
+// backup is svc admin backup.
+type backup struct {
+	adminFlags
+	Folder string `arg:"" type:"path" help:"An empty or new folder. The copy is a data folder with SQLite, whatever the service uses."`
+}
+
+// Run copies a service while it runs, and audits the copy. It asks nothing: it only adds.
+func (c *backup) Run(k *kong.Context) error {
+	return c.copy(k, "backed up into "+c.Folder, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []checks.Breach, error) {
+		return app.Backup(ctx, c.config(), c.Folder, progress)
+	})
+}
+
+// restore is svc admin restore.
+type restore struct {
+	changeFlags
+	Folder string `arg:"" type:"existingdir" help:"A folder that svc admin backup has made."`
+}
+
+// Run puts a backup into the empty folder and database that the flags name, and audits
+// what it has made.
+func (c *restore) Run(k *kong.Context) error {
+	if err := c.confirm(fmt.Sprintf("restore the backup in %s into %s", c.Folder, c.place())); err != nil {
+		return err
+	}
+	return c.copy(k, "restored into "+c.place(), func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []checks.Breach, error) {
+		return app.Restore(ctx, c.config(), c.Folder, progress)
+	})
+}
+
+// copy runs a backup or a restore, shows how far it is, and prints what it has copied. A
+// place that is not as it must be is wrong usage.
+func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context, app.BackupProgress) (app.BackupReport, []checks.Breach, error)) error {
+	ctx, stop := terminal.UntilSignal()
+	defer stop()
+	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
+	report, breaches, err := run(ctx, shown.move)
+	shown.end()
+	for _, b := range breaches {
+		terminal.Printf(k.Stderr, "BREACH %s: %s: %s", b.Rule, b.Subject, b.Detail)
+	}
+	switch {
+	case errors.Is(err, app.ErrNotEmpty), errors.Is(err, app.ErrNoBackup):
+		return terminal.WrongUsage(err)
+	case err != nil:
+		return f.refusal(err)
+	case f.JSON:
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "backup": report})
+	}
+	terminal.Printf(k.Stdout, "%s: %d jobs, %d leaves of the log, %d files of %s; the audit is clean",
+		done, report.Jobs, report.Leaves, report.Blobs, terminal.InBytes.Text(report.Bytes))
+	return nil
+}

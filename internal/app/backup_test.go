@@ -1,0 +1,119 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+)
+
+func silent(string, int64, int64) {}
+
+// emptyPostgres is a database that no service has opened.
+func emptyPostgres(t *testing.T) string {
+	t.Helper()
+	url := dbtest.URL(t, "postgres")
+	_, err := dbtest.Raw(t, url).ExecContext(t.Context(), `DO $$ DECLARE r record; BEGIN
+		FOR r IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP EXECUTE 'DROP TABLE ' || quote_ident(r.tablename) || ' CASCADE'; END LOOP; END $$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// TestABackupOfARunningServiceIsRestoredOnEitherDatabase uploads, starts and credits while
+// the copies are made, loses the machine, restores, and reads what was there.
+func TestABackupOfARunningServiceIsRestoredOnEitherDatabase(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, app.Config{Database: url})
+		up := s.upload(t.Context(), func() {})
+		if up.err != nil || up.body.UploadID == "" {
+			t.Fatalf("upload: %d, %v", up.status, up.err)
+		}
+		job := s.call(t.Context(), "/node/v1/uploads/"+up.body.UploadID+"/start", "application/json",
+			strings.NewReader(`{"quote_id":"`+up.body.QuoteID+`","legal_acceptance":"SVC_LEGAL_V1"}`))
+		if job.body.JobID == "" {
+			t.Fatalf("start: %d, %v", job.status, job.err)
+		}
+		folder := filepath.Join(t.TempDir(), "backup")
+		report, breaches, err := app.Backup(t.Context(), s.app.Config, folder, silent)
+		if err != nil || report.Jobs != 1 || report.Blobs != 1 {
+			t.Fatalf("the backup says %+v, %v, %v", report, breaches, err)
+		}
+		privateKeys(t, filepath.Join(folder, "keys"))
+		if _, _, err := app.Backup(t.Context(), s.app.Config, folder, silent); !errors.Is(err, app.ErrNotEmpty) {
+			t.Errorf("a backup over a backup: %v", err)
+		}
+		for _, database := range []string{"", emptyPostgres(t)} {
+			to := app.Config{Data: filepath.Join(t.TempDir(), "data"), Database: database, Log: slog.New(slog.DiscardHandler)}
+			if report, breaches, err = app.Restore(t.Context(), to, folder, silent); err != nil || report.Jobs != 1 {
+				t.Fatalf("the restore into %q says %+v, %v, %v", database, report, breaches, err)
+			}
+			privateKeys(t, filepath.Join(to.Data, "keys"))
+			if _, _, err := app.Restore(t.Context(), to, folder, silent); !errors.Is(err, app.ErrNotEmpty) {
+				t.Errorf("a restore over a service: %v", err)
+			}
+			restored, err := app.Open(t.Context(), to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = restored.DB.Write(t.Context(), func(tx *db.Tx) error { // it works as a service does
+				record, err := tx.JobGet(t.Context(), job.body.JobID)
+				if err != nil {
+					return err
+				}
+				if _, err := identity.CreateAgentKey(t.Context(), tx, record.WorkspaceID, "later", nil); err != nil {
+					return err
+				}
+				return wallet.Credit(t.Context(), tx, record.WorkspaceID, "after the restore", 100)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			apptest.Audit(t, restored)
+			if err := restored.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// privateKeys checks that nobody else can read the keys.
+func privateKeys(t *testing.T, folder string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) < 3 {
+		t.Fatalf("%d keys, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func TestOnlyAWholeBackupIsRestored(t *testing.T) {
+	t.Parallel()
+	folder, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	_, _, err := app.Restore(context.Background(), app.Config{Data: data}, folder, silent)
+	if !errors.Is(err, app.ErrNoBackup) {
+		t.Errorf("an empty folder is restored: %v", err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused restore has made %s", data)
+	}
+	if _, _, err := app.Backup(context.Background(), app.Config{Data: filepath.Join(folder, "nothing")}, filepath.Join(folder, "copy"), silent); !errors.Is(err, db.ErrNoStore) {
+		t.Errorf("a backup of nothing: %v", err)
+	}
+}
