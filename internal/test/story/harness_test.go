@@ -127,9 +127,6 @@ func eachEngine(t *testing.T, story func(t *testing.T, config app.Config)) {
 	})
 }
 
-// logOf shows the log of a story that fails.
-func logOf(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
-
 // service is a service that runs in this process.
 type service struct {
 	t      *testing.T

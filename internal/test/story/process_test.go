@@ -232,7 +232,7 @@ func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeath
 // launch starts a process; it does not outlive the story.
 func launch(t *testing.T, role string, config any) *process {
 	t.Helper()
-	return launchLogging(t, role, config, t.Output())
+	return launchLogging(t, role, config, guarded{t, t.Output()})
 }
 
 // launchLogging is launch of a process that logs to log.
