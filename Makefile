@@ -55,7 +55,8 @@ check: lint ## What a change must pass: lint, then every test, with the race det
 lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fresh generated code, scripts
 	@scripts/install-tools shellcheck
 	@scripts/check-format
-	go vet ./...
+	go vet -tags wine ./...
+	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
 	@scripts/check-imports
@@ -73,11 +74,11 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 # Every test at its full size, chaos and kills among them, each package with the race
 # detector; then every parser against made-up input, FUZZTIME each.
 .PHONY: test-long
-test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, fuzz
+test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, Wine, the release, fuzz
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory wine check-release fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
@@ -93,6 +94,26 @@ chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@scripts/install-tools postgres
 	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
+
+# KEY signs the sums (docs/releasing.md): make release KEY=release-key.pem
+KEY ?=
+DIST ?= dist
+
+.PHONY: release
+release: ## Make what is published of HEAD into dist: archives, Debian packages, bills of materials, sums
+	@go build -buildvcs=false -o .tools/release ./scripts/release
+	@.tools/release --out "$(DIST)" --key "$(KEY)"
+
+.PHONY: check-release
+check-release: ## Make the release twice and compare every byte; install the package where that is possible
+	@scripts/check-release
+
+.PHONY: wine
+wine: ## Run the stories of a caller with the Windows program, under Wine
+	@scripts/install-tools sandbox
+	@GOOS=windows GOARCH=amd64 scripts/step build "building svc.exe" go build -v -trimpath -buildvcs=false -o .tools/svc.exe ./cmd/svc
+	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -timeout 10m -run '^TestTheWindowsProgram' -v ./internal/test/story | \
+	  grep -E '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript)'
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

@@ -54,13 +54,14 @@ func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sand
 	return box, nil
 }
 
-// FindBlender finds the Blender that the flags select and opens its sandbox. It starts
-// no Blender. The error of a missing Blender says how to install one.
+// FindBlender opens the sandbox and finds the Blender that the flags select. It starts
+// no Blender. The error of a missing Blender says how to install one. The sandbox comes
+// first: where there can be none, nobody is to install a Blender for nothing.
 func (f BlenderFlags) FindBlender(ctx context.Context, s SandboxFlags, log *slog.Logger) (worker.Blender, error) {
-	path, err := blender.Find(f.Blender, blender.DataHome())
+	box, err := s.open(ctx, log)
 	if err != nil {
 		return worker.Blender{}, err
 	}
-	box, err := s.open(ctx, log)
+	path, err := blender.Find(f.Blender, blender.DataHome())
 	return worker.Blender{Path: path, Sandbox: box}, err
 }

@@ -19,6 +19,9 @@ func Free(dir string) (bytes int64, err error) {
 	return int64(disk.Bavail) * int64(disk.Bsize), nil
 }
 
+// Lock locks the file for this process, until it is closed. It waits for a holder.
+func Lock(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX) }
+
 // TryLock locks the file for this process, until it is closed. ErrLocked: somebody else
 // holds it; it does not wait.
 func TryLock(file *os.File) error {

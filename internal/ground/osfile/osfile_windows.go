@@ -23,15 +23,21 @@ func Free(dir string) (bytes int64, err error) {
 	return int64(free), nil
 }
 
+// Lock locks the file for this process, until it is closed. It waits for a holder.
+func Lock(file *os.File) error { return lock(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
 // TryLock locks the file for this process, until it is closed. ErrLocked: somebody else
 // holds it; it does not wait.
 func TryLock(file *os.File) error {
-	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
-	err := windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+	err := lock(file, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return ErrLocked
 	}
 	return err
+}
+
+func lock(file *os.File, flags uint32) error {
+	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 }
 
 // Identity distinguishes the file from others that have had its name, of one size and

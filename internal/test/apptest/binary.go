@@ -7,8 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
+
+	"svc.example/internal/ground/osfile"
 )
 
 // Binary returns the path of the product's binary, svc, built from the sources as
@@ -53,7 +54,7 @@ func build(module string) (path string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := osfile.Lock(lock); err != nil {
 		return "", err
 	}
 	path = filepath.Join(folder, "svc")
