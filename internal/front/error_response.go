@@ -49,9 +49,12 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	requestID := h.Get(fault.RequestIDHeader)
 	status, body := fault.Envelope(err, requestID)
-	// A cancelled request is not logged: its reader is gone, and its error is
-	// usually the cancellation itself.
-	if status >= http.StatusInternalServerError && hasCause(err) && r.Context().Err() == nil {
+	if status == http.StatusInternalServerError && r.Context().Err() != nil {
+		// Its reader is gone, and its error is usually the cancellation itself.
+		w.WriteHeader(statusCallerGone)
+		return
+	}
+	if status >= http.StatusInternalServerError && hasCause(err) {
 		e.Log.LogAttrs(r.Context(), slog.LevelError, "request failed",
 			slog.String("method", r.Method), slog.String("route", pathOf(r.Pattern)), slog.String("request_id", requestID), slog.Any("err", err))
 	}
@@ -69,6 +72,10 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	// The status is out; a failed write means the caller is gone.
 	_ = plainjson.Write(w, body)
 }
+
+// statusCallerGone stands in the log for a caller that did not wait for the answer, as
+// nginx has it. 500 would count as a failure of ours.
+const statusCallerGone = 499
 
 // retryAfterFull is when to retry while a disk is full: somebody has to make room.
 const retryAfterFull = 30 * time.Second

@@ -1,9 +1,11 @@
 package front
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -59,6 +61,23 @@ func TestMissesAndPanicsWearTheEnvelope(t *testing.T) {
 		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow == "GET, HEAD, POST") {
 			t.Errorf("%s %s: Allow is %q", c.method, c.path, allow)
 		}
+	}
+}
+
+// TestACallerWhoLeavesIsNoFailureOfOurs: a long poll that its worker cuts off is daily
+// business, and must not look like a broken service in the log.
+func TestACallerWhoLeavesIsNoFailureOfOurs(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	f := newFront(http.NewServeMux(), slog.NewTextHandler(&log, nil))
+	ctx, leave := context.WithCancel(t.Context())
+	f.Routes.Handle("GET /wait", f.Errors.Handle(func(_ http.ResponseWriter, r *http.Request) error {
+		leave()
+		return fmt.Errorf("read: %w", r.Context().Err())
+	}))
+	f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/wait", nil))
+	if got := log.String(); !strings.Contains(got, "status=499") || strings.Contains(got, "level=ERROR") {
+		t.Error(got)
 	}
 }
 

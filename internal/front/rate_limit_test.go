@@ -234,7 +234,7 @@ func TestALogLineTellsTheRouteAndNoSecret(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer svc_s3cret")
 	r.Header.Set("X-Request-Id", "mine")
 	f.ServeHTTP(httptest.NewRecorder(), r)
-	for _, want := range []string{"method=GET", "route=/v1/artifacts/{job_id}", "status=200", "ms=", "bytes=5", "request_id=mine", `workspace=""`} {
+	for _, want := range []string{"method=GET", "route=/v1/artifacts/{job_id}", "status=200", "ms=", "bytes=5", "request_id=mine", `workspace_id=""`} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %s in %s", want, text.String())
 		}
