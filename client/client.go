@@ -129,12 +129,12 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
 }
 
-// do runs the exchange with retries and decodes the answer. Its errors name the
-// call; what they wrap is an *Error when the server refused.
+// do runs the exchange with retries and decodes the answer. Its errors are
+// *CallErrors; what they wrap is an *Error when the server refused.
 func (c *Client) do(ctx context.Context, x call, answer any) error {
 	err := c.retry.run(ctx, !x.once, func() error { return c.try(ctx, x, answer) })
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", x.method, x.path, err)
+		return &CallError{Server: c.base.String(), Call: x.method + " " + x.path, cause: err}
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return &unreadable{err}
+		return &unreadable{fmt.Errorf("%w: %w", ErrForeignAnswer, err)}
 	}
 	return nil
 }

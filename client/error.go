@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -31,6 +32,23 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s (%s, %d)", plaintext.Line(e.Message), plaintext.Line(e.Code), e.Status)
 }
+
+// ErrForeignAnswer reports a success that no svc sent: its body is not JSON of the form
+// that the call answers with, as where the address leads to another web server.
+var ErrForeignAnswer = errors.New("the answer does not have the form of svc")
+
+// CallError is a call that failed. It wraps what the server or the network said.
+type CallError struct {
+	Server string // the address given to [New]
+	Call   string // method and path
+	cause  error
+}
+
+// Error names the call, and what went wrong.
+func (e *CallError) Error() string { return e.Call + ": " + e.cause.Error() }
+
+// Unwrap returns what went wrong: an *Error where the server refused.
+func (e *CallError) Unwrap() error { return e.cause }
 
 // errorFrom decodes a refusal from its body, or from the beginning of it. Of two
 // waits that the server names, one in the header and one in the body, the longer

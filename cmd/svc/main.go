@@ -113,7 +113,14 @@ func shown(err error) error {
 //
 // An invalid_request made here gets no suggestion: its message already names the
 // flag, and the general advice speaks of a request that was never sent.
+//
+// A service that cannot be called is said in words, in place of what the network said.
 func withSuggestion(err error) error {
+	if call, ok := errors.AsType[*client.CallError](err); ok {
+		if said := profile.Unreachable(call.Server, call); said != nil {
+			return terminal.SameExit(err, said)
+		}
+	}
 	action := ""
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		action = refused.SuggestedAction

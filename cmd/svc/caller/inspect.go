@@ -27,7 +27,7 @@ type Inspect struct {
 
 // Help is printed below the flags.
 func (Inspect) Help() string {
-	return "Exit codes: 0 the file was read; 1 it is not a .blend, or is damaged or incomplete; 2 wrong usage."
+	return "Succeeds where the file could be read, also where a service would refuse it. " + terminal.ExitHelp()
 }
 
 // inspected is what inspect found, in the form of --json.

@@ -1,23 +1,21 @@
 // Package caller has the commands of people who have files rendered: render and
 // inspect.
 //
-// What always holds: money is spent only after somebody accepted the price; Ctrl-C
-// never leaves it unknown whether a job was started; frames are unpacked only after
-// the receipt has proven them. It leaves the API to package client and the checks to
-// package proof. Start reading at Run.
+// What always holds: money is spent only after somebody accepted the price; a command
+// that ends at any instant, and is given again, goes on with the same job and never
+// pays twice; a folder holds one job; frames are unpacked only after the receipt has
+// proven them. It leaves the API to package client and the checks to package proof.
+// Start reading at Run; order.go prices and starts, job_file.go keeps which folder has
+// which job, fetch.go gets the result.
 package caller
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,18 +31,20 @@ import (
 // result. It takes either a file, or a job that was started before.
 type Render struct {
 	profile.Flags
-	File   string     `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
-	Frames FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render: A, A-B or A-B:STEP. Without it, the scene's frame range."`
-	Out    string     `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, a folder named after the file and the job."`
-	Yes    bool       `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
-	JSON   bool       `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
-	Job    string     `placeholder:"JOB-…" help:"Follow and fetch a job that is already started, instead of starting one."`
+	File         string    `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
+	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100:5 or 1,3,5-9. Without it, the scene's frame range. A list that is no single range is several jobs, with one price."`
+	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
+	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
+	Again        bool      `env:"-" help:"Order anew, and pay again, where DIR has the same render already."`
+	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
+	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
+	Job          string    `env:"-" placeholder:"JOB-…" help:"Follow and fetch a job that is already started, instead of starting one."`
 }
 
 // Help is printed below the flags.
 func (Render) Help() string {
-	return "Exit codes: 0 rendered, fetched and verified; 1 failed or interrupted; 2 wrong usage; " +
-		"3 the receipt's signature is not valid; 4 the ZIP does not match the receipt; 5 the receipt is not in the log."
+	return "The same command again goes on where the last one ended, however it ended, and never pays twice: job.json in DIR has the quote and the job. " +
+		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
 
 // Run renders. The first Ctrl-C stops waiting and leaves the render running, since it
@@ -54,14 +54,13 @@ func (c *Render) Run(app *kong.Context) error {
 	if (c.File == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a FILE to render or a --job to follow"))
 	}
-	if c.Job != "" && c.Frames.Given {
-		return terminal.WrongUsage(errors.New("--frames cannot be used with --job: a started job keeps its frames"))
+	if c.Job != "" && (c.Frames.Ranges != nil || c.Again) {
+		return terminal.WrongUsage(errors.New("--frames and --again cannot be used with --job: a started job keeps its frames"))
 	}
 	service, err := c.Service(profile.AgentKey)
 	if err != nil {
 		return err
 	}
-	c.Server = service.Server // what messages name
 	api, err := c.Agent()
 	if err != nil {
 		return err
@@ -74,55 +73,78 @@ func (c *Render) Run(app *kong.Context) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	consent := terms{yes: c.Yes, in: os.Stdin, out: human}
-	result, err := Run(ctx, Options{
-		Client: api, File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out,
-		Accept: consent.accept, Display: terminal.NewDisplay(human, time.Now),
+	results, err := Run(ctx, Options{
+		Client: api, Server: service.Server, File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again,
+		AllowMissing: c.AllowMissing, Accept: consent.accept, Display: terminal.NewDisplay(human, time.Now),
 	})
-	return c.report(app, human, result, c.explain(ctx, result, err))
+	return c.report(app, human, results, explain(ctx, service.Server, results, err))
 }
 
-// explain turns a failure into what the person needs to know next: how to continue
-// after Ctrl-C, or which address could not be reached. An unknown start keeps its own
-// text even after Ctrl-C, because "nothing was spent" would be a guess.
-func (c *Render) explain(ctx context.Context, result Result, err error) error {
+// explain turns a failure into what the person needs to know next. An unknown start
+// keeps its own text even after Ctrl-C, because "nothing was spent" would be a guess.
+func explain(ctx context.Context, server string, results []*Result, err error) error {
 	_, unknownStart := errors.AsType[*unknownStartError](err)
-	lost, unreachable := errors.AsType[*url.Error](err)
+	_, missing := errors.AsType[*missingError](err)
 	switch {
-	case err == nil || unknownStart:
+	case missing:
+		return terminal.Exit(terminal.ExitMissingFiles, err)
+	case err == nil || unknownStart || ctx.Err() == nil:
 		return err
-	case ctx.Err() != nil:
-		return c.interrupted(result.JobID)
-	case unreachable:
-		return fmt.Errorf("the service at %s cannot be reached: %w; check the address (--server) and whether the service is running", c.Server, lost.Err)
 	}
-	return err
+	return terminal.Exit(terminal.ExitInterrupted, interrupted(server, results))
 }
 
-// interrupted is the error after Ctrl-C. It prints the command that continues, with
-// the flags that matter; the key is not among them, because terminals keep history.
-func (c *Render) interrupted(jobID string) error {
-	if jobID == "" {
-		return errors.New("stopped before the job was started: nothing was spent")
+// interrupted is the error after Ctrl-C: what is lost, which is nothing, and how to go
+// on. The key is not in the command that it prints, because terminals keep history.
+func interrupted(server string, results []*Result) error {
+	if len(results) == 0 {
+		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start anew")
 	}
-	next := "svc render --job " + jobID + " --server " + c.Server
-	if c.Out != "" {
-		next += " --out " + strconv.Quote(c.Out)
+	text := "stopped; the render goes on at the service and nothing is lost. Run the same command again to follow and fetch it, or from any folder:"
+	for _, r := range results {
+		if r.JobID != "" && !r.OK {
+			text += fmt.Sprintf("\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
+		}
 	}
-	return fmt.Errorf("stopped waiting; the render continues. To follow and fetch it:\n  %s", next)
+	return errors.New(text)
+}
+
+// summary is the form of --json for a command of several jobs.
+type summary struct {
+	OK           bool         `json:"ok"`
+	ChargedCents int64        `json:"charged_cents"`
+	Jobs         []*Result    `json:"jobs"`
+	Error        *renderError `json:"error"`
 }
 
 // report prints the outcome for people or for programs. With --json the object is
 // printed after a failure too: a JobID in it means that money may be reserved.
-func (c *Render) report(app *kong.Context, human io.Writer, result Result, err error) error {
+func (c *Render) report(app *kong.Context, human io.Writer, results []*Result, err error) error {
 	if err == nil {
-		result.Print(human)
+		Print(human, results)
 	}
 	if c.JSON {
-		result.OK = err == nil
-		result.Error = failureOf(err)
-		err = errors.Join(terminal.PrintJSON(app.Stdout, result), err)
+		err = errors.Join(terminal.PrintJSON(app.Stdout, shownAsJSON(results, err)), err)
 	}
 	return proof.WithExitCode(err)
+}
+
+// shownAsJSON is the one object of --json: the result of one job, or a summary of
+// several.
+func shownAsJSON(results []*Result, err error) any {
+	if len(results) > 1 {
+		all := summary{OK: err == nil, Jobs: results, Error: failureOf(err)}
+		for _, r := range results {
+			all.ChargedCents += r.ChargedCents
+		}
+		return all
+	}
+	one := newResult(&jobFile{}, false)
+	if len(results) == 1 {
+		one = results[0]
+	}
+	one.OK, one.Error = err == nil, failureOf(err)
+	return one
 }
 
 // renderError is a failure in the form of --json. Its members mirror the API's
@@ -143,89 +165,14 @@ func failureOf(err error) *renderError {
 	shown := &renderError{Code: "failed", Message: err.Error()}
 	var refused *client.Error
 	var failed *jobError
+	var missing *missingError
 	switch {
 	case errors.As(err, &refused) && refused.Code != "":
 		*shown = renderError{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
 	case errors.As(err, &failed) && failed.job.Failure != nil:
 		shown.Code, shown.SuggestedAction = failed.job.Failure.Code, failed.job.Failure.SuggestedAction
+	case errors.As(err, &missing):
+		shown.Code = "missing_files"
 	}
 	return shown
-}
-
-// FrameRange is the value of --frames. The zero value is the scene's own range.
-type FrameRange struct {
-	Given bool // false: the scene's own range
-	client.Range
-}
-
-// UnmarshalText reads A, A-B or A-B:STEP, in numbers of 1 and above. It refuses signs
-// and blanks, which strconv or a shell would let pass, so that a typing error never
-// becomes a range that somebody pays for. The most frames are the service's to check.
-func (r *FrameRange) UnmarshalText(text []byte) error {
-	ends, step, stepped := strings.Cut(string(text), ":")
-	first, last, ranged := strings.Cut(ends, "-")
-	if !ranged {
-		last = first
-	}
-	if !stepped {
-		step = "1"
-	}
-	var numbers [3]int
-	for i, word := range []string{first, last, step} {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || word[0] == '+' {
-			return fmt.Errorf("%q is not A, A-B or A-B:STEP in numbers of 1 and above", text)
-		}
-		numbers[i] = n
-	}
-	if stepped && !ranged {
-		return fmt.Errorf("%q has a step but no end", text)
-	}
-	if numbers[1] < numbers[0] {
-		return fmt.Errorf("%q ends before it starts", text)
-	}
-	*r = FrameRange{true, client.Range{Start: numbers[0], End: numbers[1], Step: numbers[2]}}
-	return nil
-}
-
-// terms asks a person to accept a price and the service's terms.
-type terms struct {
-	yes bool     // --yes: accepted beforehand, at whatever price
-	in  *os.File // where the answer is typed
-	out io.Writer
-}
-
-// errDeclined means that the person did not answer yes.
-var errDeclined = errors.New("not started: nothing was spent")
-
-// accept returns nil only after a yes: --yes, or "y" or "yes" typed on a terminal.
-// Piped input never counts, whatever it says: a script that happens to feed a yes
-// must not spend money. The end of ctx returns its error; the goroutine that reads is
-// then left behind, because a read from a terminal cannot be cancelled, and ends with
-// the process.
-func (t terms) accept(ctx context.Context, quote *client.Quote) error {
-	if t.yes {
-		return nil
-	}
-	if !terminal.IsTerminal(t.in) {
-		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to ask on; accept with --yes",
-			terminal.Money(quote.PriceCents, quote.Currency))
-	}
-	fmt.Fprintf(t.out, "Render %s for %s and accept the terms %s? [y/N] ",
-		terminal.CountOf(quote.FrameCount, "frame"), terminal.Money(quote.PriceCents, quote.Currency), client.LegalV1)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // end of input counts as no
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(t.out)
-		return ctx.Err()
-	case word := <-answer:
-		if word == "y" || word == "yes" {
-			return nil
-		}
-		return errDeclined
-	}
 }

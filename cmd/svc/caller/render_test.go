@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"svc.example/client"
-	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/test/receipttest"
@@ -30,13 +29,16 @@ import (
 // the receipt names and replays the events of the job.
 type fakeService struct {
 	*httptest.Server
-	job      receipttest.Job
-	key      receipt.Key
-	events   string
-	inspect  map[string]any // the answer to an upload
-	started  atomic.Int64
-	leafFlip byte // changes the leaf in the log
-	noAnswer bool // a start succeeds, but its answer is lost
+	job       receipttest.Job
+	key       receipt.Key
+	events    string
+	inspect   map[string]any // the answer to an upload
+	started   atomic.Int64
+	leafFlip  byte   // changes the leaf in the log
+	noAnswer  bool   // a start succeeds, but its answer is lost
+	refusal   string // the answer to each start, instead of a job
+	expired   int64  // so many starts are answered that the quote has expired
+	inspected atomic.Int64
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
@@ -60,19 +62,32 @@ func startFakeService(t *testing.T) *fakeService {
 		"upload_id": "UPL-1", "quote_id": "QTE-1", "price_cents": 3, "currency": "USD", "frame_start": 1, "frame_end": 3, "frame_step": 1,
 		"frame_count": 3, "qualified_1c": true, "maximum_frame_seconds": 7200, "filename": "scene.blend", "input_sha256": job.Receipt.Input.SHA256, "input_size_bytes": 5,
 		"expires_at": "2026-01-03T00:00:00Z", "scene": map[string]any{"name": "Scene", "resolution_x": 4, "resolution_y": 3, "resolution_percentage": 100, "samples": 1},
-		"warnings": []any{map[string]any{"code": "missing_files", "message": "wood.png is not packed into the file"}},
+		"warnings": []any{map[string]any{"code": "scripts_disabled", "message": "scripts are not run"}},
 	}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /node/v1/uploads/inspect", func(w http.ResponseWriter, r *http.Request) {
+		d.inspected.Add(1)
 		io.Copy(io.Discard, r.Body)
 		json.NewEncoder(w).Encode(d.inspect)
 	})
 	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
-		d.started.Add(1)
+		started := d.started.Add(1)
 		if d.noAnswer {
 			panic(http.ErrAbortHandler)
 		}
+		refusal := d.refusal
+		if started <= d.expired {
+			refusal = `{"error":{"code":"quote_expired","message":"it expired"}}`
+		}
+		if refusal != "" {
+			w.WriteHeader(http.StatusConflict)
+			io.WriteString(w, refusal)
+			return
+		}
 		io.WriteString(w, `{"job_id":"JOB-1","status":"queued","frame_count":3}`)
+	})
+	mux.HandleFunc("GET /node/v1/jobs/JOB-1", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"job_id":"JOB-1","status":"completed","filename":"scene.blend","frame_start":1,"frame_end":3,"frame_step":1,"frame_count":3}`)
 	})
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/events", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, d.events) })
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/download", d.download)
@@ -144,16 +159,25 @@ func (d *fakeService) options(t *testing.T) (Options, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	var seen bytes.Buffer
-	return Options{Client: api, File: file, Folder: filepath.Join(folder, "out"),
-		Accept:  func(context.Context, *client.Quote) error { return nil },
+	return Options{Client: api, Server: d.URL, File: file, Folder: filepath.Join(folder, "out"),
+		Accept:  func(context.Context, Offer) error { return nil },
 		Display: terminal.NewDisplay(&seen, time.Now)}, &seen
+}
+
+// runOne is Run for one job; without any it returns an empty result.
+func runOne(ctx context.Context, o Options) (*Result, error) {
+	results, err := Run(ctx, o)
+	if len(results) == 0 {
+		return &Result{}, err
+	}
+	return results[0], err
 }
 
 func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, seen := d.options(t)
-	result, err := Run(t.Context(), o)
+	result, err := runOne(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +189,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
 		t.Errorf("result %+v", result)
 	}
-	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h0m0s for each frame", "wood.png is not packed", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h0m0s for each frame", "scripts are not run", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}
@@ -188,35 +212,19 @@ func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
 		t.Fatal(err)
 	}
-	result, err := Run(t.Context(), o)
+	result, err := runOne(t.Context(), o)
 	if result.JobID != "" || d.started.Load() != 1 || err == nil {
 		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started.Load(), err)
 	}
-	for _, want := range []string{"not known", "0.03 USD", "QTE-1", "/node/v1/uploads/UPL-1/start"} {
+	for _, want := range []string{"not known", "0.03 USD", "Run the same command again", "never paid twice", filepath.Join(o.Folder, "job.json")} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not shown: %v", want, err)
 		}
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if shown := (&Render{}).explain(ctx, result, err); !errors.Is(shown, err) {
+	if shown := explain(ctx, d.URL, []*Result{result}, err); !errors.Is(shown, err) {
 		t.Errorf("after a Ctrl-C it is shown as %v", shown)
-	}
-}
-
-func TestUnreachableServiceIsNamed(t *testing.T) {
-	t.Parallel()
-	d := startFakeService(t)
-	o, _ := d.options(t)
-	var err error
-	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
-		t.Fatal(err)
-	}
-	d.Close()
-	result, err := Run(t.Context(), o)
-	shown := (&Render{Flags: profile.Flags{Server: d.URL}}).explain(t.Context(), result, err)
-	if shown == nil || !strings.HasPrefix(shown.Error(), "the service at "+d.URL+" cannot be reached") || !strings.Contains(shown.Error(), "--server") {
-		t.Errorf("got %v", shown)
 	}
 }
 
@@ -269,7 +277,7 @@ func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, _ := d.options(t)
-	o.Accept = func(context.Context, *client.Quote) error { return errDeclined }
+	o.Accept = func(context.Context, Offer) error { return errDeclined }
 	if _, err := Run(t.Context(), o); !errors.Is(err, errDeclined) {
 		t.Errorf("error %v", err)
 	}
@@ -292,13 +300,13 @@ func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
 	defer in.Close()
 	out.WriteString("yes\n")
 	out.Close()
-	quote := &client.Quote{PriceCents: 20, Currency: "USD", FrameCount: 20}
-	err = terms{in: in, out: io.Discard}.accept(t.Context(), quote)
+	offer := Offer{Jobs: 1, PriceCents: 20, Currency: "USD", Frames: 20}
+	err = terms{in: in, out: io.Discard}.accept(t.Context(), offer)
 	var exit *terminal.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), "0.20 USD") || !strings.Contains(err.Error(), "--yes") {
 		t.Errorf("error %v", err)
 	}
-	if err := (terms{yes: true, in: in}).accept(t.Context(), quote); err != nil {
+	if err := (terms{yes: true, in: in}).accept(t.Context(), offer); err != nil {
 		t.Errorf("--yes is a yes: %v", err)
 	}
 }
@@ -308,7 +316,7 @@ func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
 	d := startFakeService(t)
 	o, _ := d.options(t)
 	o.File, o.JobID = "", "JOB-1"
-	result, err := Run(t.Context(), o)
+	result, err := runOne(t.Context(), o)
 	if err != nil || len(result.Frames) != 3 || d.started.Load() != 0 {
 		t.Errorf("result %+v, %d started, error %v", result, d.started.Load(), err)
 	}
@@ -321,11 +329,11 @@ func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 	o, seen := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Display = &cancelling{Display: o.Display, cancel: cancel}
-	result, err := Run(ctx, o)
+	result, err := runOne(ctx, o)
 	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" {
 		t.Fatalf("result %+v, error %v, seen %s", result, err, seen)
 	}
-	text := (&Render{Flags: profile.Flags{Server: "http://host"}}).interrupted(result.JobID).Error()
+	text := interrupted("http://host", []*Result{result}).Error()
 	if !strings.Contains(text, "svc render --job JOB-1 --server http://host") {
 		t.Error(text)
 	}
@@ -336,8 +344,8 @@ func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
 	d := startFakeService(t)
 	o, _ := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	o.Accept = func(context.Context, *client.Quote) error { cancel(); return nil }
-	result, err := Run(ctx, o)
+	o.Accept = func(context.Context, Offer) error { cancel(); return nil }
+	result, err := runOne(ctx, o)
 	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started.Load() != 1 {
 		t.Errorf("%d started, result %+v, error %v", d.started.Load(), result, err)
 	}

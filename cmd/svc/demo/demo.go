@@ -41,10 +41,10 @@ import (
 // a first try must not fail for want of bubblewrap.
 type Command struct {
 	farm.BlenderFlags
-	Sandbox string            `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
-	File    string            `arg:"" optional:"" type:"existingfile" help:"The .blend file. Without it, the demo scene."`
-	Frames  caller.FrameRange `env:"SVC_FRAMES" placeholder:"A-B" help:"Frames to render. Without it, the first three of the scene."`
-	Out     string            `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
+	Sandbox string           `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
+	File    string           `arg:"" optional:"" type:"existingfile" help:"The .blend file. Without it, the demo scene."`
+	Frames  caller.FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render. Without it, the first three of the scene."`
+	Out     string           `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
 }
 
 // demoFrames is how many frames are rendered when none are named: enough to see
@@ -189,15 +189,15 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	if err != nil {
 		return err
 	}
-	result, err := caller.Run(ctx, caller.Options{
-		Client: api, File: file, Frames: frames, Folder: filepath.Join(c.Out, time.Now().Format("20060102-150405")),
-		Accept: func(context.Context, *client.Quote) error { return nil }, Display: terminal.NewDisplay(k.Stdout, time.Now),
+	results, err := caller.Run(ctx, caller.Options{
+		Client: api, Server: address, File: file, Frames: frames, AllowMissing: true, Folder: filepath.Join(c.Out, time.Now().Format("20060102-150405")),
+		Accept: func(context.Context, caller.Offer) error { return nil }, Display: terminal.NewDisplay(k.Stdout, time.Now),
 	})
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
 	if err == nil {
-		result.Print(k.Stdout)
+		caller.Print(k.Stdout, results)
 		c.printNext(k)
 	}
 	return err
@@ -224,24 +224,24 @@ func (c *Command) printNext(k *kong.Context) {
 // frames are those of --frames, else the first few of the scene's range. The zero value
 // leaves the range to the service, where the file or its range is not usable: its
 // refusal explains that better.
-func (c *Command) frames(path string) (caller.FrameRange, error) {
-	if c.Frames.Given {
+func (c *Command) frames(path string) (caller.FrameList, error) {
+	if c.Frames.Ranges != nil {
 		return c.Frames, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return caller.FrameRange{}, err
+		return caller.FrameList{}, err
 	}
 	defer func() { _ = file.Close() }()
 	facts, err := blendfile.Inspect(file, blendfile.Options{})
 	if err != nil || facts.Scene == nil {
-		return caller.FrameRange{}, nil
+		return caller.FrameList{}, nil
 	}
 	scene := quote.Frames{Start: facts.Scene.FrameStart, End: facts.Scene.FrameEnd, Step: max(1, facts.Scene.FrameStep)}
 	scene.End = min(scene.End, max(scene.Start, 1)+(demoFrames-1)*scene.Step)
 	resolved, _, err := quote.RequestedFrames{}.Resolve(scene)
 	if err != nil {
-		return caller.FrameRange{}, nil
+		return caller.FrameList{}, nil
 	}
-	return caller.FrameRange{Given: true, Range: client.Range{Start: resolved.Start, End: resolved.End, Step: resolved.Step}}, nil
+	return caller.FrameList{Ranges: []client.Range{{Start: resolved.Start, End: resolved.End, Step: resolved.Step}}}, nil
 }

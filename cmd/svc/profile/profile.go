@@ -90,7 +90,7 @@ func (f Flags) Service(kind Kind) (Service, error) {
 		return s, terminal.WrongUsagef("%w: this command takes %s. Give it with --key or in %s, or keep it with:\n  svc config set key -%s",
 			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile))
 	}
-	if !sameServer(s.Server, home) {
+	if !SameServer(s.Server, home) {
 		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or keep it in another profile with:\n  svc config set server %s --profile NAME",
 			f.Profile, home, s.Server, KeyVariable, s.Server)
 	}
@@ -158,9 +158,9 @@ func sourceOf(key string) string {
 	return "--key"
 }
 
-// sameServer compares addresses as a browser does: scheme and host in any case, and a
+// SameServer compares addresses as a browser does: scheme and host in any case, and a
 // slash at the end adds nothing.
-func sameServer(a, b string) bool { return origin(a) == origin(b) }
+func SameServer(a, b string) bool { return origin(a) == origin(b) }
 
 func origin(address string) string {
 	u, err := url.Parse(strings.TrimRight(address, "/"))

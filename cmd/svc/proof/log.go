@@ -38,7 +38,7 @@ type logVerify struct {
 
 // Help is printed below the flags.
 func (logVerify) Help() string {
-	return "Exit codes: 0 the log is consistent; 1 it could not be read; 2 wrong usage; 5 it is forked, altered, has a hole or is not signed."
+	return "A log that is forked, altered, has a hole or is not signed is broken. " + terminal.ExitHelp(terminal.ExitNotInLog)
 }
 
 // Run reads the log to its end and recomputes every hash. The checkpoint file is

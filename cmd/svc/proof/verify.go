@@ -43,8 +43,8 @@ type Verify struct {
 
 // Help is printed below the flags.
 func (Verify) Help() string {
-	return "Exit codes: 0 every check that was possible passed; 1 a file could not be read; 2 wrong usage; " +
-		"3 the receipt was changed, or is not signed by the key; 4 the ZIP does not match the receipt; 5 the receipt is not in the log."
+	return "Makes every check that is possible with the files at hand. " +
+		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog)
 }
 
 // verified is what verify found, in the form of --json.
@@ -57,6 +57,8 @@ type verified struct {
 	Pinned   bool            `json:"key_pinned"` // false: the keys were taken from beside the receipt
 	Artifact string          `json:"artifact"`   // path of the ZIP that was checked; "" when none was
 	Checks   []receipt.Check `json:"checks"`
+	// Signed is the receipt, nil unless signature and statement are valid.
+	Signed *receipt.Receipt `json:"-"`
 }
 
 // Run makes the checks and prints each one, then returns the first failure.
@@ -104,6 +106,7 @@ func (c *Verify) Check() (*verified, error) {
 		if err := c.checkLog(&report, keys); err != nil {
 			return nil, err
 		}
+		found.Signed = report.Receipt
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
 	}
 	found.KeyID, found.Checks = report.KeyID, report.Checks

@@ -7,24 +7,24 @@
 // Display.
 package terminal
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// Exit codes of all commands. A command's help lists the ones that it uses. They
-// are part of the interface: scripts branch on them. 0 is success.
+// Exit codes of all commands. They are part of the interface: scripts branch on them.
+// Codes has their meanings.
 const (
-	// ExitFailure is everything without a code of its own: a refusal, a lost
-	// connection, a file that cannot be read, an interrupt.
-	ExitFailure = 1
-	// ExitUsage is a mistake in flags, arguments, environment or configuration
-	// file. Nothing was spent.
-	ExitUsage = 2
-	// ExitBadSignature: the receipt was changed, or no given key signed it.
+	ExitOK           = 0
+	ExitFailure      = 1
+	ExitUsage        = 2
 	ExitBadSignature = 3
-	// ExitBadArtifact: the ZIP is not the one that the receipt describes.
-	ExitBadArtifact = 4
-	// ExitNotInLog: the receipt is not proven to be in the log, or the log itself
-	// is broken.
-	ExitNotInLog = 5
+	ExitBadArtifact  = 4
+	ExitNotInLog     = 5
+	ExitMissingFiles = 6
+	ExitInterrupted  = 130 // as a shell reports Ctrl-C
 )
 
 // Code is an exit code and what it means to a script.
@@ -33,16 +33,32 @@ type Code struct {
 	Means string
 }
 
-// Codes returns all exit codes, for the reference of the command line.
+// Codes is the table of exit codes: a code means the same in every command. Help texts
+// and the reference of the command line are printed from it.
 func Codes() []Code {
 	return []Code{
-		{0, "Success."},
-		{ExitFailure, "A failure without a code of its own: a refusal, a lost connection, a file that cannot be read, an interrupt."},
-		{ExitUsage, "A mistake in flags, arguments, environment or configuration file. Nothing was spent."},
-		{ExitBadSignature, "The receipt was changed, or no given key signed it."},
-		{ExitBadArtifact, "The ZIP is not the one that the receipt describes."},
-		{ExitNotInLog, "The receipt is not proven to be in the log, or the log itself is broken."},
+		{ExitOK, "done"},
+		{ExitFailure, "failed: a refusal, a lost connection, a file that cannot be read, a check that does not pass"},
+		{ExitUsage, "wrong usage: flags, arguments, environment or configuration; nothing was done or spent"},
+		{ExitBadSignature, "the receipt was changed, or is not signed by the key"},
+		{ExitBadArtifact, "the ZIP does not match the receipt"},
+		{ExitNotInLog, "the receipt is not proven to be in the log, or the log is broken"},
+		{ExitMissingFiles, "files that the scene uses are missing, and --allow-missing was not given; nothing was spent"},
+		{ExitInterrupted, "stopped by Ctrl-C or a signal; the message says how to go on"},
 	}
+}
+
+// ExitHelp is the line about exit codes in a command's help: success, failure, wrong
+// usage and the codes given.
+func ExitHelp(codes ...int) string {
+	codes = append([]int{ExitOK, ExitFailure, ExitUsage}, codes...)
+	var rows []string
+	for _, row := range Codes() {
+		if slices.Contains(codes, row.Code) {
+			rows = append(rows, fmt.Sprintf("%d %s", row.Code, row.Means))
+		}
+	}
+	return "Exit codes: " + strings.Join(rows, "; ") + "."
 }
 
 // ExitError is an error that ends the program with a chosen exit code. Errors.Is
@@ -60,6 +76,14 @@ func WrongUsage(err error) error { return Exit(ExitUsage, err) }
 
 // WrongUsagef is WrongUsage with a formatted message.
 func WrongUsagef(format string, args ...any) error { return WrongUsage(fmt.Errorf(format, args...)) }
+
+// SameExit gives said the exit code that err carries, if it carries one.
+func SameExit(err, said error) error {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		return Exit(exit.code, said)
+	}
+	return said
+}
 
 // Error returns the message of the error inside, unchanged.
 func (e *ExitError) Error() string { return e.err.Error() }

@@ -1,0 +1,217 @@
+package caller
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/proof"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/work/receipt"
+)
+
+// Names in a job's folder, beside those of package proof.
+const (
+	receiptFile    = "receipt.json"
+	checkpointFile = "checkpoint"
+)
+
+// fetch downloads, verifies and unpacks a completed job into r.Folder.
+//
+// A receipt can be valid and still belong to another job or file. So its job, and
+// where the file is known its input hash, must be the ones that were asked for.
+func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA256 string) error {
+	if err := r.download(ctx, o); err != nil {
+		return err
+	}
+	signed, err := r.verify(ctx, o)
+	if err != nil {
+		return err
+	}
+	if signed.JobID != job.JobID || (inputSHA256 != "" && signed.Input.SHA256 != inputSHA256) {
+		return fmt.Errorf("%w: it is the receipt of job %s over input %s", receipt.ErrBadSignature, signed.JobID, signed.Input.SHA256)
+	}
+	r.take(signed)
+	return r.unpack(ctx, signed.Frames)
+}
+
+// take fills in what a verified receipt says.
+func (r *Result) take(signed *receipt.Receipt) {
+	r.ReceiptID, r.ChargedCents, r.Currency, r.SHA256 = signed.ReceiptID, signed.ChargedCents, signed.Currency, signed.Artifact.SHA256
+	r.ElapsedSeconds = signed.CompletedAt.Sub(signed.StartedAt).Seconds()
+	r.Renderer = signed.Renderer.Application
+	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
+}
+
+// download fetches the ZIP. The file name comes from the service and must be a plain
+// name: with a folder in it, it could write outside of r.Folder.
+func (r *Result) download(ctx context.Context, o Options) error {
+	artifact, err := o.Client.Artifact(ctx, r.JobID)
+	if err != nil {
+		return err
+	}
+	if artifact.Filename == "" || artifact.Filename != filepath.Base(artifact.Filename) {
+		return fmt.Errorf("the service names the ZIP %q, which is not a file name", artifact.Filename)
+	}
+	r.ZIP = filepath.Join(r.Folder, artifact.Filename)
+	meter := o.Display.Meter("download", terminal.InBytes)
+	defer meter.End()
+	_, err = o.Client.Download(ctx, r.JobID, r.ZIP, meter.Move)
+	return err
+}
+
+// verify fetches the receipt, its proof and the service's keys, checks all of them
+// and the ZIP in the same way as svc verify, and stores them beside the ZIP for later.
+// Checks is set whether or not they pass.
+func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error) {
+	reply, err := o.Client.Receipt(ctx, r.JobID)
+	if err != nil {
+		return nil, err
+	}
+	logged, err := o.Client.Proof(ctx, r.JobID)
+	if err != nil {
+		return nil, err
+	}
+	published, err := o.Client.SigningKeys(ctx) // last, so that a key rotated just now is among them
+	if err != nil {
+		return nil, err
+	}
+	keys, err := proof.PublicKeys(published)
+	if err != nil {
+		return nil, err
+	}
+	document, err := json.Marshal(reply)
+	if err != nil {
+		return nil, fmt.Errorf("read the receipt: %w", err)
+	}
+	report, err := proof.VerifyFile(document, keys, r.ZIP)
+	if err != nil {
+		return nil, err
+	}
+	report.InLog(&receipt.Inclusion{LogIndex: logged.LogIndex, InclusionProof: logged.InclusionProof, Checkpoint: logged.Checkpoint}, keys, nil)
+	r.Checks = report.Checks
+	if err := report.Err(); err != nil {
+		return nil, err
+	}
+	return report.Receipt, r.keep(reply.Envelope, logged, keys)
+}
+
+// keep writes the files that svc verify needs: the receipt, its proof and all keys of
+// the service, because receipt and checkpoint may be signed by different ones. The
+// checkpoint also gets a file of its own, for other tools. Each file appears whole or
+// not at all.
+func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.PublicKey) error {
+	logText, err := json.MarshalIndent(logged, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep the proof: %w", err)
+	}
+	var public []byte
+	for _, key := range keys {
+		text, err := key.PEM()
+		if err != nil {
+			return err
+		}
+		public = append(public, text...)
+	}
+	for _, file := range []struct {
+		path    *string
+		name    string
+		content []byte
+	}{
+		{&r.Receipt, receiptFile, append(envelope, '\n')},
+		{&r.Proof, proof.ProofFile, append(logText, '\n')},
+		{&r.Checkpoint, checkpointFile, []byte(logged.Checkpoint)},
+		{&r.SigningKey, proof.KeyFile, public},
+	} {
+		*file.path = filepath.Join(r.Folder, file.name)
+		if err := atomicfile.Replace(*file.path, file.content, 0o644); err != nil {
+			return fmt.Errorf("keep the proof: %w", err)
+		}
+	}
+	return nil
+}
+
+// unpack writes the frames of a verified ZIP, in the receipt's order. Verification has
+// shown that the ZIP has exactly these entries and that no name contains a folder. A
+// frame that is there already, whole, stays as it is.
+func (r *Result) unpack(ctx context.Context, frames []receipt.Frame) error {
+	archive, err := zip.OpenReader(r.ZIP)
+	if err != nil {
+		return fmt.Errorf("unpack the frames: %w", err)
+	}
+	defer archive.Close()
+	for _, frame := range frames {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		path := filepath.Join(r.Folder, frame.File)
+		if sum, err := digest.OfFile(path); err != nil || sum != frame.SHA256 {
+			if err := unpackFrame(&archive.Reader, receipt.FrameEntry(frame.File), path); err != nil {
+				return fmt.Errorf("unpack frame %d: %w", frame.Frame, err)
+			}
+		}
+		r.Frames = append(r.Frames, path)
+	}
+	return nil
+}
+
+// unpackFrame writes one entry of the ZIP to path, in place of what is there. The frame
+// has its name only when it is whole: a killed command leaves no half picture that
+// looks like one.
+func unpackFrame(archive *zip.Reader, entry, path string) error {
+	from, err := archive.Open(entry)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	part := path + ".part"
+	to, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	// The error of Close counts: a full disk may show only then.
+	if err = errors.Join(err, to.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, path)
+}
+
+// readKept fills in the result of a job that was fetched before, without the service:
+// it makes the checks of svc verify over what is in the folder. Any error means that
+// something is missing or changed, so that the job has to be fetched again.
+func (r *Result) readKept(j *jobFile) error {
+	kept := *r
+	kept.Receipt, kept.Proof = filepath.Join(j.folder, receiptFile), filepath.Join(j.folder, proof.ProofFile)
+	kept.Checkpoint, kept.SigningKey = filepath.Join(j.folder, checkpointFile), filepath.Join(j.folder, proof.KeyFile)
+	if _, err := os.Stat(kept.Proof); err != nil {
+		return err
+	}
+	found, err := (&proof.Verify{Receipt: kept.Receipt}).Check()
+	if err != nil {
+		return err
+	}
+	signed := found.Signed
+	if signed.JobID != j.JobID || found.Artifact == "" {
+		return errors.New("the folder has another job's receipt, or no ZIP")
+	}
+	kept.ZIP, kept.Checks = found.Artifact, found.Checks
+	kept.take(signed)
+	for _, frame := range signed.Frames {
+		path := filepath.Join(j.folder, frame.File)
+		if info, err := os.Stat(path); err != nil || info.Size() != frame.SizeBytes {
+			return fmt.Errorf("frame %d is missing or changed: %w", frame.Frame, err)
+		}
+		kept.Frames = append(kept.Frames, path)
+	}
+	*r = kept
+	return nil
+}

@@ -1,0 +1,305 @@
+package caller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/osfile"
+)
+
+// jobFileName is the file that makes a folder the folder of one job.
+const jobFileName = "job.json"
+
+// States of a jobFile.
+const (
+	stateOrdered  = "ordered"  // the price was accepted; whether a job exists is not known here
+	stateStarted  = "started"  // the service has the job
+	stateFinished = "finished" // its frames are here, proven
+	stateEnded    = "ended"    // it failed or was cancelled, and cost nothing
+)
+
+// jobFile is what job.json says. It is written before the start is sent, so that a
+// command that is killed at any instant finds the quote again: starting one quote
+// again returns the same job and reserves nothing more.
+type jobFile struct {
+	State       string    `json:"state"`
+	Server      string    `json:"server"`
+	JobID       string    `json:"job_id"` // "" before the service has answered
+	UploadID    string    `json:"upload_id"`
+	QuoteID     string    `json:"quote_id"`
+	Filename    string    `json:"filename"`
+	InputSHA256 string    `json:"input_sha256"`
+	Frames      string    `json:"frames"` // as the command named them, "" for the scene's own
+	Part        int       `json:"part"`   // of Parts jobs that the command ordered at once, from 1
+	Parts       int       `json:"parts"`
+	Order       string    `json:"order"` // the same in all parts
+	FrameStart  int       `json:"frame_start"`
+	FrameEnd    int       `json:"frame_end"`
+	FrameStep   int       `json:"frame_step"`
+	FrameCount  int       `json:"frame_count"`
+	PriceCents  int64     `json:"price_cents"`
+	Currency    string    `json:"currency"`
+	CreatedAt   time.Time `json:"created_at"` // when the price was accepted
+
+	folder string
+	inside bool // the folder is one in that of the command, named for the job
+}
+
+// take fills in what a quote says.
+func (j *jobFile) take(q *client.Quote) {
+	j.UploadID, j.QuoteID, j.Filename, j.InputSHA256 = q.UploadID, q.QuoteID, q.Filename, q.InputSHA256
+	j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount = q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount
+	j.PriceCents, j.Currency = q.PriceCents, q.Currency
+}
+
+// text is the file's content.
+func (j *jobFile) text() ([]byte, error) {
+	text, err := json.MarshalIndent(j, "", "  ")
+	return append(text, '\n'), err
+}
+
+// save rewrites the file as a whole.
+func (j *jobFile) save() error {
+	text, err := j.text()
+	if err == nil {
+		err = atomicfile.Replace(filepath.Join(j.folder, jobFileName), text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("note the job in its folder: %w", err)
+	}
+	return nil
+}
+
+// create makes the folder the job's. fs.ErrExist: it is another job's.
+func (j *jobFile) create() error {
+	text, err := j.text()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(j.folder, 0o755); err != nil {
+		return fmt.Errorf("create the folder for the frames: %w", err)
+	}
+	if err := atomicfile.Create(filepath.Join(j.folder, jobFileName), text, 0o644); err != nil {
+		return err
+	}
+	return osfile.Sync(filepath.Dir(j.folder))
+}
+
+// forget removes what create made. A folder that has anything else stays.
+func (j *jobFile) forget() error {
+	err := os.Remove(filepath.Join(j.folder, jobFileName))
+	_ = os.Remove(j.folder) // fails where it is not empty, as it should
+	j.folder = ""
+	return err
+}
+
+// plainID is an identifier that can be a folder's name, whatever a service sends.
+var plainID = regexp.MustCompile(`^[A-Z]{3}-[0-9A-Za-z-]{1,64}$`)
+
+// started notes the job's id and gives a folder that has the quote's name the job's.
+func (j *jobFile) started(jobID string) error {
+	j.JobID, j.State = jobID, stateStarted
+	if err := j.save(); err != nil {
+		return err
+	}
+	return j.rename()
+}
+
+// rename gives a folder in the command's the name of its job. A command that was
+// killed before leaves this to the next one.
+func (j *jobFile) rename() error {
+	to := filepath.Join(filepath.Dir(j.folder), j.JobID)
+	if !j.inside || to == j.folder || !plainID.MatchString(j.JobID) {
+		return nil
+	}
+	if err := os.Rename(j.folder, to); err != nil {
+		return fmt.Errorf("name the folder after its job: %w", err)
+	}
+	j.folder = to
+	return osfile.Sync(filepath.Dir(to))
+}
+
+// readJobFile reads the job.json of a folder. fs.ErrNotExist: it has none.
+func readJobFile(folder string) (*jobFile, error) {
+	path := filepath.Join(folder, jobFileName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &jobFile{folder: folder}
+	if err := json.Unmarshal(text, j); err == nil && j.State != "" {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%s does not describe a job of svc render; give another --out", path)
+}
+
+// jobsIn reads the jobs of out: its own, and those of the folders in it that are named
+// for a job or a quote.
+func jobsIn(out string) (found []*jobFile, err error) {
+	folders := []string{out}
+	entries, err := os.ReadDir(out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for jobs in the folder for the frames: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && plainID.MatchString(entry.Name()) {
+			folders = append(folders, filepath.Join(out, entry.Name()))
+		}
+	}
+	for _, folder := range folders {
+		j, err := readJobFile(folder)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		j.inside = folder != out
+		found = append(found, j)
+	}
+	return found, nil
+}
+
+// sameOrder returns the jobs in out of the newest command that meets the condition, in
+// the order of their parts; nil where there is none, or where all of them ended without
+// a result. A command that was killed before it had noted all of its parts has started
+// none of them: those are removed.
+func sameOrder(out string, meets func(*jobFile) bool) ([]*jobFile, error) {
+	all, err := jobsIn(out)
+	if err != nil {
+		return nil, err
+	}
+	orders, living := map[string][]*jobFile{}, map[string]time.Time{}
+	newest := ""
+	for _, j := range all {
+		if !meets(j) {
+			continue
+		}
+		orders[j.Order] = append(orders[j.Order], j)
+		if j.State != stateEnded {
+			living[j.Order] = j.CreatedAt
+			if newest == "" || j.CreatedAt.After(living[newest]) {
+				newest = j.Order
+			}
+		}
+	}
+	order := orders[newest]
+	slices.SortFunc(order, func(a, b *jobFile) int { return a.Part - b.Part })
+	started := slices.ContainsFunc(order, func(j *jobFile) bool { return j.State != stateOrdered })
+	if len(order) > 0 && len(order) < order[0].Parts && !started {
+		for _, j := range order {
+			if err := j.forget(); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	return order, nil
+}
+
+// isFree reports whether a job may have out itself: it is empty, or does not exist, or
+// has nothing but a job that ended without a result.
+func isFree(out string) (bool, error) {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look into the folder for the frames: %w", err)
+	}
+	for _, entry := range entries {
+		switch {
+		case strings.HasPrefix(entry.Name(), lockPrefix):
+		case entry.Name() == jobFileName:
+			if j, err := readJobFile(out); err != nil || j.State != stateEnded {
+				return false, nil
+			}
+		default:
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// place gives each job of a new order its folder and writes job.json there. One job
+// has out itself where that is free. Otherwise each has a folder in out, named for its
+// quote until it has the job's name. When place fails, nothing of the order is left.
+func place(out string, order []*jobFile) (err error) {
+	free, err := isFree(out)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			for _, j := range order {
+				if j.folder != "" {
+					_ = j.forget() // the first error says more
+				}
+			}
+		}
+	}()
+	if free && len(order) == 1 {
+		// What is there has ended without a result.
+		if err := os.Remove(filepath.Join(out, jobFileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		order[0].folder = out
+		return order[0].create()
+	}
+	for _, j := range order {
+		name := j.JobID // of a job that was started elsewhere
+		if name == "" {
+			name = j.QuoteID
+		}
+		if !plainID.MatchString(name) {
+			return fmt.Errorf("the service names a job or a quote %q, which cannot be the name of a folder", name)
+		}
+		j.folder, j.inside = filepath.Join(out, name), true
+		if err := j.create(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockPrefix begins the names of the files by which processes exclude each other.
+const lockPrefix = ".svc-"
+
+// lock lets one process at a time do something in a folder. The file goes with the
+// lock; a process that opened it before then holds the lock of a file without a name,
+// and finds what the first one did.
+func lock(folder, what string) (unlock func(), err error) {
+	_, missing := os.Stat(folder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder for the frames: %w", err)
+	}
+	path := filepath.Join(folder, lockPrefix+what)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock the folder for the frames: %w", err)
+	}
+	if err := osfile.TryLock(file); err != nil {
+		_ = file.Close()
+		if errors.Is(err, osfile.ErrLocked) {
+			return nil, fmt.Errorf("another svc render works in %s right now; wait for it, or give another --out", folder)
+		}
+		return nil, fmt.Errorf("lock the folder for the frames: %w", err)
+	}
+	return func() {
+		_ = file.Close()
+		_ = os.Remove(path) // Windows refuses while another process has it open
+		if missing != nil {
+			_ = os.Remove(folder) // which is empty where nothing was ordered
+		}
+	}, nil
+}

@@ -1,0 +1,350 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
+)
+
+// order returns the jobs of the command, all started. Where an earlier command has
+// ordered the same into the same folder, it returns that command's jobs. With an error
+// it returns the jobs that may have been started.
+func (r *run) order(ctx context.Context) ([]*jobFile, error) {
+	if r.JobID != "" {
+		return r.adopt(ctx)
+	}
+	sum, err := digest.OfFile(r.File)
+	if err != nil {
+		return nil, fmt.Errorf("read the file to render: %w", err)
+	}
+	out := r.out(r.File)
+	same := func(j *jobFile) bool {
+		return j.InputSHA256 == sum && j.Frames == r.Frames.String() && profile.SameServer(j.Server, r.Server)
+	}
+	if _, err := os.Stat(out); err == nil && !r.Again {
+		if order, err := r.resume(ctx, out, same); err != nil || len(order) > 0 {
+			return order, err
+		}
+	}
+	quotes, err := r.quotes(ctx, sum)
+	if err != nil {
+		return nil, err
+	}
+	order := r.orderOf(quotes)
+	if err := r.consent(ctx, quotes, out, order); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(out, "order")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if !r.Again {
+		if meanwhile, err := sameOrder(out, same); err != nil || len(meanwhile) > 0 {
+			return nil, errors.Join(err, fmt.Errorf("not started: another svc render has ordered the same into %s meanwhile; run the command again to follow that", out))
+		}
+	}
+	if err := place(out, order); err != nil {
+		return nil, err
+	}
+	for _, j := range order {
+		if j.folder != out {
+			r.Display.Say("%s holds other files; the frames of this job go to a folder of their own in it", out)
+			break
+		}
+	}
+	if err := r.start(ctx, order); err != nil {
+		return placed(order), err
+	}
+	return order, nil
+}
+
+// placed are the jobs of a new order that the service may have: none where it refused
+// the first one.
+func placed(order []*jobFile) []*jobFile {
+	return slices.DeleteFunc(order, func(j *jobFile) bool { return j.folder == "" })
+}
+
+// orderOf makes the jobs of a new order.
+func (r *run) orderOf(quotes []*client.Quote) (order []*jobFile) {
+	for i, q := range quotes {
+		j := &jobFile{
+			State: stateOrdered, Server: r.Server, Frames: r.Frames.String(),
+			Order: quotes[0].QuoteID, Part: i + 1, Parts: len(quotes), CreatedAt: time.Now().UTC(),
+		}
+		j.take(q)
+		order = append(order, j)
+	}
+	return order
+}
+
+// resume returns the jobs of an earlier command that ordered the same, nil where there
+// are none.
+func (r *run) resume(ctx context.Context, out string, same func(*jobFile) bool) ([]*jobFile, error) {
+	unlock, err := lock(out, "order")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	order, err := sameOrder(out, same)
+	if err != nil || len(order) == 0 {
+		return nil, err
+	}
+	r.resumed = true
+	r.sayResumed(order)
+	return order, r.start(ctx, order)
+}
+
+// sayResumed tells what an earlier command has done, and how to have it done anew.
+func (r *run) sayResumed(order []*jobFile) {
+	finished, price := true, int64(0)
+	for _, j := range order {
+		finished = finished && j.State == stateFinished
+		price += j.PriceCents
+	}
+	first := order[0]
+	of := terminal.CountOf(len(order), "job")
+	if len(order) == 1 && first.JobID != "" {
+		of = first.JobID
+	}
+	if finished {
+		r.Display.Say("rendered before: %s, ordered %s; nothing is paid again", of, dayAndTime(first.CreatedAt))
+		r.Display.Say("to render it anew, and pay again, add --again or give another --out")
+		return
+	}
+	r.Display.Say("continuing %s, ordered %s for %s; nothing is paid twice", of, dayAndTime(first.CreatedAt), terminal.Money(price, first.Currency))
+}
+
+func dayAndTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// quotes uploads the file and returns the locked quote of each job. The service's hash
+// must be that of the local bytes: otherwise the person would accept a price for, and
+// later get a receipt over, something else than the file on their disk.
+func (r *run) quotes(ctx context.Context, sum string) ([]*client.Quote, error) {
+	first := client.Range{}
+	if len(r.Frames.Ranges) > 0 {
+		first = r.Frames.Ranges[0]
+	}
+	quote, err := r.inspect(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	if quote.InputSHA256 != sum {
+		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s. Nothing was spent; send the file again when nothing writes to it", r.File, quote.InputSHA256, sum)
+	}
+	quotes := []*client.Quote{quote}
+	for _, further := range r.Frames.Ranges[min(1, len(r.Frames.Ranges)):] {
+		next, err := r.Client.Quote(ctx, quote.UploadID, further)
+		if err != nil {
+			return nil, err
+		}
+		next.UploadID, next.InputSHA256, next.Filename = quote.UploadID, quote.InputSHA256, quote.Filename
+		quotes = append(quotes, next)
+	}
+	return quotes, nil
+}
+
+// inspect uploads the file for a quote of the frames; the zero value stands for the
+// scene's own.
+func (r *run) inspect(ctx context.Context, frames client.Range) (*client.Quote, error) {
+	file, err := os.Open(r.File)
+	if err != nil {
+		return nil, fmt.Errorf("open the file to render: %w", err)
+	}
+	defer file.Close()
+	upload := r.Display.Meter("upload", terminal.InBytes)
+	defer upload.End()
+	request := client.InspectRequest{Filename: filepath.Base(r.File), Body: io.ReadSeeker(file), Progress: upload.Move}
+	if frames != (client.Range{}) {
+		request.FrameStart, request.FrameEnd, request.FrameStep = &frames.Start, &frames.End, &frames.Step
+	}
+	return r.Client.Inspect(ctx, request)
+}
+
+// consent shows what would be rendered and asks. Missing files come before the
+// question: who is asked must know of them, and a script must not pay for pink frames.
+func (r *run) consent(ctx context.Context, quotes []*client.Quote, out string, order []*jobFile) error {
+	missing := missingFiles(quotes[0])
+	printQuotes(r.Display, quotes, missing)
+	if len(missing) > 0 && !r.AllowMissing {
+		return &missingError{len(missing)}
+	}
+	if err := r.sayPaidBefore(out, order); err != nil {
+		return err
+	}
+	offer := Offer{Jobs: len(quotes), Currency: quotes[0].Currency}
+	for _, q := range quotes {
+		offer.Frames += q.FrameCount
+		offer.PriceCents += q.PriceCents
+	}
+	return r.Accept(ctx, offer)
+}
+
+// sayPaidBefore names a job of the same bytes and frames that --again orders once more.
+func (r *run) sayPaidBefore(out string, order []*jobFile) error {
+	all, err := jobsIn(out)
+	if err != nil {
+		return err
+	}
+	for _, j := range all {
+		if j.JobID != "" && j.State != stateEnded && j.InputSHA256 == order[0].InputSHA256 && j.Frames == order[0].Frames {
+			r.Display.Say("again: %s in %s has the same frames (%s); this is a new job, which costs anew", j.JobID, j.folder, j.State)
+		}
+	}
+	return nil
+}
+
+// start starts the jobs that have not been, in order. Where the service refuses the
+// first of a new order, nothing of it is left.
+func (r *run) start(ctx context.Context, order []*jobFile) error {
+	for i, j := range order {
+		err := r.startOne(ctx, j)
+		if err == nil {
+			continue
+		}
+		_, unknown := errors.AsType[*unknownStartError](err)
+		if i == 0 && !r.resumed && !unknown && j.JobID == "" {
+			for _, j := range order {
+				err = errors.Join(err, j.forget())
+			}
+			return err
+		}
+		if i > 0 || j.Parts > 1 {
+			err = fmt.Errorf("%d of %s are started, frames %s are not: %w. Run the same command again to go on", i, terminal.CountOf(len(order), "job"), rangeText(j.FrameStart, j.FrameEnd, j.FrameStep), err)
+		}
+		return err
+	}
+	return nil
+}
+
+// startOne starts one job. A quote that has expired, or whose job has ended without a
+// result, is replaced by a new one, which is asked for like the first.
+func (r *run) startOne(ctx context.Context, j *jobFile) error {
+	switch j.State {
+	case stateStarted, stateFinished:
+		return j.rename()
+	case stateEnded:
+		if err := r.renew(ctx, j); err != nil {
+			return err
+		}
+	}
+	job, err := r.send(ctx, j)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == string(fault.QuoteExpired) {
+		if err := r.renew(ctx, j); err != nil {
+			return err
+		}
+		job, err = r.send(ctx, j)
+	}
+	if err != nil {
+		return err
+	}
+	r.Display.Say("started %s", job.JobID)
+	return j.started(job.JobID)
+}
+
+// send accepts the quote at the service. After the yes, Ctrl-C must not leave it
+// unknown whether money is reserved, so it does not end the call.
+func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
+	job, err := r.Client.Start(context.WithoutCancel(ctx), j.UploadID, j.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	if err == nil {
+		return job, nil
+	}
+	if !refusedForGood(err) {
+		return nil, &unknownStartError{j, err}
+	}
+	refused, _ := errors.AsType[*client.Error](err)
+	if r.resumed && slices.Contains([]string{string(fault.QuoteNotFound), string(fault.UploadNotFound)}, refused.Code) {
+		return nil, fmt.Errorf("the order in %s is not known with this key: %w. Use the key that it was made with; to order anew, and pay, add --again", filepath.Join(j.folder, jobFileName), err)
+	}
+	return nil, err
+}
+
+// renew puts a new quote in the place of one that leads to no job.
+func (r *run) renew(ctx context.Context, j *jobFile) error {
+	quote, err := r.inspect(ctx, client.Range{Start: j.FrameStart, End: j.FrameEnd, Step: j.FrameStep})
+	if err != nil {
+		return err
+	}
+	if quote.InputSHA256 != j.InputSHA256 {
+		return fmt.Errorf("%s has changed since this command was ordered; run it again", r.File)
+	}
+	r.Display.Say("the earlier quote led to no job; here is a new one")
+	if err := r.consent(ctx, []*client.Quote{quote}, j.folder, []*jobFile{j}); err != nil {
+		return err
+	}
+	j.take(quote)
+	j.State, j.JobID = stateOrdered, ""
+	return j.save()
+}
+
+// adopt returns a job that was started elsewhere, with its folder.
+func (r *run) adopt(ctx context.Context) ([]*jobFile, error) {
+	job, err := r.Client.Job(ctx, r.JobID)
+	if err != nil {
+		return nil, err
+	}
+	if job.Terminal() && job.Status != client.StatusCompleted {
+		return nil, &jobError{job}
+	}
+	r.resumed = true
+	out := r.out(job.Filename)
+	unlock, err := lock(out, "order")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	all, err := jobsIn(out)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range all {
+		if j.JobID == job.JobID && profile.SameServer(j.Server, r.Server) {
+			return []*jobFile{j}, nil
+		}
+	}
+	j := &jobFile{
+		State: stateStarted, Server: r.Server, JobID: job.JobID, UploadID: job.UploadID, QuoteID: job.QuoteID,
+		Filename: job.Filename, InputSHA256: job.InputSHA256,
+		Frames:     FrameList{Ranges: []client.Range{{Start: job.FrameStart, End: job.FrameEnd, Step: job.FrameStep}}}.String(),
+		FrameStart: job.FrameStart, FrameEnd: job.FrameEnd, FrameStep: job.FrameStep, FrameCount: job.FrameCount,
+		PriceCents: job.PriceCents, Currency: job.Currency, CreatedAt: job.CreatedAt, Order: job.JobID, Part: 1, Parts: 1,
+	}
+	return []*jobFile{j}, place(out, []*jobFile{j})
+}
+
+// unknownStartError is a start without an answer: the job may exist, with its price
+// reserved. The same command again starts the same quote again, which returns that job
+// (decisions 6).
+type unknownStartError struct {
+	job   *jobFile
+	cause error
+}
+
+func (e *unknownStartError) Error() string {
+	return fmt.Sprintf("it is not known whether the render was started and %s reserved for it: %v. "+
+		"Run the same command again: it asks for the same job, which is never paid twice (%s has its quote)",
+		terminal.Money(e.job.PriceCents, e.job.Currency), e.cause, filepath.Join(e.job.folder, jobFileName))
+}
+
+// Unwrap returns what the client saw, such as a lost connection.
+func (e *unknownStartError) Unwrap() error { return e.cause }
+
+// refusedForGood tells a start that the service refused from one whose outcome is
+// unknown. Only an error of the service itself, one with a code, is a refusal; a 500
+// may come after the transaction was committed, and a proxy's answer proves nothing.
+func refusedForGood(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.Code != "" && refused.Status != http.StatusInternalServerError
+}

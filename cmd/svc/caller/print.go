@@ -1,0 +1,164 @@
+package caller
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/work/quote"
+)
+
+// severities are those of warnings, the worst first.
+var severities = []string{"picture", "result", "time"}
+
+// missingFiles are the files that the scene uses and the upload does not contain, one
+// line each. A service of another version may name none.
+func missingFiles(q *client.Quote) (lines []string) {
+	var files []quote.MissingFile
+	if json.Unmarshal(q.Scene.MissingFiles, &files) != nil {
+		return nil
+	}
+	for _, f := range files {
+		lines = append(lines, fmt.Sprintf("%s %s, used by %s", f.Kind, f.Path, f.Owner))
+	}
+	return lines
+}
+
+// mostMissing bounds the missing files that are named before the price.
+const mostMissing = 50
+
+// printQuotes shows what would be rendered at which price: what is wrong with the scene
+// first, the worst before the rest, and the price last, above the question.
+func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) {
+	var text strings.Builder
+	table := terminal.NewTable(&text)
+	row := table.Rowf
+	first := quotes[0]
+	row("file", "%s, %s", first.Filename, terminal.InBytes.Text(first.InputSizeBytes))
+	row("scene", "%s, %d x %d at %d %%, %s", first.Scene.Name, first.Scene.ResolutionX, first.Scene.ResolutionY,
+		first.Scene.ResolutionPercentage, terminal.CountOf(first.Scene.Samples, "sample"))
+	for i, file := range missing {
+		if i == mostMissing {
+			row("missing", "%d more; svc inspect names them all", len(missing)-i)
+			break
+		}
+		row("missing", "%s", file)
+	}
+	printWarnings(row, quotes)
+	price := int64(0)
+	for _, q := range quotes {
+		row("frames", "%s (%s)", rangeText(q.FrameStart, q.FrameEnd, q.FrameStep), terminal.CountOf(q.FrameCount, "frame"))
+		price += q.PriceCents
+	}
+	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
+		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", most)
+	}
+	of := ""
+	if len(quotes) > 1 {
+		of = fmt.Sprintf(" for %d jobs together", len(quotes))
+	}
+	row("price", "%s%s, locked until %s", terminal.Money(price, first.Currency), of, dayAndTime(first.ExpiresAt))
+	_ = table.Flush() // a strings.Builder takes everything
+	for line := range strings.Lines(text.String()) {
+		to.Say("%s", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// printWarnings shows each warning once, however many of the quotes have it.
+func printWarnings(row func(name, format string, args ...any), quotes []*client.Quote) {
+	var warnings []client.Warning
+	for _, q := range quotes {
+		if !q.Qualified1C {
+			row("warning", "the scene is too complex for this price; the service will not start it")
+			break
+		}
+	}
+	for _, q := range quotes {
+		for _, w := range q.Warnings {
+			if !slices.ContainsFunc(warnings, func(seen client.Warning) bool { return seen.Code == w.Code && seen.Message == w.Message }) {
+				warnings = append(warnings, w)
+			}
+		}
+	}
+	// Each quote has the worst first; what only a later one has may be as bad.
+	slices.SortStableFunc(warnings, func(a, b client.Warning) int {
+		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
+	})
+	for _, w := range warnings {
+		row("warning", "%s (%s)", w.Message, w.Code)
+		if w.SuggestedAction != "" {
+			row("", "%s", w.SuggestedAction)
+		}
+	}
+}
+
+// Print shows a person what they have, on one screen: where the frames are, what they
+// cost, how long they took, and how to verify them. Call it after a Run without an
+// error; each result has at least one frame.
+func Print(w io.Writer, results []*Result) {
+	if len(results) == 1 {
+		results[0].print(w)
+		return
+	}
+	table := terminal.NewTable(w)
+	cents, frames := int64(0), 0
+	for _, r := range results {
+		table.Row(r.JobID, terminal.CountOf(len(r.Frames), "frame"), terminal.Money(r.ChargedCents, r.Currency), r.took(), r.Folder)
+		cents, frames = cents+r.ChargedCents, frames+len(r.Frames)
+	}
+	_ = table.Flush() // nobody reads a closed standard output
+	terminal.Printf(w, "%s for %s; every receipt is verified. To verify one again:", terminal.CountOf(frames, "frame"), terminal.Money(cents, results[0].Currency))
+	terminal.Printf(w, "  svc verify %s", quoted(results[0].Receipt))
+}
+
+func (r *Result) print(w io.Writer) {
+	table := terminal.NewTable(w)
+	row := func(name, value string) { table.Row(name, value) }
+	first, last := r.Frames[0], r.Frames[len(r.Frames)-1]
+	if len(r.Frames) == 1 {
+		row("frames", first)
+	} else {
+		row("frames", fmt.Sprintf("%s to %s", first, filepath.Base(last)))
+	}
+	row("price", fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame")))
+	row("took", r.took())
+	row("rendered", r.renderedBy())
+	if len(r.Switched) > 0 {
+		row("switched", strings.Join(r.Switched, ", "))
+	}
+	row("zip", r.ZIP)
+	row("sha256", r.SHA256)
+	row("receipt", r.Receipt+", verified")
+	row("again", "svc verify "+quoted(r.Receipt))
+	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// took is the time from the first claim of a frame to the end.
+func (r *Result) took() string {
+	return (time.Duration(r.ElapsedSeconds*1000) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// quoted writes a path so that a shell takes it as one word.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " \t\"'$&;()<>|*?[]#~`!{}\\") {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// renderedBy names what rendered the frames. Pictures of the synthetic renderer are
+// not renders, and the line says so in capitals: they must not be taken for results.
+func (r *Result) renderedBy() string {
+	if r.Renderer == contract.SyntheticApplication {
+		return "NOT RENDERED: test pictures of a " + r.Renderer
+	}
+	return fmt.Sprintf("by %s %s on %s (%s)", r.Renderer, r.Version, r.DeviceName, r.RenderDevice)
+}

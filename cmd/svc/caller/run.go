@@ -1,0 +1,156 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/work/receipt"
+)
+
+// Options says what Run renders and where it shows the progress.
+type Options struct {
+	Client       *client.Client
+	Server       string    // its address, as job.json names it
+	File         string    // path of a .blend; "" follows JobID instead
+	JobID        string    // a job that is already started; "" starts File
+	Frames       FrameList // the zero value takes the scene's own range
+	Folder       string    // for everything fetched; "" takes one named after the file
+	Again        bool      // order anew, also where Folder has the same render
+	AllowMissing bool      // render also where files that the scene uses are missing
+	// Accept decides about the price before anything is spent. Its error ends Run
+	// and is returned as it is.
+	Accept  func(context.Context, Offer) error
+	Display terminal.Display
+}
+
+// Offer is what a person is asked to accept.
+type Offer struct {
+	Jobs       int
+	Frames     int
+	PriceCents int64
+	Currency   string
+}
+
+// Result is what Run has achieved for one job, and the form of --json. After a failure
+// it holds what is known so far: a JobID means that the job was started.
+type Result struct {
+	OK             bool            `json:"ok"`
+	JobID          string          `json:"job_id"`
+	Resumed        bool            `json:"resumed"` // an earlier command has ordered it
+	ReceiptID      string          `json:"receipt_id"`
+	ChargedCents   int64           `json:"charged_cents"`
+	Currency       string          `json:"currency"`
+	ElapsedSeconds float64         `json:"elapsed_seconds"` // from the first claim of a frame to the end
+	Folder         string          `json:"folder"`          // that has the frames
+	Frames         []string        `json:"frames"`          // paths, in the order of frame numbers
+	ZIP            string          `json:"zip"`
+	SHA256         string          `json:"sha256"`  // of the ZIP
+	Receipt        string          `json:"receipt"` // path, as are the next three
+	SigningKey     string          `json:"signing_key"`
+	Proof          string          `json:"proof"`
+	Checkpoint     string          `json:"checkpoint"`
+	Renderer       string          `json:"renderer"` // "Blender", or the synthetic renderer's name
+	RenderDevice   string          `json:"render_device"`
+	DeviceName     string          `json:"device_name"`
+	Version        string          `json:"version"`  // of Blender
+	Switched       []string        `json:"switched"` // settings of the scene that the worker changed
+	Checks         []receipt.Check `json:"checks"`   // every step of the verification, failed ones too
+	Error          *renderError    `json:"error"`
+}
+
+// Run takes a file all the way: price, start, wait, fetch, verify, unpack. It unpacks
+// only what the receipt proves. There is one Result for each job, in the order of
+// frames; none before a price was accepted.
+//
+// The end of ctx stops it at any step but one: the start itself runs to its end. The
+// same Run again continues after any failure and any end of the process, downloads
+// included, and never pays twice: see jobFile. Errors are those of package client, an
+// *unknownStartError, a *missingError, a *jobError, and receipt.ErrBadSignature,
+// ErrBadArtifact and ErrNotInLog.
+func Run(ctx context.Context, o Options) ([]*Result, error) {
+	r := &run{Options: o}
+	order, err := r.order(ctx)
+	results := make([]*Result, len(order))
+	for i, j := range order {
+		results[i] = newResult(j, r.resumed)
+	}
+	if err != nil {
+		return results, err
+	}
+	var failed []error
+	for i, j := range order {
+		if len(order) > 1 {
+			o.Display.Say("%s, %d of %d: %s", j.JobID, j.Part, j.Parts, j.frames())
+		}
+		err := r.complete(ctx, j, results[i])
+		results[i].OK, results[i].Error = err == nil, failureOf(err)
+		if _, ended := errors.AsType[*jobError](err); ended && ctx.Err() == nil {
+			failed = append(failed, err) // the others may have their frames nevertheless
+			continue
+		}
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, errors.Join(failed...)
+}
+
+// newResult is what is known of a job before it is followed. Its lists are empty and
+// not null in JSON.
+func newResult(j *jobFile, resumed bool) *Result {
+	return &Result{JobID: j.JobID, Folder: j.folder, Resumed: resumed, Frames: []string{}, Switched: []string{}, Checks: []receipt.Check{}}
+}
+
+// run is one Run.
+type run struct {
+	Options
+	resumed bool // an earlier command has ordered it
+}
+
+// complete follows a job to its end and fetches its frames, or finds that this was
+// done before. One process at a time works on a job's folder.
+func (r *run) complete(ctx context.Context, j *jobFile, result *Result) error {
+	unlock, err := lock(j.folder, "job")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if j.State == stateFinished && result.readKept(j) == nil {
+		return nil
+	}
+	job, err := follow(ctx, r.Options, j.JobID)
+	if _, ended := errors.AsType[*jobError](err); ended {
+		j.State = stateEnded
+		return errors.Join(err, j.save())
+	}
+	if err != nil {
+		return err
+	}
+	if err := result.fetch(ctx, r.Options, job, j.InputSHA256); err != nil {
+		return err
+	}
+	j.State = stateFinished
+	return j.save()
+}
+
+// out is the folder of the command, which one job can have for itself.
+func (o Options) out(filename string) string {
+	if o.Folder != "" {
+		return o.Folder
+	}
+	name := strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename))
+	if name == "" || name == "." || name == string(filepath.Separator) {
+		name = "render"
+	}
+	return name
+}
+
+// frames writes what a job renders, as in "frames 1-20 (20 frames)".
+func (j *jobFile) frames() string {
+	return fmt.Sprintf("frames %s (%s)", rangeText(j.FrameStart, j.FrameEnd, j.FrameStep), terminal.CountOf(j.FrameCount, "frame"))
+}

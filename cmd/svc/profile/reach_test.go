@@ -1,0 +1,64 @@
+package profile
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"svc.example/client"
+)
+
+func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + closed.Addr().String()
+	_ = closed.Close()
+	serve := func(status int, body string) *httptest.Server {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		}))
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		t.Cleanup(s.Close)
+		return s
+	}
+	page, missing, proxy, encrypted, svc := serve(200, "<html>"), serve(404, "not found"), serve(502, "bad gateway"), serve(200, "{}"), serve(401, `{"error":{"code":"unauthenticated","message":"no"}}`)
+	for _, s := range []*httptest.Server{page, missing, proxy, svc} {
+		s.Start()
+	}
+	encrypted.StartTLS()
+	plainToTLS := "http" + strings.TrimPrefix(encrypted.URL, "https")
+	tlsToPlain := "https" + strings.TrimPrefix(page.URL, "http")
+	for server, want := range map[string]string{
+		nobody:                     "nothing answers at " + nobody + " (",
+		"http://nowhere.invalid":   "the name nowhere.invalid does not resolve",
+		page.URL:                   "what answers at " + page.URL + " is no svc: its answer is not svc's JSON",
+		missing.URL + "/elsewhere": "is no svc: it says 404 Not Found",
+		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway), and not the service behind it",
+		encrypted.URL:              "TLS fails: nobody whom this machine trusts has signed the certificate",
+		plainToTLS:                 "speaks TLS, and http was asked for. Use " + encrypted.URL,
+		tlsToPlain:                 "does not speak TLS, and https was asked for. Use " + page.URL,
+		svc.URL:                    "",
+	} {
+		c, err := client.New(server, "", client.WithAttempts(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Job(t.Context(), "JOB-1")
+		said := ""
+		if shown := Unreachable(server, err); shown != nil {
+			said = shown.Error()
+		}
+		if !strings.Contains(said, want) || (want == "") != (said == "") {
+			t.Errorf("%s: said %q for %v, want %q", server, said, err, want)
+		}
+	}
+}
