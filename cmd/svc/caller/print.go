@@ -137,7 +137,7 @@ func (r *Result) print(w io.Writer) {
 	row("zip", r.ZIP)
 	row("sha256", r.SHA256)
 	row("receipt", r.Receipt+", verified")
-	row("again", "svc verify "+quoted(r.Receipt))
+	row("verify", "svc verify "+quoted(r.Receipt))
 	_ = table.Flush() // nobody reads a closed standard output
 }
 

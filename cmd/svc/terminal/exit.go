@@ -49,13 +49,13 @@ func Codes() []Code {
 }
 
 // ExitHelp is the line about exit codes in a command's help: success, failure, wrong
-// usage and the codes given.
+// usage and the codes given, each in its first words.
 func ExitHelp(codes ...int) string {
 	codes = append([]int{ExitOK, ExitFailure, ExitUsage}, codes...)
 	var rows []string
 	for _, row := range Codes() {
 		if slices.Contains(codes, row.Code) {
-			rows = append(rows, fmt.Sprintf("%d %s", row.Code, row.Means))
+			rows = append(rows, fmt.Sprintf("%d %s", row.Code, row.Means[:strings.IndexAny(row.Means+";", ":;")]))
 		}
 	}
 	return "Exit codes: " + strings.Join(rows, "; ") + "."
