@@ -132,9 +132,16 @@ type Job struct {
 	// counts the finished part of frames that are being rendered.
 	FramesCompleted int     `json:"frames_completed"`
 	ProgressPercent float64 `json:"progress_percent"` // 0 to 100
-	// ETASeconds is the estimate of the remaining time, nil while there is none.
+	// ETASeconds is the estimate of the remaining time, nil while there is none and
+	// never 0. ETABasis is what it rests on: "job_frames", "similar_scenes",
+	// "first_frames", or empty.
 	ETASeconds *float64  `json:"eta_seconds"`
 	ETARange   *ETARange `json:"eta_range"`
+	ETABasis   string    `json:"eta_basis"`
+	// SecondsPerFrameLow and SecondsPerFrameHigh are the shortest and the longest
+	// render time among the frames that are known; nil while none is.
+	SecondsPerFrameLow  *float64 `json:"seconds_per_frame_low"`
+	SecondsPerFrameHigh *float64 `json:"seconds_per_frame_high"`
 	// RenderSeconds is the sum over all accepted frames, so it can exceed the time
 	// that passed.
 	RenderSeconds float64 `json:"render_seconds"`

@@ -81,14 +81,22 @@ func leftText(job *client.Job) string {
 	return text
 }
 
-// inSeconds formats seconds, rounded down, as in "3m20s".
+// inSeconds formats seconds, rounded down to 1 or more, as in "3m20s".
 func inSeconds(s float64) string {
-	return (time.Duration(s) * time.Second).String()
+	return (time.Duration(max(1, s)) * time.Second).String()
 }
 
-// waitingText describes in words what happens to the job right now. The reasons are
-// those of the API's waiting_reason (decisions 5).
+// waitingText describes in words what happens to the job right now.
 func waitingText(job *client.Job) string {
+	text := reasonText(job)
+	if job.QueuePosition != nil {
+		text += fmt.Sprintf(", number %d in the queue", *job.QueuePosition)
+	}
+	return text
+}
+
+// reasonText is the API's waiting_reason (decisions 5), else the state, in words.
+func reasonText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":
 		return "waiting: no worker is online yet"

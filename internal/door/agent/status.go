@@ -37,7 +37,8 @@ type jobStatus struct {
 	FrameCount        count              `json:"frame_count"`
 	FramesCompleted   count              `json:"frames_completed"`
 	ProgressPercent   float64            `json:"progress_percent"`
-	ETASeconds        *float64           `json:"eta_seconds" jsonschema:"Seconds until it is complete; null when unknown."`
+	ETASeconds        *float64           `json:"eta_seconds" jsonschema:"Seconds until its last frame is in; null when unknown."`
+	ETABasis          *job.EstimateBasis `json:"eta_basis" jsonschema:"What eta_seconds rests on: three or more frames of the job, the last completed job over the same file, or fewer frames of the job; null when it is."`
 	RenderDevice      *string            `json:"render_device" jsonschema:"What rendered really: GPU or CPU; null before."`
 	PriceCents        cents              `json:"price_cents"`
 	ReservedCents     cents              `json:"reserved_cents" jsonschema:"Set aside in the wallet right now."`
@@ -74,7 +75,7 @@ func (s *server) status(ctx context.Context, in jobIn) (jobStatus, error) {
 func jobOf(o job.Object) jobStatus {
 	out := jobStatus{
 		OK: true, JobID: jobID(o.JobID), Status: o.Status, WaitingReason: o.WaitingReason,
-		FrameCount: count(o.FrameCount), FramesCompleted: count(o.FramesCompleted), ProgressPercent: o.ProgressPercent, ETASeconds: o.ETASeconds,
+		FrameCount: count(o.FrameCount), FramesCompleted: count(o.FramesCompleted), ProgressPercent: o.ProgressPercent, ETASeconds: o.ETASeconds, ETABasis: o.ETABasis,
 		RenderDevice: o.RenderDevice, PriceCents: cents(o.PriceCents), ReservedCents: cents(o.ReservedCents), ChargedCents: cents(o.ChargedCents),
 		Currency: o.Currency, Cancellable: o.Cancellable, WebhookConfigured: o.WebhookConfigured,
 	}

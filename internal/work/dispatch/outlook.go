@@ -43,6 +43,8 @@ type turn struct {
 	waiting int64 // frames
 	charge  int64 // microseconds that a claim of one frame costs, 1 or more
 	queued  bool  // none of its frames was ever claimed
+
+	measured bool // charge is the mean of frames that are in
 }
 
 // firstClaim is when the first frame of a job is claimed: when its workspace has received
@@ -75,7 +77,7 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 		l := o.lanes[r.Within]
 		l.served = r.WorkspaceServedUs
 		l.jobs = append(l.jobs, turn{
-			jobID: r.Party, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued",
+			jobID: r.Party, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued", measured: r.FramesCompleted > 0,
 			charge: max(1, meanFrameTime(Job{FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs})),
 		})
 		o.lanes[r.Within] = l

@@ -33,7 +33,7 @@ import (
 )
 
 // Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
-// a short-lived outlook on the queue, so any number of processes may have one. Safe for concurrent use. Every field is
+// a short-lived outlook on the queue and what follows from it, so any number of processes may have one. Safe for concurrent use. Every field is
 // required unless it says otherwise.
 type Jobs struct {
 	DB    *db.DB
@@ -51,6 +51,8 @@ type Jobs struct {
 	// job that waits.
 	Queue *dispatch.Outlooks
 	Log   *slog.Logger
+
+	similar similarTimes
 }
 
 // Record is a job's row.

@@ -65,7 +65,7 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 
 // acceptedOf reads the times of the last frames of a page's rendering jobs, newest
 // first: one statement, however many jobs the page has.
-func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewRow) (map[string][]time.Time, error) {
+func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewRow) (map[string][]acceptedFrame, error) {
 	if !slices.ContainsFunc(page, foreseeable) {
 		return nil, nil
 	}
@@ -75,11 +75,11 @@ func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query
 	if err != nil {
 		return nil, fmt.Errorf("read the times of frames: %w", err)
 	}
-	times := map[string][]time.Time{}
+	frames := map[string][]acceptedFrame{}
 	for _, row := range rows {
-		times[row.JobID] = append(times[row.JobID], db.Time(row.AcceptedAt))
+		frames[row.JobID] = append(frames[row.JobID], acceptedAt(row.AcceptedAt, row.RenderUs))
 	}
-	return times, nil
+	return frames, nil
 }
 
 // Summary is a job as the operator's list shows it.

@@ -49,12 +49,16 @@ type Object struct {
 	// again.
 	FramesCompleted int                `json:"frames_completed"`
 	ProgressPercent float64            `json:"progress_percent" minimum:"0" maximum:"100"`
-	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame, from the frames so far; null when unknown."`
-	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where eta_seconds lies in eight cases of ten; null when unknown."`
-	RenderSeconds   float64            `json:"render_seconds" doc:"Sum over the frames rendered so far."`
-	QuoteID         string             `json:"quote_id"`
-	UploadID        string             `json:"upload_id"`
-	PriceCents      int64              `json:"price_cents"`
+	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame is in, the wait for other jobs included; null when unknown, never 0."`
+	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where the end lies in eight cases of ten; null when unknown."`
+	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, the workspace's last completed job over the same file, or fewer frames of the job; null when it is." enum:"job_frames,similar_scenes,first_frames"`
+	// Of the frames that the estimate rests on.
+	SecondsPerFrameLow  *float64 `json:"seconds_per_frame_low" doc:"The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known."`
+	SecondsPerFrameHigh *float64 `json:"seconds_per_frame_high" doc:"The longest render time among them; null when none is known."`
+	RenderSeconds       float64  `json:"render_seconds" doc:"Sum over the frames rendered so far."`
+	QuoteID             string   `json:"quote_id"`
+	UploadID            string   `json:"upload_id"`
+	PriceCents          int64    `json:"price_cents"`
 	// The price while the job lives and 0 after its end, when ChargedCents has the
 	// price of a completed job and 0 for any other.
 	ReservedCents     int64  `json:"reserved_cents" doc:"Set aside in the wallet right now."`
@@ -124,12 +128,12 @@ func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, err
 		return Object{}, err
 	}
 	if foreseeable(view) {
-		times, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: jobID, Seq: view.Job.Seq, Max: dispatch.ETAFrames})
+		rows, err := tx.FrameTimes(ctx, query.FrameTimesParams{JobID: jobID, Seq: view.Job.Seq, Max: dispatch.ETAFrames})
 		if err != nil {
 			return Object{}, fmt.Errorf("read the times of frames: %w", err)
 		}
-		for _, us := range times {
-			around.accepted[jobID] = append(around.accepted[jobID], db.Time(us))
+		for _, r := range rows {
+			around.accepted[jobID] = append(around.accepted[jobID], acceptedAt(r.AcceptedAt, r.RenderUs))
 		}
 	}
 	return j.show(view, around, tx.Time()), nil
@@ -138,12 +142,6 @@ func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, err
 // readView reads what the rows of a job say of it.
 func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewRow, error) {
 	return tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: dispatch.FrameQueue})
-}
-
-// foreseeable reports whether an estimate makes sense: only while a frame is rendered.
-// A job whose frames all wait may wait for any time.
-func foreseeable(view query.JobViewRow) bool {
-	return Status(view.Job.Status) == Rendering && view.Held > 0
 }
 
 // show makes the view of a job from what was read. It reads nothing itself, so that a
@@ -215,18 +213,15 @@ func live(view query.JobViewRow, around surroundings, now time.Time, o *Object) 
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
 	o.QueuePosition, o.WaitingReason = around.position(view), around.reason(view)
-	if foreseeable(view) {
-		left := float64(view.Job.FrameCount-view.Job.FramesCompleted) - begun
-		if eta, span, ok := dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), around.accepted[o.JobID], view.Job.FramesCompleted, begun, left); ok {
-			o.ETASeconds, o.ETARange = &eta, &span
-		}
-	}
+	around.estimate(view, now, o)
 }
 
 // percent rounds to one decimal and never exceeds 100.
 func percent(part float64, whole int64) float64 {
 	return min(100, math.Round(part/float64(whole)*1000)/10)
 }
+
+func roundToTenth(seconds float64) float64 { return math.Round(seconds*10) / 10 }
 
 // seconds converts the rows' microseconds to what the interface uses.
 func seconds(us int64) float64 { return float64(us) / 1e6 }

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"slices"
-	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -25,19 +24,23 @@ const farthestPosition = 1000
 
 // surroundings are what the view of some jobs needs beyond their own rows.
 type surroundings struct {
-	outlook  *dispatch.Outlook           // nil if none of the jobs is live
-	capable  map[string]dispatch.Capable // of the jobs that not every worker may render, by id
-	accepted map[string][]time.Time      // when the last frames of foreseeable jobs came in, newest first, by id
+	outlook  *dispatch.Outlook             // nil if none of the jobs is live
+	capable  map[string]dispatch.Capable   // of the jobs that not every worker may render, by id
+	accepted map[string][]acceptedFrame    // the last frames of foreseeable jobs, newest first, by id
+	similar  map[string]dispatch.FrameTime // how long frames took in similar jobs, by id
 }
 
 // surround reads the surroundings of jobs of one workspace, newest first, but for the
 // times of frames. The number of statements does not depend on the number of jobs.
 func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (around surroundings, err error) {
-	around.accepted = map[string][]time.Time{}
-	if !slices.ContainsFunc(views, waits) {
+	around.accepted = map[string][]acceptedFrame{}
+	if !slices.ContainsFunc(views, isLive) {
 		return around, nil
 	}
 	if around.outlook, err = j.Queue.Now(ctx, tx); err != nil {
+		return around, err
+	}
+	if around.similar, err = j.similar.of(ctx, tx, around.outlook, views); err != nil {
 		return around, err
 	}
 	if slices.ContainsFunc(views, func(v query.JobViewRow) bool { return waits(v) && v.Choosy }) {
@@ -47,10 +50,15 @@ func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow
 	return around, err
 }
 
+// isLive reports whether frames of a job wait or are rendered.
+func isLive(view query.JobViewRow) bool {
+	status := Status(view.Job.Status)
+	return status == Queued || status == Rendering
+}
+
 // waits reports whether a live job has no frame in a worker's hands.
 func waits(view query.JobViewRow) bool {
-	status := Status(view.Job.Status)
-	return status == Queued || (status == Rendering && view.Held == 0)
+	return isLive(view) && view.Held == 0
 }
 
 // position is the queue_position of a job.

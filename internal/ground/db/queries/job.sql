@@ -93,7 +93,20 @@ WHERE key_id = @key_id AND created_at >= @since;
 
 -- name: FrameTimes :many
 -- Of the frames that were in when the job's seq was that, the newest first.
-SELECT accepted_at FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+
+-- name: JobsAlike :many
+-- Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
+-- the first frames took of the newest completed job over the same file. A job without
+-- one has no row.
+SELECT j.job_id, count(*) AS frames, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us
+FROM job j JOIN frame f ON f.job_id = (
+  SELECT a.job_id FROM job a
+  WHERE a.workspace_id = j.workspace_id AND a.input_sha256 = j.input_sha256 AND a.status = 'completed'
+  ORDER BY a.job_id DESC LIMIT 1)
+WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
+  AND j.frames_completed < @fewer AND f.seq <= @upto
+GROUP BY j.job_id;
 
 -- name: ReceiptCreate :exec
 INSERT INTO receipt (receipt_id, job_id, workspace_id, key_id, envelope, created_at)
@@ -111,7 +124,7 @@ SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.w
 -- name: FrameTimesOfPage :many
 -- FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
 -- the newest frames first.
-SELECT f.job_id, f.accepted_at FROM job j JOIN frame f ON f.job_id = j.job_id
+SELECT f.job_id, f.accepted_at, f.render_us FROM job j JOIN frame f ON f.job_id = j.job_id
 WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST(@max AS bigint)) AS n)

@@ -624,6 +624,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobViewsStmt, err = db.PrepareContext(ctx, jobViews); err != nil {
 		return nil, fmt.Errorf("error preparing query JobViews: %w", err)
 	}
+	if q.jobsAlikeStmt, err = db.PrepareContext(ctx, jobsAlike); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsAlike: %w", err)
+	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
 	}
@@ -2280,6 +2283,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobViewsStmt: %w", cerr)
 		}
 	}
+	if q.jobsAlikeStmt != nil {
+		if cerr := q.jobsAlikeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsAlikeStmt: %w", cerr)
+		}
+	}
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
@@ -3604,6 +3612,7 @@ type Queries struct {
 	jobSumStmt                      *sql.Stmt
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
+	jobsAlikeStmt                   *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
 	jobsOfAllStmt                   *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
@@ -4027,6 +4036,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobSumStmt:                      q.jobSumStmt,
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
+		jobsAlikeStmt:                   q.jobsAlikeStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
 		jobsOfAllStmt:                   q.jobsOfAllStmt,
 		keyComparedStmt:                 q.keyComparedStmt,

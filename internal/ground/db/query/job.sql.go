@@ -673,7 +673,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 }
 
 const frameTimes = `-- name: FrameTimes :many
-SELECT accepted_at FROM frame WHERE job_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
+SELECT accepted_at, render_us FROM frame WHERE job_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
 type FrameTimesParams struct {
@@ -682,20 +682,25 @@ type FrameTimesParams struct {
 	Max   int64
 }
 
+type FrameTimesRow struct {
+	AcceptedAt int64
+	RenderUs   int64
+}
+
 // Of the frames that were in when the job's seq was that, the newest first.
-func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]int64, error) {
+func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]FrameTimesRow, error) {
 	rows, err := q.query(ctx, q.frameTimesStmt, frameTimes, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []FrameTimesRow
 	for rows.Next() {
-		var accepted_at int64
-		if err := rows.Scan(&accepted_at); err != nil {
+		var i FrameTimesRow
+		if err := rows.Scan(&i.AcceptedAt, &i.RenderUs); err != nil {
 			return nil, err
 		}
-		items = append(items, accepted_at)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -707,7 +712,7 @@ func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]int64
 }
 
 const frameTimesOfPage = `-- name: FrameTimesOfPage :many
-SELECT f.job_id, f.accepted_at FROM job j JOIN frame f ON f.job_id = j.job_id
+SELECT f.job_id, f.accepted_at, f.render_us FROM job j JOIN frame f ON f.job_id = j.job_id
 WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST($4 AS bigint)) AS n)
@@ -724,6 +729,7 @@ type FrameTimesOfPageParams struct {
 type FrameTimesOfPageRow struct {
 	JobID      string
 	AcceptedAt int64
+	RenderUs   int64
 }
 
 // FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
@@ -742,7 +748,7 @@ func (q *Queries) FrameTimesOfPage(ctx context.Context, arg FrameTimesOfPagePara
 	var items []FrameTimesOfPageRow
 	for rows.Next() {
 		var i FrameTimesOfPageRow
-		if err := rows.Scan(&i.JobID, &i.AcceptedAt); err != nil {
+		if err := rows.Scan(&i.JobID, &i.AcceptedAt, &i.RenderUs); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1455,6 +1461,71 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Choosy,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobsAlike = `-- name: JobsAlike :many
+SELECT j.job_id, count(*) AS frames, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us
+FROM job j JOIN frame f ON f.job_id = (
+  SELECT a.job_id FROM job a
+  WHERE a.workspace_id = j.workspace_id AND a.input_sha256 = j.input_sha256 AND a.status = 'completed'
+  ORDER BY a.job_id DESC LIMIT 1)
+WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
+  AND j.frames_completed < $4 AND f.seq <= $5
+GROUP BY j.job_id
+`
+
+type JobsAlikeParams struct {
+	WorkspaceID string
+	Oldest      string
+	Newest      string
+	Fewer       int64
+	Upto        int64
+}
+
+type JobsAlikeRow struct {
+	JobID  string
+	Frames int64
+	MeanUs int64
+	LowUs  int64
+	HighUs int64
+}
+
+// Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
+// the first frames took of the newest completed job over the same file. A job without
+// one has no row.
+func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAlikeRow, error) {
+	rows, err := q.query(ctx, q.jobsAlikeStmt, jobsAlike,
+		arg.WorkspaceID,
+		arg.Oldest,
+		arg.Newest,
+		arg.Fewer,
+		arg.Upto,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobsAlikeRow
+	for rows.Next() {
+		var i JobsAlikeRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.Frames,
+			&i.MeanUs,
+			&i.LowUs,
+			&i.HighUs,
 		); err != nil {
 			return nil, err
 		}

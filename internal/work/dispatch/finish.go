@@ -1,0 +1,61 @@
+package dispatch
+
+import (
+	"math"
+	"time"
+)
+
+// FrameTime is how long frames took to render: their mean, the shortest and the longest.
+type FrameTime struct{ Mean, Low, High time.Duration }
+
+// Finish estimates the seconds until the last frame of a job of which left frames are to
+// be rendered, if each takes as long as that. All workers are taken to share their time as
+// Next does, until the job has what it needs: each of its workspace's jobs has received as
+// much as it, or needs less, and each workspace as much as its own. The range reaches from
+// rivals of unknown length that need nothing to such that always take their share. ok is
+// false while no worker is online.
+func (o *Outlook) Finish(jobID, workspace string, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
+	if o.Online == 0 {
+		return 0, span, false
+	}
+	until := func(each time.Duration, unknown func(turn) float64) float64 {
+		// However many workers there are, one renders the last frame.
+		return max(o.sharedWork(jobID, workspace, left*each.Seconds(), unknown)/float64(o.Online), min(1, left)*each.Seconds())
+	}
+	seconds = until(each.Mean, turn.work)
+	span.LowSeconds = until(each.Low, func(turn) float64 { return 0 })
+	span.HighSeconds = until(each.High, func(turn) float64 { return math.Inf(1) })
+	return seconds, span, true
+}
+
+// work is what a job's waiting frames will take, in seconds.
+func (t turn) work() float64 { return float64(t.waiting*t.charge) / 1e6 }
+
+// sharedWork is what all workers together will have worked when a job has received own,
+// in seconds. unknown is what a job needs of which no frame is in.
+func (o *Outlook) sharedWork(jobID, workspace string, own float64, unknown func(turn) float64) float64 {
+	need := func(t turn) float64 {
+		if t.measured {
+			return t.work()
+		}
+		return unknown(t)
+	}
+	lane := own
+	for _, t := range o.lanes[workspace].jobs {
+		if t.jobID != jobID {
+			lane += min(own, need(t))
+		}
+	}
+	all := lane
+	for other, l := range o.lanes {
+		if other == workspace {
+			continue
+		}
+		sum := 0.0
+		for _, t := range l.jobs {
+			sum += need(t)
+		}
+		all += min(lane, sum)
+	}
+	return all
+}

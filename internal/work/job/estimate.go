@@ -1,0 +1,191 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/dispatch"
+)
+
+// EstimateBasis says what eta_seconds rests on.
+type EstimateBasis string
+
+// What an estimate rests on, the best first. A preview of the scene will come behind the
+// job's own frames.
+const (
+	JobFrames     EstimateBasis = "job_frames"     // three or more of the job's own frames
+	SimilarScenes EstimateBasis = "similar_scenes" // the workspace's last completed job over the same file
+	FirstFrames   EstimateBasis = "first_frames"   // one or two of the job's own frames, or a part of the first
+)
+
+const (
+	// enoughFrames is how many frames of a job tell its pace.
+	enoughFrames = 3
+	// fewFrames is how many frames make a mean that one of them does not spoil.
+	fewFrames = 12
+	// similarFrames is how many changes of a similar job are looked at: nearly each is an
+	// accepted frame.
+	similarFrames = 64
+	// leastETA is the shortest estimate, in seconds: a job that has not ended is never said
+	// to be done.
+	leastETA = 0.1
+)
+
+// acceptedFrame is when a frame of a job came in, and how long it took to render.
+type acceptedFrame struct {
+	at   time.Time
+	took time.Duration
+}
+
+func acceptedAt(at, renderUs int64) acceptedFrame {
+	return acceptedFrame{at: db.Time(at), took: time.Duration(renderUs) * time.Microsecond}
+}
+
+// foreseeable reports whether the frames of a job so far may tell its end.
+func foreseeable(view query.JobViewRow) bool {
+	return Status(view.Job.Status) == Rendering && (view.Held > 0 || view.Job.FramesCompleted > 0)
+}
+
+// similarTimes keeps how long frames took in similar jobs as long as an outlook lives, for
+// all who look at the same jobs. The zero value is empty.
+type similarTimes struct {
+	mu      sync.Mutex
+	outlook *dispatch.Outlook
+	known   map[string]dispatch.FrameTime // by id of the job that is looked at; zero where none is similar
+}
+
+// of returns the times for those of some jobs of a workspace, newest first, whose own
+// frames do not tell yet. It reads them in one statement if some are not known.
+func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewRow) (map[string]dispatch.FrameTime, error) {
+	found, missing := s.recall(outlook, views)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	newest, oldest := views[0].Job, views[len(views)-1].Job
+	rows, err := tx.JobsAlike(ctx, query.JobsAlikeParams{
+		WorkspaceID: newest.WorkspaceID, Oldest: oldest.JobID, Newest: newest.JobID, Fewer: enoughFrames, Upto: similarFrames,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how long similar scenes took: %w", err)
+	}
+	for _, r := range rows {
+		found[r.JobID] = dispatch.FrameTime{
+			Mean: time.Duration(r.MeanUs) * time.Microsecond, Low: time.Duration(r.LowUs) * time.Microsecond, High: time.Duration(r.HighUs) * time.Microsecond,
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outlook == outlook {
+		for _, jobID := range missing {
+			s.known[jobID] = found[jobID]
+		}
+	}
+	return found, nil
+}
+
+// recall returns what is known, and the jobs of which nothing is.
+func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRow) (found map[string]dispatch.FrameTime, missing []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outlook != outlook {
+		s.outlook, s.known = outlook, map[string]dispatch.FrameTime{}
+	}
+	found = map[string]dispatch.FrameTime{}
+	for _, v := range views {
+		if !isLive(v) || v.Job.FramesCompleted >= enoughFrames {
+			continue
+		}
+		t, known := s.known[v.Job.JobID]
+		if !known {
+			missing = append(missing, v.Job.JobID)
+		}
+		found[v.Job.JobID] = t
+	}
+	return found, missing
+}
+
+// estimate fills when a live job will have its last frame. A job for which no worker is
+// there may wait for any time: it has no estimate.
+func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) {
+	own, similar := s.accepted[o.JobID], s.similar[o.JobID]
+	each, basis := frameTime(own), JobFrames
+	if len(own) < enoughFrames {
+		if basis = FirstFrames; similar.Mean > 0 {
+			each, basis = similar, SimilarScenes
+		}
+	}
+	if each.High > 0 {
+		o.SecondsPerFrameLow, o.SecondsPerFrameHigh = new(each.Low.Seconds()), new(each.High.Seconds())
+	}
+	if s.outlook.Online == 0 || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
+		return
+	}
+	begun := float64(view.Progress) / 1000
+	left := float64(view.Job.FrameCount-view.Job.FramesCompleted) - begun
+	var eta float64
+	var span dispatch.ETARange
+	var ok bool
+	if basis == SimilarScenes {
+		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, left, each)
+	} else if foreseeable(view) {
+		times := make([]time.Time, 0, len(own))
+		for _, f := range own {
+			times = append(times, f.at)
+		}
+		eta, span, ok = dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), times, view.Job.FramesCompleted, begun, left)
+	}
+	if !ok {
+		return
+	}
+	if basis == JobFrames && len(own) < fewFrames {
+		typical := typicalShare(own)
+		eta, span.LowSeconds = eta*typical, span.LowSeconds*typical
+	}
+	// However many workers share the rest, one renders the last frame.
+	least := max(leastETA, restOfFrame(view, begun)*each.Mean.Seconds())
+	eta = roundToTenth(max(eta, least))
+	o.ETASeconds, o.ETABasis = &eta, &basis
+	o.ETARange = &dispatch.ETARange{LowSeconds: min(eta, max(leastETA, roundToTenth(span.LowSeconds))), HighSeconds: max(eta, roundToTenth(span.HighSeconds))}
+}
+
+// restOfFrame is the part of a frame that is to be rendered at least until all are in.
+func restOfFrame(view query.JobViewRow, begun float64) float64 {
+	if waiting := view.Job.FrameCount - view.Job.FramesCompleted - view.Held; waiting > 0 || view.Held == 0 {
+		return 1
+	}
+	return 1 - begun/float64(view.Held)
+}
+
+// typicalShare is the median render time of frames beside their mean, 1 at most. Of a few
+// frames one that took long, such as the first one of a scene that Blender prepares, would
+// else make all the others look as long.
+func typicalShare(frames []acceptedFrame) float64 {
+	took := make([]time.Duration, 0, len(frames))
+	for _, f := range frames {
+		took = append(took, f.took)
+	}
+	slices.Sort(took)
+	mean := frameTime(frames).Mean
+	if mean == 0 {
+		return 1
+	}
+	return min(1, took[len(took)/2].Seconds()/mean.Seconds())
+}
+
+// frameTime is how long frames took to render; zero of none.
+func frameTime(frames []acceptedFrame) (t dispatch.FrameTime) {
+	if len(frames) == 0 {
+		return t
+	}
+	var sum time.Duration
+	for _, f := range frames {
+		sum += f.took
+	}
+	byTime := func(a, b acceptedFrame) int { return int(a.took - b.took) }
+	return dispatch.FrameTime{Mean: sum / time.Duration(len(frames)), Low: slices.MinFunc(frames, byTime).took, High: slices.MaxFunc(frames, byTime).took}
+}

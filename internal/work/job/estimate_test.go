@@ -1,0 +1,95 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/job"
+)
+
+// wantEstimate checks what the estimate of a live job rests on, "" for none, and that it
+// is never 0, lies in its range, and is listed as it is read.
+func wantEstimate(t *testing.T, w *jobtest.World, workspaceID, jobID string, basis job.EstimateBasis, low, high float64) job.Object {
+	t.Helper()
+	o, err := w.Jobs.Get(t.Context(), workspaceID, jobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (o.ETASeconds == nil) != (basis == "") || (o.ETABasis == nil) != (basis == "") || (o.ETARange == nil) != (basis == "") {
+		t.Fatalf("a %s job has the estimate %v, %v by %v, want %q", o.Status, o.ETASeconds, o.ETARange, o.ETABasis, basis)
+	}
+	if basis != "" && (*o.ETABasis != basis || *o.ETASeconds <= 0 || o.ETARange.LowSeconds <= 0 || o.ETARange.LowSeconds > *o.ETASeconds || o.ETARange.HighSeconds < *o.ETASeconds) {
+		t.Errorf("the estimate is %v, %v by %v, want %q", *o.ETASeconds, *o.ETARange, *o.ETABasis, basis)
+	}
+	if got := o.SecondsPerFrameLow; (got == nil) != (low == 0) || (got != nil && *got != low) {
+		t.Errorf("the shortest frame took %v, want %v", got, low)
+	}
+	if got := o.SecondsPerFrameHigh; (got == nil) != (high == 0) || (got != nil && *got != high) {
+		t.Errorf("the longest frame took %v, want %v", got, high)
+	}
+	page, _, err := w.Jobs.List(t.Context(), job.ListRequest{WorkspaceID: workspaceID, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range page {
+		wantAsRead(t, w, workspaceID, listed)
+	}
+	return o
+}
+
+// renderOne renders one frame in simulated time.
+func renderOne(t *testing.T, w *jobtest.World, worker string, took time.Duration) {
+	t.Helper()
+	l := w.ClaimOne(worker)
+	w.Advance(took)
+	w.Seen(worker)
+	w.Deliver(t, l, took)
+}
+
+func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		workspaceID, worker := w.Workspace(t), w.Worker(t)
+		first := w.Job(t, workspaceID, 4)
+		wantEstimate(t, w, workspaceID, first, "", 0, 0) // nothing is known
+		renderOne(t, w, worker, 4*time.Second)
+		wantEstimate(t, w, workspaceID, first, job.FirstFrames, 4, 4)
+		renderOne(t, w, worker, 6*time.Second)
+		renderOne(t, w, worker, 5*time.Second)
+		wantEstimate(t, w, workspaceID, first, job.JobFrames, 4, 6)
+		renderOne(t, w, worker, 5*time.Second)
+		w.Write(t, complete(first))
+
+		second := w.Job(t, workspaceID, 10)
+		o := wantEstimate(t, w, workspaceID, second, job.SimilarScenes, 4, 6)
+		if *o.ETASeconds != 50 || o.ETARange.LowSeconds != 40 || o.ETARange.HighSeconds != 60 {
+			t.Errorf("ten frames of 5 s take %v (%v)", *o.ETASeconds, *o.ETARange)
+		}
+		// Another workspace's job over the same file needs as much, and gets half of the time.
+		stranger := w.Workspace(t)
+		rival := w.Job(t, stranger, 10)
+		wantEstimate(t, w, stranger, rival, "", 0, 0) // it sees nothing of what the first one rendered
+		if o = wantEstimate(t, w, workspaceID, second, job.SimilarScenes, 4, 6); *o.ETASeconds != 100 || o.ETARange.LowSeconds != 40 {
+			t.Errorf("beside a rival the ten frames take %v (%v)", *o.ETASeconds, *o.ETARange)
+		}
+		if err := w.Workers.MarkOffline(t.Context(), worker); err != nil {
+			t.Fatal(err)
+		}
+		wantEstimate(t, w, workspaceID, second, "", 4, 6) // nobody knows when a worker comes
+	})
+}
+
+// complete ends a packed job without its receipt, which no estimate looks at.
+func complete(jobID string) func(ctx context.Context, tx *db.Tx) error {
+	return func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.JobMove(ctx, query.JobMoveParams{ToStatus: string(job.Completed), Now: tx.Now, JobID: jobID, FromStatus: string(job.Packaging)})
+		if err == nil && n != 1 {
+			err = errors.New("the job is not in packaging")
+		}
+		return err
+	}
+}
