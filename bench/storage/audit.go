@@ -253,7 +253,7 @@ INSERT INTO ledger_posting (transaction_id, account, amount_cents)
 SELECT 'TXN-1' || substr(n, 2), '$workspace:available', -1 FROM planted UNION ALL SELECT 'TXN-1' || substr(n, 2), '$workspace:reserved', 1 FROM planted
 UNION ALL SELECT 'TXN-2' || substr(n, 2), '$workspace:reserved', -1 FROM planted UNION ALL SELECT 'TXN-2' || substr(n, 2), 'house:revenue', 1 FROM planted;
 UPDATE wallet SET available_cents = 0 WHERE workspace_id = '$workspace';
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, forgotten_at)
-SELECT 'msg_' || n, '$workspace', 'JOB-' || n, 'render.completed', '', $at, $at FROM planted;
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, forgotten_at, seq)
+SELECT 'msg_' || n, '$workspace', 'JOB-' || n, 'render.completed', '', $at, $at, CAST(n AS bigint) FROM planted;
 INSERT INTO unsummed (relation) VALUES ('upload'), ('content'), ('quote'), ('job'), ('frame'), ('ledger_transaction'), ('webhook_event');
 DROP TABLE planted`

@@ -66,6 +66,8 @@ type DB struct {
 type engine interface {
 	// queries returns the generated queries bound to one transaction.
 	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
+	// long is queries for reading, without anything that stays for each statement.
+	long(tx *sql.Tx) *query.Queries
 	// alone returns the generated queries for reads outside any transaction, the
 	// context to pass to them, and the time in microseconds.
 	alone(ctx context.Context) (context.Context, *query.Queries, int64, error)
@@ -138,6 +140,7 @@ type Tx struct {
 	// Now is the transaction's time in microseconds since 1970 UTC.
 	Now    int64
 	topics []string
+	sql    *sql.Tx // nil in ReadStatement
 }
 
 // Announce wakes the listeners of topic, in this process and in others, after the
@@ -220,6 +223,15 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.read, false, do)
 }
 
+// ReadLong is Read for a transaction of very many statements: what it holds in memory does
+// not grow with their number.
+func (d *DB) ReadLong(ctx context.Context, do func(*Tx) error) error {
+	return d.Read(ctx, func(t *Tx) error {
+		t.Queries = d.engine.long(t.sql)
+		return do(t)
+	})
+}
+
 // ReadStatement runs do without a transaction, in half the time of Read. Each statement
 // sees its own snapshot, so use it for a read by a single indexed statement; do must not
 // write. do passes its context argument to the statements: on SQLite that one is never
@@ -271,7 +283,7 @@ func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) err
 	if err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
-	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now)}
+	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now), sql: tx}
 	if err := do(t); err != nil {
 		return nil, err
 	}

@@ -47,3 +47,36 @@ func (d sqliteDialect) PrepareContext(ctx context.Context, text string) (*sql.St
 	}
 	return d.DBTX.PrepareContext(ctx, text)
 }
+
+// preparedOnce runs generated statements that read, each by the one that it has prepared.
+// Like a transaction, it is not safe for concurrent use.
+type preparedOnce struct {
+	sqliteDialect
+	statements map[string]*sql.Stmt
+}
+
+func (p preparedOnce) QueryContext(ctx context.Context, text string, values ...any) (*sql.Rows, error) {
+	statement, err := p.statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return statement.QueryContext(ctx, values...)
+}
+
+func (p preparedOnce) QueryRowContext(ctx context.Context, text string, values ...any) *sql.Row {
+	statement, err := p.statement(ctx, text)
+	if err != nil {
+		return p.DBTX.QueryRowContext(ctx, text, values...) // which has the error as well
+	}
+	return statement.QueryRowContext(ctx, values...)
+}
+
+func (p preparedOnce) statement(ctx context.Context, text string) (statement *sql.Stmt, err error) {
+	if p.statements[text] == nil {
+		if statement, err = p.PrepareContext(ctx, text); err != nil {
+			return nil, err
+		}
+		p.statements[text] = statement
+	}
+	return p.statements[text], nil
+}

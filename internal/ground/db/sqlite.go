@@ -123,6 +123,12 @@ func (e *sqliteEngine) queries(_ context.Context, tx *sql.Tx, write bool) *query
 	return e.reads.WithTx(tx)
 }
 
+// long prepares each statement once in tx. Those of queries leave a handle in it for each
+// call.
+func (e *sqliteEngine) long(tx *sql.Tx) *query.Queries {
+	return query.New(preparedOnce{sqliteDialect{tx, sqliteStatements()}, map[string]*sql.Stmt{}})
+}
+
 func (e *sqliteEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
 	return context.WithoutCancel(ctx), e.reads, time.Now().UnixMicro(), nil
 }

@@ -72,7 +72,7 @@ type Store struct {
 // the store, but for one bit for each leaf of the log.
 func Audit(ctx context.Context, s Store) (Audited, error) {
 	a := &auditor{Store: s}
-	if err := s.DB.Read(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
+	if err := s.DB.ReadLong(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
 	if err := a.artifacts(ctx, s.DB, s.Blobs); err != nil {
