@@ -214,3 +214,32 @@ func (s *sim) sendHome() {
 		}
 	}
 }
+
+// However many look, the queue is read once in the life of an outlook. A job that came
+// later has its place all the same.
+func TestAnOutlookIsSharedForItsLife(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		workspace := w.Workspace(t)
+		first := w.Job(t, workspace, 1)
+		queue := &dispatch.Outlooks{Life: time.Second}
+		now := func() (o *dispatch.Outlook) {
+			w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
+				o, err = queue.Now(ctx, tx)
+				return err
+			})
+			return o
+		}
+		seen := now()
+		late := w.Job(t, workspace, 1)
+		if seen.Position(first, workspace, 0, 0) != 1 || seen.Position(late, workspace, 0, 0) != 2 {
+			t.Errorf("the places are %d and %d, want 1 and 2", seen.Position(first, workspace, 0, 0), seen.Position(late, workspace, 0, 0))
+		}
+		w.Advance(time.Hour)
+		if again := now(); again == seen || again.Position(late, workspace, 0, 0) != 2 {
+			t.Error("an hour later the outlook is the same")
+		}
+		if last := now(); last == seen {
+			t.Error("an old outlook came back")
+		}
+	})
+}
