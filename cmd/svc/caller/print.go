@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -111,18 +112,18 @@ func Print(w io.Writer, results []*Result) {
 	table := terminal.NewTable(w)
 	cents, frames := int64(0), 0
 	for _, r := range results {
-		table.Row(r.JobID, terminal.CountOf(len(r.Frames), "frame"), terminal.Money(r.ChargedCents, r.Currency), r.took(), r.Folder)
+		table.Row(r.JobID, terminal.CountOf(len(r.Frames), "frame"), terminal.Money(r.ChargedCents, r.Currency), r.took(), near(r.Folder))
 		cents, frames = cents+r.ChargedCents, frames+len(r.Frames)
 	}
 	_ = table.Flush() // nobody reads a closed standard output
 	terminal.Printf(w, "%s for %s; every receipt is verified. To verify one again:", terminal.CountOf(frames, "frame"), terminal.Money(cents, results[0].Currency))
-	terminal.Printf(w, "  svc verify %s", quoted(results[0].Receipt))
+	terminal.Printf(w, "  svc verify %s", quoted(near(results[0].Receipt)))
 }
 
 func (r *Result) print(w io.Writer) {
 	table := terminal.NewTable(w)
 	row := func(name, value string) { table.Row(name, value) }
-	first, last := r.Frames[0], r.Frames[len(r.Frames)-1]
+	first, last := near(r.Frames[0]), r.Frames[len(r.Frames)-1]
 	if len(r.Frames) == 1 {
 		row("frames", first)
 	} else {
@@ -134,16 +135,29 @@ func (r *Result) print(w io.Writer) {
 	if len(r.Switched) > 0 {
 		row("switched", strings.Join(r.Switched, ", "))
 	}
-	row("zip", r.ZIP)
+	row("zip", near(r.ZIP))
 	row("sha256", r.SHA256)
-	row("receipt", r.Receipt+", verified")
-	row("verify", "svc verify "+quoted(r.Receipt))
+	row("receipt", near(r.Receipt)+", verified")
+	row("verify", "svc verify "+quoted(near(r.Receipt)))
 	_ = table.Flush() // nobody reads a closed standard output
 }
 
 // took is the time from the first claim of a frame to the end.
 func (r *Result) took() string {
 	return (time.Duration(r.ElapsedSeconds*1000) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// near writes a path as it is from the current folder, where that is shorter: the end
+// fits on a screen, and its command can be copied.
+func near(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if from, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(from) {
+		return from
+	}
+	return path
 }
 
 // quoted writes a path so that a shell takes it as one word.

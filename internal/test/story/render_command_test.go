@@ -111,9 +111,9 @@ func (c *renderCommand) command(arguments ...string) (*exec.Cmd, *bytes.Buffer) 
 }
 
 // endedBy runs the command and sends it a signal when the proxy comes to the stage.
-func (c *renderCommand) endedBy(signal syscall.Signal, stage string, after bool) (said string, code int) {
+func (c *renderCommand) endedBy(signal syscall.Signal, stage string, after bool, frames string) (said string, code int) {
 	c.t.Helper()
-	command, text := c.command("--frames", "1-3")
+	command, text := c.command("--frames", frames)
 	ended := make(chan struct{})
 	c.proxy.at(stage, after, func() {
 		_ = command.Process.Signal(signal)
@@ -170,6 +170,18 @@ func (c *renderCommand) holds(folder string, frames int) {
 	}
 }
 
+// paid checks what the caller has paid in all, in cents, and that nothing is held.
+func (c *renderCommand) paid(cents int64) {
+	c.t.Helper()
+	c.svc.read(func(ctx context.Context, tx *db.Tx) error {
+		balance, err := wallet.Get(ctx, tx, c.caller.workspace)
+		if want := (wallet.Balance{AvailableCents: credit - cents}); balance != want {
+			c.t.Errorf("the wallet has %+v, want %+v", balance, want)
+		}
+		return err
+	})
+}
+
 // stages are the calls of svc render, in their order.
 var stages = []struct {
 	name, call string
@@ -192,7 +204,7 @@ func TestARenderThatIsKilledAnywhereGoesOnAndPaysOnce(t *testing.T) {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)
-			if said, code := c.endedBy(syscall.SIGKILL, stage.call, stage.after); code != -1 {
+			if said, code := c.endedBy(syscall.SIGKILL, stage.call, stage.after, "1-3"); code != -1 {
 				t.Fatalf("it was not killed, but ended with %d:\n%s", code, said)
 			}
 			c.goesOn()
@@ -248,7 +260,7 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)
-			said, code := c.endedBy(syscall.SIGINT, stage.call, stage.after)
+			said, code := c.endedBy(syscall.SIGINT, stage.call, stage.after, "1-3")
 			want := "nothing is lost. Run the same command again"
 			if i < 2 { // before the start
 				want = "nothing was spent. Run the same command again"
@@ -262,6 +274,33 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 				}
 			}
 			c.goesOn()
+		})
+	}
+}
+
+// TestAListThatIsKilledBetweenItsJobsIsPaidOnce orders frames that are two jobs, and
+// kills the command around the start of the first one.
+func TestAListThatIsKilledBetweenItsJobsIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]bool{"before the first start": false, "behind it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := startRenderCommand(t)
+			if said, code := c.endedBy(syscall.SIGKILL, "/start", after, "1,3,7-8"); code != -1 {
+				t.Fatalf("it was not killed, but ended with %d:\n%s", code, said)
+			}
+			command, said := c.command("--frames", "1,3,7-8")
+			if err := command.Run(); err != nil || !strings.Contains(said.String(), "continuing 2 jobs") {
+				t.Fatalf("the same command again: %v\n%s", err, said)
+			}
+			c.paid(4)
+			jobs, err := filepath.Glob(filepath.Join(c.folder, "out", "*-*"))
+			if err != nil || len(jobs) != 2 {
+				t.Fatalf("%v, %v", jobs, err)
+			}
+			for _, folder := range jobs {
+				c.holds(filepath.Join("out", filepath.Base(folder)), 2)
+			}
 		})
 	}
 }
@@ -299,11 +338,5 @@ func TestASecondJobIntoAFolderHasItsOwn(t *testing.T) {
 	if command, said := c.command("--frames", "3,1,7-8,1"); command.Run() != nil || !strings.Contains(said.String(), "rendered before: 2 jobs") {
 		t.Errorf("%s", said)
 	}
-	c.svc.read(func(ctx context.Context, tx *db.Tx) error {
-		balance, err := wallet.Get(ctx, tx, c.caller.workspace)
-		if want := (wallet.Balance{AvailableCents: credit - 7}); balance != want {
-			t.Errorf("the wallet has %+v, want %+v", balance, want)
-		}
-		return err
-	})
+	c.paid(7)
 }
