@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 )
 
@@ -30,7 +29,7 @@ func (c *Client) WebhookEvents(ctx context.Context, after string) iter.Seq2[RawW
 	return func(yield func(RawWebhook, error) bool) {
 		f := &webhookFollower{client: c, lastID: after, yield: yield}
 		if err := f.run(ctx); err != nil && !errors.Is(err, errDone) {
-			yield(RawWebhook{}, fmt.Errorf("follow the workspace's events: %w", err))
+			yield(RawWebhook{}, &CallError{Server: c.base.String(), Call: "GET " + f.path(), cause: err})
 		}
 	}
 }
@@ -65,16 +64,20 @@ func (f *webhookFollower) run(ctx context.Context) error {
 func (f *webhookFollower) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	path := "/node/v1/events"
-	if f.client.AccountKey() {
-		path = "/v1/events"
-	}
-	body, err := f.client.openStream(ctx, cancel, path, f.lastID)
+	body, err := f.client.openStream(ctx, cancel, f.path(), f.lastID)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	return readMessages(body, f.hand)
+}
+
+// path is where the client's kind of key finds the stream.
+func (f *webhookFollower) path() string {
+	if f.client.AccountKey() {
+		return "/v1/events"
+	}
+	return "/node/v1/events"
 }
 
 // hand yields an event; an entry without data only says where the stream begins.

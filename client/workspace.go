@@ -159,31 +159,34 @@ const maxPreview = 8 << 20
 // Preview reads a small JPEG of an accepted frame. Error: *Error with frame_not_found
 // also for pictures of which none is made.
 func (c *Client) Preview(ctx context.Context, jobID string, frame int) ([]byte, error) {
-	var picture []byte
-	err := c.retry.run(ctx, true, func() error {
-		body, err := c.open(ctx, c.jobPath(jobID, fmt.Sprintf("/frames/%d/preview", frame)))
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		picture, err = io.ReadAll(io.LimitReader(body, maxPreview))
-		return err
-	})
-	return picture, err
+	body, err := c.open(ctx, c.jobPath(jobID, fmt.Sprintf("/frames/%d/preview", frame)))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(io.LimitReader(body, maxPreview))
 }
 
 // Log opens Blender's log of the frames accepted so far, and of every attempt that
 // failed. The caller closes it.
-func (c *Client) Log(ctx context.Context, jobID string) (log io.ReadCloser, err error) {
-	err = c.retry.run(ctx, true, func() (err error) {
-		log, err = c.open(ctx, c.jobPath(jobID, "/log"))
-		return err
-	})
-	return log, err
+func (c *Client) Log(ctx context.Context, jobID string) (io.ReadCloser, error) {
+	return c.open(ctx, c.jobPath(jobID, "/log"))
 }
 
-// open is one try of a GET whose answer is not JSON.
-func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
+// open is a GET whose answer is not JSON, with retries until it begins.
+func (c *Client) open(ctx context.Context, path string) (body io.ReadCloser, err error) {
+	err = c.retry.run(ctx, true, func() (err error) {
+		body, err = c.openOnce(ctx, path)
+		return err
+	})
+	if err != nil {
+		return nil, &CallError{Server: c.base.String(), Call: "GET " + path, cause: err}
+	}
+	return body, nil
+}
+
+// openOnce is one try.
+func (c *Client) openOnce(ctx context.Context, path string) (io.ReadCloser, error) {
 	req, err := c.request(ctx, call{method: http.MethodGet, path: path})
 	if err != nil {
 		return nil, err

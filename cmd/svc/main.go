@@ -3,8 +3,9 @@
 //
 // This folder only reads the command line and turns the result into an exit code.
 // The commands are grouped in packages by who types them: operator (serve, admin,
-// openapi), farm (worker, bench), caller (render, inspect), profile (config), proof
-// (verify, log), mcpbridge (mcp) and demo. terminal is what all of them print with;
+// openapi), farm (worker, bench), caller (render, inspect), account (jobs, job, cancel,
+// download, preview, wallet, keys, open, listen, status), profile (config), proof
+// (verify, log), mcpbridge (mcp), completion and demo. terminal is what all of them print with;
 // profile finds server and key for all that call a service; manual prints the reference.
 //
 // What always holds: a mistake on the command line exits with 2; a command's result
@@ -23,7 +24,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/account"
 	"svc.example/cmd/svc/caller"
+	"svc.example/cmd/svc/completion"
 	"svc.example/cmd/svc/demo"
 	"svc.example/cmd/svc/farm"
 	"svc.example/cmd/svc/manual"
@@ -45,20 +48,34 @@ type program struct {
 	File    kong.ConfigFlag  `name:"config" help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
 	Version kong.VersionFlag `env:"-" help:"Print the version of this program and of the interface that it serves."`
 
-	Serve   operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless --worker none is given."`
-	Worker  farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or check that this machine can."`
-	Bench   farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
-	Render  caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
-	Inspect caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
-	Config  profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
-	Verify  proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP that it describes, without a network."`
-	MCP     mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
-	Log     proof.Log         `cmd:"" help:"Check the log of receipts."`
-	Demo    demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
-	OpenAPI operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
-	Admin   operator.Admin    `cmd:"" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
+	Serve    operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless --worker none is given."`
+	Worker   farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or check that this machine can."`
+	Bench    farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
+	Render   caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
+	Inspect  caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
+	Jobs     account.Jobs      `cmd:"" help:"List the workspace's jobs, newest first."`
+	Job      account.Job       `cmd:"" help:"Show everything about one job."`
+	Cancel   account.Cancel    `cmd:"" help:"Cancel a job that no worker has claimed. It costs nothing."`
+	Download account.Download  `cmd:"" help:"Fetch and verify the frames of a completed job."`
+	Preview  account.Preview   `cmd:"" help:"Write or show a small picture of a frame."`
+	Wallet   account.Wallet    `cmd:"" help:"Show the balance and the ledger."`
+	Keys     account.Keys      `cmd:"" help:"Manage the workspace's agent keys, with an account key."`
+	Open     account.Open      `cmd:"" help:"Open a job's proof page, or the service, in the browser."`
+	Listen   account.Listen    `cmd:"" help:"Forward the workspace's webhooks to a receiver on this machine."`
+	Status   account.Status    `cmd:"" help:"Show what the service is, its limits, and whose key this is."`
+	Config   profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
+	Verify   proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP that it describes, without a network."`
+	MCP      mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
+	Log      proof.Log         `cmd:"" help:"Check the log of receipts."`
+	Demo     demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
+	OpenAPI  operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
+	Admin    operator.Admin    `cmd:"" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
 
-	Docs manual.Command `cmd:"" hidden:"" help:"Print the reference of the command line."`
+	Completion  completion.Command `cmd:"" help:"Print a script that completes the words of svc in a shell."`
+	ShowVersion showVersion        `cmd:"" name:"version" help:"Print the version of this program and of the interface that it serves."`
+
+	Complete completion.Complete `cmd:"" hidden:"" help:"Print what the last word of a command line can become."`
+	Docs     manual.Command      `cmd:"" hidden:"" help:"Print the reference of the command line."`
 }
 
 // main parses the command line and runs one command. kong prints an error and ends

@@ -4,8 +4,19 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/alecthomas/kong"
+
 	"svc.example/internal/ground/contract"
 )
+
+// showVersion is svc version.
+type showVersion struct{}
+
+// Run prints what --version prints.
+func (showVersion) Run(k *kong.Context) error {
+	_, err := fmt.Fprintln(k.Stdout, version())
+	return err
+}
 
 // version is the text of --version: what was built, by which compiler, and the
 // versions of the interface that this build keeps (spec 9). Operators compare it

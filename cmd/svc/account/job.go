@@ -1,0 +1,135 @@
+package account
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Job is svc job ID.
+type Job struct {
+	profile.Flags
+	output
+	ID string `arg:"" name:"job" help:"The job, JOB-…"`
+}
+
+// jobObject is a job in the form of --json.
+type jobObject struct {
+	OK bool `json:"ok"`
+	*client.Job
+}
+
+// Run prints everything about one job.
+func (c *Job) Run(app *kong.Context) error {
+	api, err := c.Any()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	job, err := api.Job(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.print(app, jobObject{true, job}, func() { printJob(app.Stdout, job, time.Now()) })
+}
+
+// printJob writes what is known of a job; lines for what is not known are left out.
+func printJob(w io.Writer, j *client.Job, now time.Time) {
+	table := terminal.NewTable(w)
+	row := func(name, value string) {
+		if value != "" {
+			table.Row(name, value)
+		}
+	}
+	row("job", j.JobID)
+	row("status", statusText(j))
+	if f := j.Failure; f != nil {
+		row("failure", fmt.Sprintf("%s (%s)", f.Message, f.Code))
+		row("advice", f.SuggestedAction)
+	}
+	row("file", fmt.Sprintf("%s, %s", j.Filename, terminal.InBytes.Text(j.InputSizeBytes)))
+	row("frames", framesText(j))
+	if j.RenderSeconds > 0 {
+		row("rendering", fmt.Sprintf("%s in all, by %s %s on %s (%s)",
+			(time.Duration(j.RenderSeconds*1000)*time.Millisecond).Round(100*time.Millisecond), j.Application, j.Version, j.DeviceName, j.RenderDevice))
+	}
+	row("price", moneyText(j))
+	for _, moment := range []struct {
+		name string
+		at   *time.Time
+	}{
+		{"created", &j.CreatedAt}, {"submitted", j.SubmittedAt}, {"claimed", j.ClaimedAt}, {"completed", j.CompletedAt},
+		{"failed", j.FailedAt}, {"cancelled", j.CancelledAt},
+	} {
+		if moment.at != nil {
+			row(moment.name, fmt.Sprintf("%s, %s", terminal.Time(*moment.at), terminal.Ago(*moment.at, now)))
+		}
+	}
+	row("input", j.InputSHA256)
+	row("next", nextStep(j))
+	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// statusText says what the job waits for.
+func statusText(j *client.Job) string {
+	switch {
+	case j.WaitingReason == "no_worker_online":
+		return j.Status + ", and no worker is online"
+	case j.WaitingReason == "workers_busy" && j.QueuePosition != nil:
+		return fmt.Sprintf("%s, %d in the queue", j.Status, *j.QueuePosition)
+	case j.ETASeconds != nil:
+		return fmt.Sprintf("%s, about %s left", j.Status, time.Duration(*j.ETASeconds)*time.Second)
+	}
+	return j.Status
+}
+
+func framesText(j *client.Job) string {
+	text := fmt.Sprintf("%d to %d", j.FrameStart, j.FrameEnd)
+	if j.FrameStep > 1 {
+		text += fmt.Sprintf(", step %d", j.FrameStep)
+	}
+	return fmt.Sprintf("%s: %d of %d done", text, j.FramesCompleted, j.FrameCount)
+}
+
+// moneyText says where the price is: set aside, taken, or given back.
+func moneyText(j *client.Job) string {
+	price := terminal.Money(j.PriceCents, j.Currency)
+	switch {
+	case j.ChargedCents > 0:
+		return terminal.Money(j.ChargedCents, j.Currency) + ", paid"
+	case j.ReservedCents > 0:
+		return price + ", reserved"
+	}
+	return price + ", nothing was charged"
+}
+
+// nextStep is the command that goes on from here, "" where nothing does.
+func nextStep(j *client.Job) string {
+	switch {
+	case j.Status == client.StatusCompleted:
+		return "svc download " + j.JobID
+	case j.Terminal():
+		return ""
+	case j.Cancellable:
+		return "svc render --job " + j.JobID + ", or svc cancel " + j.JobID
+	}
+	return "svc render --job " + j.JobID
+}
+
+// notCompleted says that a job has no result yet, or will have none, and what to do.
+func notCompleted(j *client.Job) error {
+	switch {
+	case j.Failure != nil:
+		return fmt.Errorf("job %s failed and has no frames to fetch: %s (%s)\n%s", j.JobID, j.Failure.Message, j.Failure.Code, j.Failure.SuggestedAction)
+	case j.Terminal():
+		return fmt.Errorf("job %s was %s and has no frames to fetch", j.JobID, j.Status)
+	}
+	return fmt.Errorf("job %s is %s. To wait for it and fetch it:\n  svc render --job %s", j.JobID, statusText(j), j.JobID)
+}

@@ -1,0 +1,183 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Jobs is svc jobs.
+type Jobs struct {
+	profile.Flags
+	output
+	paging
+	Status string `env:"-" enum:",awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" default:"" placeholder:"STATUS" help:"Only jobs in this state: awaiting_submit, queued, rendering, packaging, completed, failed or cancelled."`
+	Watch  bool   `env:"-" help:"Show changes until no job of the list can change any more, or Ctrl-C. A terminal shows the list anew; elsewhere each change is a line."`
+}
+
+// watchPace is the time between two looks of --watch: a fifth of the rate that the
+// service allows a key unless its operator says otherwise.
+const watchPace = 5 * time.Second
+
+// Run lists the workspace's jobs, newest first.
+func (c *Jobs) Run(app *kong.Context) error {
+	if c.Watch && c.JSON {
+		return terminal.WrongUsagef("--watch and --json cannot be used together: --json prints one object")
+	}
+	most, err := c.most()
+	if err != nil {
+		return err
+	}
+	api, err := c.Any()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	read := func() ([]*client.Job, error) {
+		return collect(api.Jobs(ctx, client.JobsRequest{Status: c.Status, Limit: most}))
+	}
+	if c.Watch {
+		return watchJobs(ctx, app.Stdout, read, watchPace)
+	}
+	jobs, err := read()
+	if err != nil {
+		return err
+	}
+	return c.print(app, struct {
+		OK   bool          `json:"ok"`
+		Jobs []*client.Job `json:"jobs"`
+	}{true, jobs}, func() {
+		if len(jobs) == 0 {
+			terminal.Printf(app.Stdout, "no jobs")
+			return
+		}
+		listOf(jobs, time.Now()).Print(app.Stdout)
+	})
+}
+
+// collect reads a list to its end; it is never nil, so that JSON has an array.
+func collect[T any](items func(func(T, error) bool)) (all []T, err error) {
+	all = []T{}
+	for item, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}
+
+// listOf is the jobs as a table.
+func listOf(jobs []*client.Job, now time.Time) *terminal.List {
+	list := terminal.NewList(
+		terminal.Column{Title: "JOB"}, terminal.Column{Title: "STATUS"}, terminal.Column{Title: "FRAMES", Spare: 1},
+		terminal.Column{Title: "FILE", Cut: true, Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
+	)
+	for _, j := range jobs {
+		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, terminal.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))
+	}
+	return list
+}
+
+// framesOf is how many frames of a job are done, as in "3/20".
+func framesOf(j *client.Job) string { return fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount) }
+
+// watchJobs shows the jobs until none of them can change any more, or ctx ends, which is
+// no failure.
+func watchJobs(ctx context.Context, w io.Writer, read func() ([]*client.Job, error), pace time.Duration) error {
+	screen := screen{w: w}
+	seen := map[string]string{}
+	for {
+		jobs, err := read()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if terminal.IsTerminal(w) {
+			screen.show(listOf(jobs, time.Now()).Lines(terminal.Width(w)))
+		} else {
+			printChanges(w, jobs, seen, time.Now())
+		}
+		if !anyAlive(jobs) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pace):
+		}
+	}
+}
+
+// printChanges writes a line for each job that differs from what was seen, the oldest
+// first, as a log has it.
+func printChanges(w io.Writer, jobs []*client.Job, seen map[string]string, now time.Time) {
+	for i := len(jobs) - 1; i >= 0; i-- {
+		j := jobs[i]
+		is := j.Status + " " + framesOf(j)
+		if seen[j.JobID] == is {
+			continue
+		}
+		seen[j.JobID] = is
+		terminal.Printf(w, "%s %s %s", terminal.Time(now), j.JobID, is)
+	}
+}
+
+func anyAlive(jobs []*client.Job) bool {
+	for _, j := range jobs {
+		if !j.Terminal() {
+			return true
+		}
+	}
+	return false
+}
+
+// screen draws a list over the one before.
+type screen struct {
+	w     io.Writer
+	drawn int // lines
+}
+
+func (s *screen) show(lines []string) {
+	over := ""
+	if s.drawn > 0 {
+		over = fmt.Sprintf("\x1b[%dA\x1b[J", s.drawn) // up to the first line, and clear what is below
+	}
+	s.drawn = len(lines)
+	_, _ = io.WriteString(s.w, over+strings.Join(lines, "\n")+"\n") // nobody reads a closed terminal
+}
+
+// Cancel is svc cancel ID.
+type Cancel struct {
+	profile.Flags
+	output
+	ID string `arg:"" name:"job" help:"The job, JOB-…"`
+}
+
+// Run cancels a job that no worker has claimed. Cancelling it again is no failure.
+func (c *Cancel) Run(app *kong.Context) error {
+	api, err := c.Any()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	job, err := api.Cancel(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.print(app, jobObject{true, job}, func() {
+		terminal.Printf(app.Stdout, "cancelled %s; nothing was charged, %s is available again", job.JobID, terminal.Money(job.PriceCents, job.Currency))
+	})
+}

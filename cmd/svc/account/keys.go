@@ -1,0 +1,127 @@
+package account
+
+import (
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Keys is svc keys: the agent keys of a workspace. All its commands take an account key.
+type Keys struct {
+	List   keysList   `cmd:"" help:"List the agent keys, revoked ones too."`
+	Create keysCreate `cmd:"" help:"Make an agent key. Its secret is printed this once."`
+	Revoke keysRevoke `cmd:"" help:"End an agent key at once."`
+}
+
+// Help is printed below the flags.
+func (Keys) Help() string {
+	return "These commands take an account key (svc_…). A person makes account keys in the browser, or the operator with svc admin key create."
+}
+
+type keysList struct {
+	profile.Flags
+	output
+}
+
+// Run lists the keys, newest first. No list has a secret.
+func (c *keysList) Run(app *kong.Context) error {
+	api, err := c.Account()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	keys, err := api.AgentKeys(ctx)
+	if err != nil {
+		return err
+	}
+	return c.print(app, struct {
+		OK   bool              `json:"ok"`
+		Keys []client.AgentKey `json:"keys"`
+	}{true, keys}, func() {
+		if len(keys) == 0 {
+			terminal.Printf(app.Stdout, "no agent keys")
+			return
+		}
+		list := terminal.NewList(terminal.Column{Title: "KEY"}, terminal.Column{Title: "NAME", Cut: true}, terminal.Column{Title: "BEGINS", Spare: 2},
+			terminal.Column{Title: "A MONTH", Spare: 1}, terminal.Column{Title: "STATE"})
+		for _, k := range keys {
+			limit := "no limit"
+			if k.SpendLimitCents != nil {
+				limit = terminal.Money(*k.SpendLimitCents, "USD")
+			}
+			list.Row(k.KeyID, k.Name, k.MaskedPrefix, limit, stateOf(k, time.Now()))
+		}
+		list.Print(app.Stdout)
+	})
+}
+
+func stateOf(k client.AgentKey, now time.Time) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked " + terminal.Ago(*k.RevokedAt, now)
+	case k.LastUsedAt != nil:
+		return "used " + terminal.Ago(*k.LastUsedAt, now)
+	}
+	return "never used"
+}
+
+type keysCreate struct {
+	profile.Flags
+	output
+	Name            string `arg:"" help:"What the key is called: 1 to 80 characters."`
+	SpendLimitCents *int64 `env:"-" placeholder:"CENTS" help:"What the key may spend in a calendar month (UTC). Without it, as much as the wallet has."`
+}
+
+// Run makes a key. Only the secret goes to standard output, so that a script can take
+// it.
+func (c *keysCreate) Run(app *kong.Context) error {
+	if c.SpendLimitCents != nil && *c.SpendLimitCents < 0 {
+		return terminal.WrongUsagef("--spend-limit-cents is %d; it must be 0 or more", *c.SpendLimitCents)
+	}
+	api, err := c.Account()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	made, err := api.CreateAgentKey(ctx, c.Name, c.SpendLimitCents)
+	if err != nil {
+		return err
+	}
+	return c.print(app, struct {
+		OK bool `json:"ok"`
+		*client.NewAgentKey
+	}{true, made}, func() {
+		terminal.Printf(app.Stderr, "made %s (%s). This is the only time that its secret is shown:", made.KeyID, made.Name)
+		terminal.Printf(app.Stdout, "%s", made.Key)
+	})
+}
+
+type keysRevoke struct {
+	profile.Flags
+	output
+	KeyID string `arg:"" name:"key-id" help:"The key's id, key_…, from svc keys list."`
+}
+
+// Run ends a key.
+func (c *keysRevoke) Run(app *kong.Context) error {
+	api, err := c.Account()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	if err := api.RevokeAgentKey(ctx, c.KeyID); err != nil {
+		return err
+	}
+	return c.print(app, struct {
+		OK      bool   `json:"ok"`
+		KeyID   string `json:"key_id"`
+		Revoked bool   `json:"revoked"`
+	}{true, c.KeyID, true}, func() { terminal.Printf(app.Stdout, "revoked %s", c.KeyID) })
+}

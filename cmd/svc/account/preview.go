@@ -1,0 +1,125 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/atomicfile"
+)
+
+// Preview is svc preview ID FRAME.
+type Preview struct {
+	profile.Flags
+	output
+	ID    string `arg:"" name:"job" help:"The job, JOB-…"`
+	Frame int    `arg:"" help:"The frame's number."`
+	Out   string `env:"-" placeholder:"FILE" xor:"to" help:"The JPEG to write; - is standard output. Without it, JOB-frame-N.jpg in the current folder."`
+	Open  bool   `env:"-" xor:"to" help:"Show the picture with this machine's viewer instead."`
+}
+
+// Run writes or shows a small picture of a frame.
+func (c *Preview) Run(app *kong.Context) error {
+	if c.JSON && c.Out == "-" {
+		return terminal.WrongUsagef("--json and --out - cannot be used together: both write to standard output")
+	}
+	api, err := c.Any()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	picture, err := api.Preview(ctx, c.ID, c.Frame)
+	if err != nil {
+		return err
+	}
+	if c.Out == "-" {
+		_, err := app.Stdout.Write(picture)
+		return err
+	}
+	path := c.Out
+	switch {
+	case c.Open:
+		if path, err = temporary(picture); err != nil {
+			return err
+		}
+	default:
+		if path == "" {
+			path = fmt.Sprintf("%s-frame-%04d.jpg", c.ID, c.Frame)
+		}
+		if err := atomicfile.Replace(path, picture, 0o644); err != nil {
+			return fmt.Errorf("write the preview: %w", err)
+		}
+	}
+	if c.Open && !show(path) {
+		terminal.Printf(app.Stderr, "no viewer was found on this machine; the picture is in")
+	}
+	return c.print(app, struct {
+		OK   bool   `json:"ok"`
+		File string `json:"file"`
+	}{true, path}, func() { terminal.Printf(app.Stdout, "%s", path) })
+}
+
+// temporary keeps a picture where a viewer finds it after this process has ended.
+func temporary(picture []byte) (path string, err error) {
+	file, err := os.CreateTemp("", "svc-preview-*.jpg")
+	if err != nil {
+		return "", fmt.Errorf("write the preview: %w", err)
+	}
+	_, err = file.Write(picture)
+	return file.Name(), errors.Join(err, file.Close())
+}
+
+// Open is svc open [ID].
+type Open struct {
+	profile.Flags
+	ID    string `arg:"" optional:"" name:"job" help:"The job, JOB-…: its proof page. Without it, the service's start page."`
+	Print bool   `env:"-" help:"Print the address only."`
+}
+
+// Run shows a page in the browser, and prints its address for those who have none.
+func (c *Open) Run(app *kong.Context) error {
+	address, err := c.address()
+	if err != nil {
+		return err
+	}
+	terminal.Printf(app.Stdout, "%s", address)
+	if !c.Print && !show(address) {
+		terminal.Printf(app.Stderr, "no browser was found on this machine; open the address yourself")
+	}
+	return nil
+}
+
+// address is the page of a job, which it has once it is completed, or of the service.
+func (c *Open) address() (string, error) {
+	if c.ID == "" {
+		service, err := c.Service(profile.AgentKey | profile.AccountKey)
+		if err != nil && !errors.Is(err, profile.ErrNoKey) {
+			return "", err
+		}
+		return service.Server + "/", nil
+	}
+	api, err := c.Any()
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	job, err := api.Job(ctx, c.ID)
+	if err != nil {
+		return "", err
+	}
+	if job.Status != client.StatusCompleted {
+		return "", fmt.Errorf("job %s is %s; it has a page once it is completed. See it with:\n  svc job %s", job.JobID, statusText(job), job.JobID)
+	}
+	proof, err := api.Proof(ctx, c.ID)
+	if err != nil {
+		return "", err
+	}
+	return proof.ProofPageURL, nil
+}

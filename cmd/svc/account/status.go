@@ -1,0 +1,130 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Status is svc status.
+type Status struct {
+	profile.Flags
+	output
+}
+
+// status is what svc status found, in the form of --json.
+type status struct {
+	OK           bool                 `json:"ok"`
+	Server       string               `json:"server"`
+	ClockOff     float64              `json:"clock_off_seconds"` // of this machine, against the service's
+	Capabilities *client.Capabilities `json:"capabilities"`
+	Limits       *client.Limits       `json:"limits"`
+	Key          *keyStatus           `json:"key"` // null where no key is given
+}
+
+// keyStatus is who the key belongs to.
+type keyStatus struct {
+	Kind           string `json:"kind"` // agent_key or account_key
+	Masked         string `json:"masked"`
+	WorkspaceID    string `json:"workspace_id"`
+	AvailableCents int64  `json:"available_cents"`
+	ReservedCents  int64  `json:"reserved_cents"`
+	Currency       string `json:"currency"`
+}
+
+// Run asks the service what it is and who is asking. Without a key it says so and
+// shows the rest.
+func (c *Status) Run(app *kong.Context) error {
+	service, err := c.Service(profile.AgentKey | profile.AccountKey)
+	if err != nil && !errors.Is(err, profile.ErrNoKey) {
+		return err
+	}
+	api, err := client.New(service.Server, service.Key)
+	if err != nil {
+		return terminal.WrongUsage(err)
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	found, err := read(ctx, api, service)
+	if err != nil {
+		return err
+	}
+	return c.print(app, found, func() { found.printText(app) })
+}
+
+func read(ctx context.Context, api *client.Client, service profile.Service) (*status, error) {
+	s := &status{OK: true, Server: service.Server}
+	health, err := api.Health(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.ClockOff = time.Since(health.Time).Seconds()
+	if s.Capabilities, err = api.Capabilities(ctx); err != nil {
+		return nil, err
+	}
+	if s.Limits, err = api.Limits(ctx); err != nil || service.Key == "" {
+		return s, err
+	}
+	wallet, err := api.Wallet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Key = &keyStatus{"agent_key", profile.Mask(service.Key), wallet.WorkspaceID, wallet.AvailableCents, wallet.ReservedCents, wallet.Currency}
+	if api.AccountKey() {
+		s.Key.Kind = "account_key"
+	}
+	return s, nil
+}
+
+// clockTolerance is how far a clock may be off before webhooks and links suffer, seconds.
+const clockTolerance = 60
+
+func (s *status) printText(app *kong.Context) {
+	table := terminal.NewTable(app.Stdout)
+	table.Row("server", s.Server)
+	for _, r := range s.Capabilities.Renderers {
+		table.Row("renderer", r.Application+" "+r.Version)
+	}
+	table.Row("queue", queueText(s.Capabilities))
+	table.Rowf("price", "%s a frame", terminal.Money(s.Capabilities.Pricing.AmountMinor, s.Capabilities.Pricing.Currency))
+	table.Rowf("limits", "%d frames a job, uploads of %s, %s of unused uploads", s.Limits.FrameCount.Maximum,
+		terminal.InBytes.Text(s.Limits.MaximumUploadBytes), terminal.InBytes.Text(s.Limits.UnstartedStorageBytes))
+	if n := s.Limits.RateLimit.PerMinute; n > 0 {
+		table.Rowf("requests", "%d a minute for a key, %d for the workspace", n, s.Limits.WorkspaceRateLimit.PerMinute)
+	}
+	if s.ClockOff > clockTolerance || s.ClockOff < -clockTolerance {
+		table.Rowf("clock", "this machine's is off by %.0f s", s.ClockOff)
+	}
+	if s.Key == nil {
+		table.Row("key", "none; keep one with svc config set key -")
+	} else {
+		kind := map[string]string{"agent_key": "agent key", "account_key": "account key"}[s.Key.Kind]
+		table.Row("key", fmt.Sprintf("%s %s", kind, s.Key.Masked))
+		table.Row("workspace", s.Key.WorkspaceID)
+		table.Rowf("balance", "%s, and %s reserved", terminal.Money(s.Key.AvailableCents, s.Key.Currency), terminal.Money(s.Key.ReservedCents, s.Key.Currency))
+	}
+	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// queueText says whether a job would be taken, and when.
+func queueText(c *client.Capabilities) string {
+	if !c.Availability.AcceptingJobs {
+		return "the service takes no jobs now"
+	}
+	switch c.Availability.QueueState {
+	case "idle":
+		return "idle: a job starts at once"
+	case "busy":
+		return "busy: a job waits for others"
+	case "no_workers":
+		return "no worker is online"
+	}
+	return c.Availability.QueueState
+}

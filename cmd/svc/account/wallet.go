@@ -1,0 +1,72 @@
+package account
+
+import (
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Wallet is svc wallet.
+type Wallet struct {
+	profile.Flags
+	output
+	paging
+}
+
+// Run prints the balance and the newest entries of the ledger.
+func (c *Wallet) Run(app *kong.Context) error {
+	most, err := c.most()
+	if err != nil {
+		return err
+	}
+	api, err := c.Any()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	wallet, err := api.Wallet(ctx)
+	if err != nil {
+		return err
+	}
+	entries, err := collect(api.Transactions(ctx, most))
+	if err != nil {
+		return err
+	}
+	return c.print(app, struct {
+		OK bool `json:"ok"`
+		*client.Wallet
+		Transactions []*client.Transaction `json:"transactions"`
+	}{true, wallet, entries}, func() {
+		table := terminal.NewTable(app.Stdout)
+		table.Row("available", terminal.Money(wallet.AvailableCents, wallet.Currency))
+		table.Row("reserved", terminal.Money(wallet.ReservedCents, wallet.Currency)+", for jobs that have not ended")
+		_ = table.Flush() // nobody reads a closed standard output
+		if len(entries) == 0 {
+			return
+		}
+		fmt.Fprintln(app.Stdout)
+		list := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "AMOUNT"},
+			terminal.Column{Title: "JOB", Cut: true, Spare: 1})
+		for _, e := range entries {
+			list.Row(terminal.Time(e.CreatedAt), e.Kind, signOf(e.Kind)+terminal.Money(e.AmountCents, e.Currency), e.JobID)
+		}
+		list.Print(app.Stdout)
+	})
+}
+
+// signOf is what an entry does to the money that can be spent: a capture takes what was
+// reserved before.
+func signOf(kind string) string {
+	switch kind {
+	case "credit", "release", "refund":
+		return "+"
+	case "reserve":
+		return "-"
+	}
+	return ""
+}
