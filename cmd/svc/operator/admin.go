@@ -51,6 +51,10 @@ type Admin struct {
 		List    deadLetterList    `cmd:"" help:"List the server's own work that failed too often: what, when and why."`
 		Requeue deadLetterRequeue `cmd:"" help:"Put dead letters back into their queue, due at once."`
 	} `cmd:"" help:"Inspect and requeue work that failed too often and is not retried."`
+	Leaderboard struct {
+		Hide leaderboardHide `cmd:"" help:"Take benchmark results off every page and out of every count. Their pages say why."`
+		Show leaderboardShow `cmd:"" help:"Show hidden results again."`
+	} `cmd:"" help:"Hide benchmark results, and show them again."`
 	Backup     backup     `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
 	Restore    restore    `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
 	SignInLink signInLink `cmd:"" help:"Create a one-time sign-in link."`

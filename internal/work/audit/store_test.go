@@ -28,6 +28,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
@@ -272,7 +273,8 @@ func (c caller) awaitUploads() {
 	}
 }
 
-// benchmarks submits results of two GPUs and a CPU, and one that is not believed.
+// benchmarks submits results of two GPUs and a CPU, one that is hidden, and one that is not
+// believed.
 func (s *store) benchmarks() {
 	s.Helper()
 	fleet, err := leaderboardtest.NewFleet(s.Context(), s.app.Board(s.app.Links(s.url)))
@@ -286,6 +288,17 @@ func (s *store) benchmarks() {
 		}
 	}
 	if _, err := fleet.Submit(s.Context(), leaderboardtest.CPURun("AMD Ryzen 9 7950X", 212, now)); err != nil {
+		s.Fatal(err)
+	}
+	made, err := fleet.Submit(s.Context(), leaderboardtest.Run("NVIDIA L40", 48, 8000, now))
+	if err != nil {
+		s.Fatal(err)
+	}
+	err = s.app.DB.Write(s.Context(), func(tx *db.Tx) error {
+		_, err := leaderboard.Hide(s.Context(), tx, []string{made.ResultID}, "it was made up")
+		return err
+	})
+	if err != nil {
 		s.Fatal(err)
 	}
 	wrong, err := fleet.Sign(s.Context(), leaderboardtest.Run("NVIDIA L4", 24, 9000, now))

@@ -133,7 +133,8 @@ WHERE p.facet_id = @facet_id ORDER BY p.number DESC LIMIT @most;
 
 -- name: AuditBenchmarkUnshown :many
 SELECT r.result_id FROM benchmark_receipt r
-WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHERE s.result_id = r.result_id);
+WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHERE s.result_id = r.result_id)
+  AND NOT EXISTS (SELECT 1 FROM benchmark_hidden h WHERE h.result_id = r.result_id);
 
 -- name: AuditBenchmarkResults :many
 -- A page of results, each with its receipt; '' and 0 where there is none.
@@ -193,6 +194,7 @@ WHERE kept.results IS NULL OR kept.results <> counted.results;
 
 -- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
+  (SELECT count(*) FROM benchmark_hidden) AS hidden,
   (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected;
@@ -211,3 +213,38 @@ SELECT * FROM benchmark_receipt WHERE result_id > @after ORDER BY result_id LIMI
 
 -- name: BenchmarkReceiptSum :exec
 UPDATE benchmark_receipt SET row_sum = @row_sum WHERE result_id = @result_id;
+
+-- name: BenchmarkHide :execrows
+INSERT INTO benchmark_hidden (result_id, reason, hidden_at, row_sum) VALUES (@result_id, @reason, @hidden_at, @row_sum)
+ON CONFLICT (result_id) DO NOTHING;
+
+-- name: BenchmarkUnhide :execrows
+DELETE FROM benchmark_hidden WHERE result_id = @result_id;
+
+-- name: BenchmarkHiddenGet :one
+SELECT * FROM benchmark_hidden WHERE result_id = @result_id;
+
+-- name: BenchmarkHiddenAfter :many
+SELECT * FROM benchmark_hidden WHERE result_id > @after ORDER BY result_id LIMIT 500;
+
+-- name: BenchmarkHiddenSum :exec
+UPDATE benchmark_hidden SET row_sum = @row_sum WHERE result_id = @result_id;
+
+-- name: BenchmarkOfNode :many
+-- The accepted results of a node key.
+SELECT result_id FROM benchmark_receipt WHERE node_key_id = @node_key_id AND status = 'accepted' ORDER BY result_id;
+
+-- name: BenchmarkClearPostings :exec
+DELETE FROM benchmark_posting;
+
+-- name: BenchmarkClearFacets :exec
+DELETE FROM benchmark_facet;
+
+-- name: BenchmarkClearTallies :exec
+DELETE FROM benchmark_tally;
+
+-- name: BenchmarkClearResults :exec
+DELETE FROM benchmark_result;
+
+-- name: BenchmarkClearGroups :exec
+DELETE FROM benchmark_group;

@@ -291,6 +291,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkBucketsStmt, err = db.PrepareContext(ctx, benchmarkBuckets); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkBuckets: %w", err)
 	}
+	if q.benchmarkClearFacetsStmt, err = db.PrepareContext(ctx, benchmarkClearFacets); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkClearFacets: %w", err)
+	}
+	if q.benchmarkClearGroupsStmt, err = db.PrepareContext(ctx, benchmarkClearGroups); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkClearGroups: %w", err)
+	}
+	if q.benchmarkClearPostingsStmt, err = db.PrepareContext(ctx, benchmarkClearPostings); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkClearPostings: %w", err)
+	}
+	if q.benchmarkClearResultsStmt, err = db.PrepareContext(ctx, benchmarkClearResults); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkClearResults: %w", err)
+	}
+	if q.benchmarkClearTalliesStmt, err = db.PrepareContext(ctx, benchmarkClearTallies); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkClearTallies: %w", err)
+	}
 	if q.benchmarkFacetAddStmt, err = db.PrepareContext(ctx, benchmarkFacetAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkFacetAdd: %w", err)
 	}
@@ -324,6 +339,18 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkGroupsOfSlugStmt, err = db.PrepareContext(ctx, benchmarkGroupsOfSlug); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkGroupsOfSlug: %w", err)
 	}
+	if q.benchmarkHiddenAfterStmt, err = db.PrepareContext(ctx, benchmarkHiddenAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkHiddenAfter: %w", err)
+	}
+	if q.benchmarkHiddenGetStmt, err = db.PrepareContext(ctx, benchmarkHiddenGet); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkHiddenGet: %w", err)
+	}
+	if q.benchmarkHiddenSumStmt, err = db.PrepareContext(ctx, benchmarkHiddenSum); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkHiddenSum: %w", err)
+	}
+	if q.benchmarkHideStmt, err = db.PrepareContext(ctx, benchmarkHide); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkHide: %w", err)
+	}
 	if q.benchmarkLatestStmt, err = db.PrepareContext(ctx, benchmarkLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkLatest: %w", err)
 	}
@@ -332,6 +359,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.benchmarkLockStmt, err = db.PrepareContext(ctx, benchmarkLock); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkLock: %w", err)
+	}
+	if q.benchmarkOfNodeStmt, err = db.PrepareContext(ctx, benchmarkOfNode); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkOfNode: %w", err)
 	}
 	if q.benchmarkPostingAddStmt, err = db.PrepareContext(ctx, benchmarkPostingAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkPostingAdd: %w", err)
@@ -374,6 +404,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
+	}
+	if q.benchmarkUnhideStmt, err = db.PrepareContext(ctx, benchmarkUnhide); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkUnhide: %w", err)
 	}
 	if q.candidateAddStmt, err = db.PrepareContext(ctx, candidateAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidateAdd: %w", err)
@@ -1728,6 +1761,31 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkBucketsStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkClearFacetsStmt != nil {
+		if cerr := q.benchmarkClearFacetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkClearFacetsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkClearGroupsStmt != nil {
+		if cerr := q.benchmarkClearGroupsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkClearGroupsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkClearPostingsStmt != nil {
+		if cerr := q.benchmarkClearPostingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkClearPostingsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkClearResultsStmt != nil {
+		if cerr := q.benchmarkClearResultsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkClearResultsStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkClearTalliesStmt != nil {
+		if cerr := q.benchmarkClearTalliesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkClearTalliesStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkFacetAddStmt != nil {
 		if cerr := q.benchmarkFacetAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkFacetAddStmt: %w", cerr)
@@ -1783,6 +1841,26 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkGroupsOfSlugStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkHiddenAfterStmt != nil {
+		if cerr := q.benchmarkHiddenAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkHiddenAfterStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkHiddenGetStmt != nil {
+		if cerr := q.benchmarkHiddenGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkHiddenGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkHiddenSumStmt != nil {
+		if cerr := q.benchmarkHiddenSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkHiddenSumStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkHideStmt != nil {
+		if cerr := q.benchmarkHideStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkHideStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkLatestStmt != nil {
 		if cerr := q.benchmarkLatestStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkLatestStmt: %w", cerr)
@@ -1796,6 +1874,11 @@ func (q *Queries) Close() error {
 	if q.benchmarkLockStmt != nil {
 		if cerr := q.benchmarkLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkLockStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkOfNodeStmt != nil {
+		if cerr := q.benchmarkOfNodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkOfNodeStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkPostingAddStmt != nil {
@@ -1866,6 +1949,11 @@ func (q *Queries) Close() error {
 	if q.benchmarkTopStmt != nil {
 		if cerr := q.benchmarkTopStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkTopStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkUnhideStmt != nil {
+		if cerr := q.benchmarkUnhideStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkUnhideStmt: %w", cerr)
 		}
 	}
 	if q.candidateAddStmt != nil {
@@ -3501,6 +3589,11 @@ type Queries struct {
 	benchmarkAboveStmt              *sql.Stmt
 	benchmarkAdvanceStmt            *sql.Stmt
 	benchmarkBucketsStmt            *sql.Stmt
+	benchmarkClearFacetsStmt        *sql.Stmt
+	benchmarkClearGroupsStmt        *sql.Stmt
+	benchmarkClearPostingsStmt      *sql.Stmt
+	benchmarkClearResultsStmt       *sql.Stmt
+	benchmarkClearTalliesStmt       *sql.Stmt
 	benchmarkFacetAddStmt           *sql.Stmt
 	benchmarkFacetFindStmt          *sql.Stmt
 	benchmarkFacetsLikeStmt         *sql.Stmt
@@ -3512,9 +3605,14 @@ type Queries struct {
 	benchmarkGroupsCountStmt        *sql.Stmt
 	benchmarkGroupsLikeStmt         *sql.Stmt
 	benchmarkGroupsOfSlugStmt       *sql.Stmt
+	benchmarkHiddenAfterStmt        *sql.Stmt
+	benchmarkHiddenGetStmt          *sql.Stmt
+	benchmarkHiddenSumStmt          *sql.Stmt
+	benchmarkHideStmt               *sql.Stmt
 	benchmarkLatestStmt             *sql.Stmt
 	benchmarkLatestOfStmt           *sql.Stmt
 	benchmarkLockStmt               *sql.Stmt
+	benchmarkOfNodeStmt             *sql.Stmt
 	benchmarkPostingAddStmt         *sql.Stmt
 	benchmarkPostingsStmt           *sql.Stmt
 	benchmarkReceiptAddStmt         *sql.Stmt
@@ -3529,6 +3627,7 @@ type Queries struct {
 	benchmarkResultOfReceiptStmt    *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
+	benchmarkUnhideStmt             *sql.Stmt
 	candidateAddStmt                *sql.Stmt
 	candidateAfterStmt              *sql.Stmt
 	candidateFramesStmt             *sql.Stmt
@@ -3925,6 +4024,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkAboveStmt:              q.benchmarkAboveStmt,
 		benchmarkAdvanceStmt:            q.benchmarkAdvanceStmt,
 		benchmarkBucketsStmt:            q.benchmarkBucketsStmt,
+		benchmarkClearFacetsStmt:        q.benchmarkClearFacetsStmt,
+		benchmarkClearGroupsStmt:        q.benchmarkClearGroupsStmt,
+		benchmarkClearPostingsStmt:      q.benchmarkClearPostingsStmt,
+		benchmarkClearResultsStmt:       q.benchmarkClearResultsStmt,
+		benchmarkClearTalliesStmt:       q.benchmarkClearTalliesStmt,
 		benchmarkFacetAddStmt:           q.benchmarkFacetAddStmt,
 		benchmarkFacetFindStmt:          q.benchmarkFacetFindStmt,
 		benchmarkFacetsLikeStmt:         q.benchmarkFacetsLikeStmt,
@@ -3936,9 +4040,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkGroupsCountStmt:        q.benchmarkGroupsCountStmt,
 		benchmarkGroupsLikeStmt:         q.benchmarkGroupsLikeStmt,
 		benchmarkGroupsOfSlugStmt:       q.benchmarkGroupsOfSlugStmt,
+		benchmarkHiddenAfterStmt:        q.benchmarkHiddenAfterStmt,
+		benchmarkHiddenGetStmt:          q.benchmarkHiddenGetStmt,
+		benchmarkHiddenSumStmt:          q.benchmarkHiddenSumStmt,
+		benchmarkHideStmt:               q.benchmarkHideStmt,
 		benchmarkLatestStmt:             q.benchmarkLatestStmt,
 		benchmarkLatestOfStmt:           q.benchmarkLatestOfStmt,
 		benchmarkLockStmt:               q.benchmarkLockStmt,
+		benchmarkOfNodeStmt:             q.benchmarkOfNodeStmt,
 		benchmarkPostingAddStmt:         q.benchmarkPostingAddStmt,
 		benchmarkPostingsStmt:           q.benchmarkPostingsStmt,
 		benchmarkReceiptAddStmt:         q.benchmarkReceiptAddStmt,
@@ -3953,6 +4062,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
+		benchmarkUnhideStmt:             q.benchmarkUnhideStmt,
 		candidateAddStmt:                q.candidateAddStmt,
 		candidateAfterStmt:              q.candidateAfterStmt,
 		candidateFramesStmt:             q.candidateFramesStmt,

@@ -43,6 +43,7 @@ func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter
 
 const auditBenchmarkCounts = `-- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
+  (SELECT count(*) FROM benchmark_hidden) AS hidden,
   (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected
@@ -51,6 +52,7 @@ SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM b
 type AuditBenchmarkCountsRow struct {
 	Shown    int64
 	Accepted int64
+	Hidden   int64
 	Postings int64
 	Tallied  int64
 	Expected int64
@@ -62,6 +64,7 @@ func (q *Queries) AuditBenchmarkCounts(ctx context.Context) (AuditBenchmarkCount
 	err := row.Scan(
 		&i.Shown,
 		&i.Accepted,
+		&i.Hidden,
 		&i.Postings,
 		&i.Tallied,
 		&i.Expected,
@@ -339,6 +342,7 @@ func (q *Queries) AuditBenchmarkTallies(ctx context.Context) ([]AuditBenchmarkTa
 const auditBenchmarkUnshown = `-- name: AuditBenchmarkUnshown :many
 SELECT r.result_id FROM benchmark_receipt r
 WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHERE s.result_id = r.result_id)
+  AND NOT EXISTS (SELECT 1 FROM benchmark_hidden h WHERE h.result_id = r.result_id)
 `
 
 func (q *Queries) AuditBenchmarkUnshown(ctx context.Context) ([]string, error) {
@@ -460,6 +464,51 @@ func (q *Queries) BenchmarkBuckets(ctx context.Context, arg BenchmarkBucketsPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const benchmarkClearFacets = `-- name: BenchmarkClearFacets :exec
+DELETE FROM benchmark_facet
+`
+
+func (q *Queries) BenchmarkClearFacets(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkClearFacetsStmt, benchmarkClearFacets)
+	return err
+}
+
+const benchmarkClearGroups = `-- name: BenchmarkClearGroups :exec
+DELETE FROM benchmark_group
+`
+
+func (q *Queries) BenchmarkClearGroups(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkClearGroupsStmt, benchmarkClearGroups)
+	return err
+}
+
+const benchmarkClearPostings = `-- name: BenchmarkClearPostings :exec
+DELETE FROM benchmark_posting
+`
+
+func (q *Queries) BenchmarkClearPostings(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkClearPostingsStmt, benchmarkClearPostings)
+	return err
+}
+
+const benchmarkClearResults = `-- name: BenchmarkClearResults :exec
+DELETE FROM benchmark_result
+`
+
+func (q *Queries) BenchmarkClearResults(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkClearResultsStmt, benchmarkClearResults)
+	return err
+}
+
+const benchmarkClearTallies = `-- name: BenchmarkClearTallies :exec
+DELETE FROM benchmark_tally
+`
+
+func (q *Queries) BenchmarkClearTallies(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkClearTalliesStmt, benchmarkClearTallies)
+	return err
 }
 
 const benchmarkFacetAdd = `-- name: BenchmarkFacetAdd :exec
@@ -859,6 +908,93 @@ func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]
 	return items, nil
 }
 
+const benchmarkHiddenAfter = `-- name: BenchmarkHiddenAfter :many
+SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_id > $1 ORDER BY result_id LIMIT 500
+`
+
+func (q *Queries) BenchmarkHiddenAfter(ctx context.Context, after string) ([]BenchmarkHidden, error) {
+	rows, err := q.query(ctx, q.benchmarkHiddenAfterStmt, benchmarkHiddenAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkHidden
+	for rows.Next() {
+		var i BenchmarkHidden
+		if err := rows.Scan(
+			&i.ResultID,
+			&i.Reason,
+			&i.HiddenAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const benchmarkHiddenGet = `-- name: BenchmarkHiddenGet :one
+SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_id = $1
+`
+
+func (q *Queries) BenchmarkHiddenGet(ctx context.Context, resultID string) (BenchmarkHidden, error) {
+	row := q.queryRow(ctx, q.benchmarkHiddenGetStmt, benchmarkHiddenGet, resultID)
+	var i BenchmarkHidden
+	err := row.Scan(
+		&i.ResultID,
+		&i.Reason,
+		&i.HiddenAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const benchmarkHiddenSum = `-- name: BenchmarkHiddenSum :exec
+UPDATE benchmark_hidden SET row_sum = $1 WHERE result_id = $2
+`
+
+type BenchmarkHiddenSumParams struct {
+	RowSum   string
+	ResultID string
+}
+
+func (q *Queries) BenchmarkHiddenSum(ctx context.Context, arg BenchmarkHiddenSumParams) error {
+	_, err := q.exec(ctx, q.benchmarkHiddenSumStmt, benchmarkHiddenSum, arg.RowSum, arg.ResultID)
+	return err
+}
+
+const benchmarkHide = `-- name: BenchmarkHide :execrows
+INSERT INTO benchmark_hidden (result_id, reason, hidden_at, row_sum) VALUES ($1, $2, $3, $4)
+ON CONFLICT (result_id) DO NOTHING
+`
+
+type BenchmarkHideParams struct {
+	ResultID string
+	Reason   string
+	HiddenAt int64
+	RowSum   string
+}
+
+func (q *Queries) BenchmarkHide(ctx context.Context, arg BenchmarkHideParams) (int64, error) {
+	result, err := q.exec(ctx, q.benchmarkHideStmt, benchmarkHide,
+		arg.ResultID,
+		arg.Reason,
+		arg.HiddenAt,
+		arg.RowSum,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const benchmarkLatest = `-- name: BenchmarkLatest :many
 SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result ORDER BY number DESC LIMIT $1
 `
@@ -961,6 +1097,34 @@ func (q *Queries) BenchmarkLock(ctx context.Context) (BenchmarkLockRow, error) {
 	var i BenchmarkLockRow
 	err := row.Scan(&i.LastNumber, &i.LastGroup, &i.LastFacet)
 	return i, err
+}
+
+const benchmarkOfNode = `-- name: BenchmarkOfNode :many
+SELECT result_id FROM benchmark_receipt WHERE node_key_id = $1 AND status = 'accepted' ORDER BY result_id
+`
+
+// The accepted results of a node key.
+func (q *Queries) BenchmarkOfNode(ctx context.Context, nodeKeyID string) ([]string, error) {
+	rows, err := q.query(ctx, q.benchmarkOfNodeStmt, benchmarkOfNode, nodeKeyID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var result_id string
+		if err := rows.Scan(&result_id); err != nil {
+			return nil, err
+		}
+		items = append(items, result_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const benchmarkPostingAdd = `-- name: BenchmarkPostingAdd :exec
@@ -1350,6 +1514,18 @@ func (q *Queries) BenchmarkTop(ctx context.Context, arg BenchmarkTopParams) ([]B
 		return nil, err
 	}
 	return items, nil
+}
+
+const benchmarkUnhide = `-- name: BenchmarkUnhide :execrows
+DELETE FROM benchmark_hidden WHERE result_id = $1
+`
+
+func (q *Queries) BenchmarkUnhide(ctx context.Context, resultID string) (int64, error) {
+	result, err := q.exec(ctx, q.benchmarkUnhideStmt, benchmarkUnhide, resultID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const nodeSigningKeyAfter = `-- name: NodeSigningKeyAfter :many

@@ -75,6 +75,13 @@ type BenchmarkGroup struct {
 	UpdatedAt        int64
 }
 
+type BenchmarkHidden struct {
+	ResultID string
+	Reason   string
+	HiddenAt int64
+	RowSum   string
+}
+
 type BenchmarkReceipt struct {
 	ResultID       string
 	PayloadSha256  string

@@ -30,7 +30,7 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 		return 0, err
 	}
 	b := board{Auditor: a}
-	for _, audit := range []func(context.Context, *db.Tx) error{b.results, b.groups, b.facets, b.tallies, b.counts} {
+	for _, audit := range []func(context.Context, *db.Tx) error{b.hidden, b.results, b.groups, b.facets, b.tallies, b.counts} {
 		if err := audit(ctx, tx); err != nil {
 			return b.records, fmt.Errorf("audit the leaderboard: %w", err)
 		}
@@ -100,6 +100,40 @@ type board struct {
 	lastGroup  int64
 	lastFacet  int64
 	postings   int64 // that the results should have
+}
+
+// hidden checks results that an operator has hidden: their receipts were accepted and are
+// leaves of the log, and nothing shows them.
+func (b *board) hidden(ctx context.Context, tx *db.Tx) error {
+	return hiddenRows.Audit(ctx, tx, b.Breach, func(row query.BenchmarkHidden) error {
+		const rule = "what is hidden was accepted"
+		_, err := tx.BenchmarkResultGet(ctx, row.ResultID)
+		if err == nil {
+			b.Breach("what is hidden is not shown", row.ResultID, "it is a result")
+			return nil // results claims its leaf
+		}
+		if !db.IsNotFound(err) {
+			return fmt.Errorf("read result: %w", err)
+		}
+		kept, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
+		if err != nil && !db.IsNotFound(err) {
+			return fmt.Errorf("read benchmark receipt: %w", err)
+		}
+		if err != nil || kept.Status != "accepted" {
+			b.Breach(rule, row.ResultID, "its receipt is %q", kept.Status)
+			return nil
+		}
+		b.records++
+		record, err := benchmark.OpenRecord([]byte(kept.Envelope), []byte(kept.WorkerEnvelope), b.Keys)
+		if err != nil {
+			b.Breach("benchmark records are signed by our keys", row.ResultID, "%v", err)
+			return nil
+		}
+		if entry, err := receipt.EntryOf([]byte(kept.Envelope)); err != nil || !b.Leaf(record.LogIndex, entry) {
+			b.Breach("a receipt is its leaf in the log", row.ResultID, "leaf %d is something else", record.LogIndex)
+		}
+		return nil
+	})
 }
 
 // results compares every result with its signed record, a page at a time.

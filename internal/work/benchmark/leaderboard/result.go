@@ -36,12 +36,16 @@ type Result struct {
 }
 
 // Result reads one result. A result with an invalid signature is an error, and is not
-// shown. Error: result_not_found. A CPU's result has no place. Repeated reads may give
+// shown. Error: result_not_found, which
+// says so for one that is hidden. A CPU's result has no place. Repeated reads may give
 // other places, since every new result can change them.
 func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.BenchmarkResultGet(ctx, resultID)
 		if db.IsNotFound(err) {
+			if err := hidden(ctx, tx, resultID); err != nil {
+				return err
+			}
 			return fault.New(fault.ResultNotFound, "There is no result %q.", resultID)
 		}
 		if err != nil {

@@ -189,7 +189,9 @@ func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result
 		return err
 	}
 	if r.RenderDevice == benchmark.GPU {
-		if result.GroupID, err = l.groupFor(ctx, tx, v, benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)); err != nil {
+		name := benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)
+		name.Slug = result.GpuSlug // a board that is counted anew keeps the slugs that were signed
+		if result.GroupID, err = l.groupFor(ctx, tx, v, name); err != nil {
 			return err
 		}
 		for _, group := range []int64{result.BoardID, result.GroupID} {

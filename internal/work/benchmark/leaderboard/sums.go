@@ -32,5 +32,16 @@ var (
 	}
 )
 
+// hiddenRows covers the whole row: why a result is hidden follows from nothing else.
+var hiddenRows = rowsum.Table[query.BenchmarkHidden]{
+	Name: "benchmark_hidden", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.BenchmarkHidden) ([]query.BenchmarkHidden, error) {
+		return tx.BenchmarkHiddenAfter(ctx, last.ResultID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.BenchmarkHidden, sum string) error {
+		return tx.BenchmarkHiddenSum(ctx, query.BenchmarkHiddenSumParams{RowSum: sum, ResultID: r.ResultID})
+	},
+}
+
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{receiptRows, nodeSigningKeyRows}
+var Sums = rowsum.Tables{receiptRows, nodeSigningKeyRows, hiddenRows}

@@ -1,0 +1,181 @@
+package leaderboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/signing"
+)
+
+// ErrNotShown means that a result cannot be hidden or shown: there is none of this id, or
+// its receipt was rejected.
+var ErrNotShown = errors.New("there is no accepted result")
+
+// Hide takes results off every page and out of every count, and says why on their pages
+// (decisions 21). Their receipts stay, and the log keeps them. Hidden ones stay as they
+// are. It returns how many it has hidden. The board is counted anew, so it takes as long as
+// opening every receipt does, and submissions wait. Error: ErrNotShown.
+func Hide(ctx context.Context, tx *db.Tx, resultIDs []string, reason string) (n int64, err error) {
+	return changeShown(ctx, tx, resultIDs, func(resultID string) (int64, error) {
+		row := query.BenchmarkHidden{ResultID: resultID, Reason: reason, HiddenAt: tx.Now}
+		row.RowSum = hiddenRows.Of(row)
+		return tx.BenchmarkHide(ctx, query.BenchmarkHideParams(row))
+	})
+}
+
+// Show undoes Hide. Results that are shown stay as they are. Error: ErrNotShown.
+func Show(ctx context.Context, tx *db.Tx, resultIDs []string) (n int64, err error) {
+	return changeShown(ctx, tx, resultIDs, func(resultID string) (int64, error) { return tx.BenchmarkUnhide(ctx, resultID) })
+}
+
+// ResultsOf lists the accepted results of a node key, hidden ones included.
+func ResultsOf(ctx context.Context, tx *db.Tx, nodeKeyID string) ([]string, error) {
+	all, err := tx.BenchmarkOfNode(ctx, nodeKeyID)
+	if err != nil {
+		return nil, fmt.Errorf("list the results of a node key: %w", err)
+	}
+	return all, nil
+}
+
+// Accepted returns ErrNotShown unless each result was accepted.
+func Accepted(ctx context.Context, tx *db.Tx, resultIDs []string) error {
+	for _, resultID := range resultIDs {
+		row, err := tx.BenchmarkReceiptGet(ctx, resultID)
+		if db.IsNotFound(err) || (err == nil && row.Status != "accepted") {
+			return fmt.Errorf("%s: %w", resultID, ErrNotShown)
+		}
+		if err != nil {
+			return fmt.Errorf("read benchmark receipt: %w", err)
+		}
+	}
+	return nil
+}
+
+// changeShown changes each result under the lock of the board, and counts the board anew
+// when anything has changed.
+func changeShown(ctx context.Context, tx *db.Tx, resultIDs []string, change func(resultID string) (int64, error)) (n int64, err error) {
+	if _, err := lock(ctx, tx); err != nil {
+		return 0, err
+	}
+	if err := Accepted(ctx, tx, resultIDs); err != nil {
+		return 0, err
+	}
+	for _, resultID := range resultIDs {
+		changed, err := change(resultID)
+		if err != nil {
+			return n, fmt.Errorf("change what is shown: %w", err)
+		}
+		n += changed
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	return n, rebuild(ctx, tx)
+}
+
+// rebuild makes everything that is shown and counted anew from the accepted receipts that
+// are not hidden, in the order of the log. The caller holds the lock.
+func rebuild(ctx context.Context, tx *db.Tx) error {
+	for _, clear := range []func(context.Context) error{
+		tx.BenchmarkClearPostings, tx.BenchmarkClearFacets, tx.BenchmarkClearTallies, tx.BenchmarkClearResults, tx.BenchmarkClearGroups,
+		func(ctx context.Context) error { return tx.BenchmarkAdvance(ctx, query.BenchmarkAdvanceParams{}) },
+	} {
+		if err := clear(ctx); err != nil {
+			return fmt.Errorf("empty the leaderboard: %w", err)
+		}
+	}
+	records, err := shownRecords(ctx, tx)
+	if err != nil {
+		return err
+	}
+	l := &locked{}
+	for _, r := range records {
+		record, err := r.open(ctx, tx)
+		if err != nil {
+			return err
+		}
+		result := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID}, db.Micros(record.ReceivedAt))
+		result.GpuSlug = record.GPUSlug // as it was signed, whatever the table of names says today
+		if err := l.add(ctx, tx, record.Receipt, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownRecord is the place of a record in the log, and what opens it.
+type shownRecord struct {
+	resultID string
+	leaf     int64
+	keys     []receipt.PublicKey
+}
+
+func (r shownRecord) open(ctx context.Context, tx *db.Tx) (benchmark.Record, error) {
+	row, err := tx.BenchmarkReceiptGet(ctx, r.resultID)
+	if err != nil {
+		return benchmark.Record{}, fmt.Errorf("read benchmark receipt: %w", err)
+	}
+	record, err := benchmark.OpenRecord([]byte(row.Envelope), []byte(row.WorkerEnvelope), r.keys)
+	if err != nil {
+		err = fmt.Errorf("open benchmark record %s: %w", r.resultID, err)
+	}
+	return record, err
+}
+
+// shownRecords lists the records that are to be shown, in the order of the log.
+func shownRecords(ctx context.Context, tx *db.Tx) ([]shownRecord, error) {
+	keys, err := signing.PublicKeys(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var all []shownRecord
+	for last := (query.BenchmarkReceipt{}); ; {
+		rows, err := tx.BenchmarkReceiptAfter(ctx, last.ResultID)
+		if err != nil {
+			return nil, fmt.Errorf("read benchmark receipts: %w", err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			_, err := tx.BenchmarkHiddenGet(ctx, row.ResultID)
+			if err != nil && !db.IsNotFound(err) {
+				return nil, fmt.Errorf("read what is hidden: %w", err)
+			}
+			if err == nil || row.Status != "accepted" {
+				continue
+			}
+			r := shownRecord{resultID: row.ResultID, keys: keys}
+			record, err := r.open(ctx, tx)
+			if err != nil {
+				return nil, err
+			}
+			r.leaf = record.LogIndex
+			all = append(all, r)
+		}
+		last = rows[len(rows)-1]
+	}
+	slices.SortFunc(all, func(a, b shownRecord) int { return cmp.Compare(a.leaf, b.leaf) })
+	return all, nil
+}
+
+// hidden returns the refusal for a result that is hidden; nil when it is not.
+func hidden(ctx context.Context, tx *db.Tx, resultID string) error {
+	row, err := tx.BenchmarkHiddenGet(ctx, resultID)
+	if db.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what is hidden: %w", err)
+	}
+	return fault.New(fault.ResultNotFound, "The operator has hidden the result %s: %s", resultID, row.Reason).
+		WithAction("Ask the operator. The log of receipts still has it.")
+}
