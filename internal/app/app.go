@@ -165,6 +165,12 @@ func openRing(folder, given string) (*signing.Ring, error) {
 	return signing.Given(key), nil
 }
 
+// What an audit finds.
+type (
+	Audited = audit.Audited
+	Breach  = audit.Breach
+)
+
 // Audit checks the promises of ARCHITECTURE.md, "What always holds", over
 // everything stored. It only reads.
 func (a *App) Audit(ctx context.Context) (audit.Audited, error) { return a.WatchedAudit(ctx, nil) }

@@ -10,7 +10,6 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
-	checks "svc.example/internal/work/audit"
 )
 
 // audit is svc admin audit: it checks everything that must always hold.
@@ -37,7 +36,7 @@ func (c *audit) Run(k *kong.Context) error {
 }
 
 // printFound prints breaches and counts, and returns the exit code of a breach.
-func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found checks.Audited) error {
+func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found app.Audited) error {
 	dead, err := deadLetterCount(ctx, d)
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
-	checks "svc.example/internal/work/audit"
 )
 
 // backup is svc admin backup.
@@ -21,7 +20,7 @@ type backup struct {
 
 // Run copies a service while it runs, and audits the copy. It asks nothing: it only adds.
 func (c *backup) Run(k *kong.Context) error {
-	return c.copy(k, "backed up into "+c.Folder, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []checks.Breach, error) {
+	return c.copy(k, "backed up into "+c.Folder, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Backup(ctx, c.config(), c.Folder, progress)
 	})
 }
@@ -38,14 +37,14 @@ func (c *restore) Run(k *kong.Context) error {
 	if err := c.confirm(fmt.Sprintf("restore the backup in %s into %s", c.Folder, c.place())); err != nil {
 		return err
 	}
-	return c.copy(k, "restored into "+c.place(), func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []checks.Breach, error) {
+	return c.copy(k, "restored into "+c.place(), func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Restore(ctx, c.config(), c.Folder, progress)
 	})
 }
 
 // copy runs a backup or a restore, shows how far it is, and prints what it has copied. A
 // place that is not as it must be is wrong usage.
-func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context, app.BackupProgress) (app.BackupReport, []checks.Breach, error)) error {
+func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
