@@ -397,6 +397,162 @@ def linked():
         cube("Holder")["image"] = i
 
 
+def reach():
+    """Files and scripts that the picture comes from are named need, all others not."""
+    s = bpy.context.scene
+    add_camera("Camera")
+    shown_objects(s)
+    unseen_objects(s)
+    scene_pictures(s)
+    scripts_in_use(s)
+
+
+def unloaded(path):
+    i = bpy.data.images.new(os.path.basename(path), 2, 2)
+    i.source, i.filepath_raw = "FILE", "//" + path
+    return i
+
+
+def textured(path, kind="ShaderNodeTexImage"):
+    """A material with a picture."""
+    m = bpy.data.materials.new(path)
+    m.use_nodes = True
+    m.node_tree.nodes.new(kind).image = unloaded(path)
+    return m
+
+
+def aside(o):
+    """Puts an object into a collection that the view layer leaves out."""
+    c = bpy.data.collections.get("Aside")
+    if c is None:
+        c = bpy.data.collections.new("Aside")
+        bpy.context.scene.collection.children.link(c)
+        bpy.context.view_layer.layer_collection.children["Aside"].exclude = True
+    c.objects.link(o)
+    return o
+
+
+def painted(path, collection):
+    """A mesh with such a material, in a collection or aside."""
+    mesh = bpy.data.meshes.new(path)
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    mesh.materials.append(textured(path))
+    o = bpy.data.objects.new(path, mesh)
+    if collection:
+        collection.objects.link(o)
+    else:
+        aside(o)
+    return o
+
+
+def collection_of(path, parent=None, exclude=False):
+    c = bpy.data.collections.new(path)
+    painted(path, c)
+    if parent:
+        parent.children.link(c)
+        if exclude:
+            bpy.context.view_layer.layer_collection.children[c.name].exclude = True
+    return c
+
+
+def shown_objects(s):
+    root = s.collection
+    painted("need_material.png", root)
+    group = bpy.data.node_groups.new("Group", "ShaderNodeTree")
+    group.nodes.new("ShaderNodeTexImage").image = unloaded("need_group.png")
+    painted("need_beside.png", root).data.materials[0].node_tree.nodes.new("ShaderNodeGroup").node_tree = group
+    keyed = painted("need_keyed.png", root)
+    keyed.hide_render = True
+    keyed.keyframe_insert("hide_render", frame=1)
+    slot = painted("need_slot.png", root)
+    slot.material_slots[0].link = "OBJECT"
+    slot.material_slots[0].material = textured("need_object_slot.png")
+    inner = collection_of("need_instance.png")
+    inner.children.link(collection_of("need_instance_inside.png"))
+    empty = add_object("Instance", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", inner
+    emitter = painted("need_emitter.png", root)
+    emitter.modifiers.new("particles", "PARTICLE_SYSTEM")
+    particles = emitter.particle_systems[0].settings
+    particles.render_type, particles.instance_object = "OBJECT", painted("need_particle.png", None)
+    waves = painted("need_waves.png", root).modifiers.new("displace", "DISPLACE")
+    waves.texture = bpy.data.textures.new("waves", "IMAGE")
+    waves.texture.image = unloaded("need_displace.png")
+    nodes = bpy.data.node_groups.new("Geometry", "GeometryNodeTree")
+    nodes.nodes.new("GeometryNodeObjectInfo").inputs[0].default_value = painted("need_geometry.png", None)
+    painted("need_nodes.png", root).modifiers.new("nodes", "NODES").node_group = nodes
+    fonts = bpy.utils.system_resource("DATAFILES", path="fonts")
+    text = bpy.data.curves.new("Text", "FONT")
+    text.font = bpy.data.fonts.load(os.path.join(fonts, "lastresort.woff2"))
+    text.font.filepath = "//need_font.ttf"
+    add_object("Text", text)
+
+
+def unseen_objects(s):
+    root = s.collection
+    painted("not_hidden.png", root).hide_render = True
+    collection_of("not_hidden_collection.png", root).hide_render = True
+    collection_of("not_excluded.png", root, exclude=True)
+    keep(textured("not_used.png"))
+    empty = add_object("Reference", None)
+    empty.empty_display_type, empty.data = "IMAGE", unloaded("not_reference.png")
+    camera = s.camera.data.background_images.new()
+    camera.image = unloaded("not_background_image.png")
+    child = painted("need_child.png", root)
+    child.parent = painted("not_parent.png", None)
+    child.constraints.new("COPY_LOCATION").target = painted("not_target.png", None)
+    mirror = painted("need_mirror.png", root).modifiers.new("mirror", "MIRROR")
+    mirror.mirror_object = painted("not_mirror.png", None)
+
+
+def scene_pictures(s):
+    s.world = bpy.data.worlds.new("World")
+    s.world.use_nodes = True
+    s.world.node_tree.nodes.new("ShaderNodeTexEnvironment").image = unloaded("need_world.png")
+    others = {}
+    for name in ("need_set.png", "need_layer.png", "not_scene.png"):
+        others[name] = bpy.data.scenes.new(name)
+        painted(name, others[name].collection)
+    s.background_set = others["need_set.png"]
+    s.use_nodes = True
+    nodes = s.node_tree.nodes
+    nodes.new("CompositorNodeRLayers").scene = others["need_layer.png"]
+    nodes.new("CompositorNodeImage").image = unloaded("need_compositor.png")
+    muted = nodes.new("CompositorNodeImage")
+    muted.image, muted.mute = unloaded("not_muted.png"), True
+    s.render.use_sequencer = False
+    q = s.sequence_editor_create().sequences
+    q.new_image("strip", picture("not_strip.png"), 1, 1).directory = "//"
+    q.new_sound("sound", noise("not_sound.wav"), 2, 1).sound.filepath = "//not_sound.wav"
+
+
+def scripts_in_use(s):
+    def driven(owner, name, expression, variables=()):
+        owner[name] = 1.0
+        d = drive(owner, '["%s"]' % name, expression)
+        for v in variables:
+            d.driver.variables.new().name = v
+        return d
+
+    o = cube("Driven")
+    driven(o, "need_python", "noise.random()")
+    driven(o, "not_modulo", "frame % 2")
+    driven(o, "need_unknown", "other + 1", ["var"])
+    driven(o, "not_simple", "lerp(0, 1, var) if frame > 3 else -var", ["var"])
+    driven(o, "not_empty", "")
+    driven(o, "not_muted", "noise.random()").mute = True
+    drive(o, "hide_viewport", "noise.random()")
+    driven(painted("not_driven_hidden.png", None), "not_elsewhere", "noise.random()")
+    rig = aside(bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig")))
+    driven(rig, "need_rig", "noise.random()")
+    driven(rig.data, "need_rig_data", "noise.random()")
+    o.modifiers.new("rig", "ARMATURE").object = rig
+    tree = bpy.data.materials["need_material.png"].node_tree
+    drive(tree.nodes["Principled BSDF"].inputs["Roughness"], "default_value", "len(str(frame))")
+    for name, registers in (("need.py", True), ("not.txt", True), ("not.py", False)):
+        bpy.data.texts.new(name).use_module = registers
+
+
 def save(name, make):
     fresh()
     make()
@@ -427,7 +583,7 @@ def save_library():
 def main():
     os.makedirs(OUT, exist_ok=True)
     save_library()
-    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked):
+    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach):
         save(make.__name__, make)
     shutil.rmtree(WORK)
 

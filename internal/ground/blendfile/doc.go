@@ -50,6 +50,9 @@
 // what it costs. It does not read geometry, materials or animation, and does not
 // open linked files.
 //
+// What the picture of the active scene comes from is found in links.go (words that can be
+// addresses), graph.go (which of them are pointers) and reach.go (the walk).
+//
 // Start reading at inspect.go, then scan.go (one pass over the blocks), keep.go
 // (the bound), package dna and record.go (structs by name), scene.go.
 package blendfile

@@ -1,5 +1,10 @@
 package blendfile
 
+import (
+	"fmt"
+	"strings"
+)
+
 const (
 	driverPython  = 1 // ChannelDriver.type: the expression is a script
 	curveMuted    = 1 << 4
@@ -38,4 +43,84 @@ func (f *file) pythonDrivers() int {
 		}
 	}
 	return n
+}
+
+// scripted lists the Python that the picture can depend on: texts that run on load, and
+// drivers that Blender cannot compute without it, of data that the picture comes from.
+func (f *file) scripted() []Script {
+	all := []Script{}
+	add := func(s Script) bool {
+		if !f.spend(len(s.Owner) + len(s.Property) + len(s.Expression)) {
+			f.lost["ChannelDriver"] = true
+			return false
+		}
+		all = append(all, s)
+		return true
+	}
+	for r := range f.facts("TX", "Text") {
+		// Blender runs no other names.
+		if r.int("flags")&textRegisters != 0 && strings.HasSuffix(r.name(), ".py") && !add(Script{Owner: "text " + r.name()}) {
+			return all
+		}
+	}
+	for c := range f.everywhere("FCurve") {
+		if f.gone(c, "ChannelDriver", "DriverVar") {
+			continue
+		}
+		d := c.follow("driver", "ChannelDriver")
+		if d.l == nil || c.int("flag")&(curveMuted|curveDisabled) != 0 || !f.reach.computed(c) {
+			continue
+		}
+		path := cString(f.raw(c, c.ptr("rna_path")))
+		if !f.python(d) || path == "" || unseen(path) {
+			continue
+		}
+		if i := c.int("array_index"); i > 0 {
+			path = fmt.Sprintf("%s[%d]", path, i)
+		}
+		if !add(Script{Owner: f.driven(c), Property: path, Expression: d.text("expression")}) {
+			return all
+		}
+	}
+	return all
+}
+
+// gone reports whether a struct of r's group was given up, and notes it. A list that is
+// read from r could then not be told from an empty one.
+func (f *file) gone(r record, structs ...string) bool {
+	for _, as := range structs {
+		if h := f.held(groupOf(r), as); h != nil && h.gone {
+			f.lost[as] = true
+			return true
+		}
+	}
+	return false
+}
+
+// python reports whether a driver needs Python. Without an expression it gives 0 in any
+// case.
+func (f *file) python(d record) bool {
+	text := d.text("expression")
+	if d.int("type") != driverPython || text == "" {
+		return false
+	}
+	var names []string
+	for v := range d.list("variables", "DriverVar") {
+		names = append(names, v.text("name"))
+	}
+	return needsScripts(text, names)
+}
+
+// unseen reports whether a property shows in the viewport only.
+func unseen(path string) bool {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	return last == "hide_viewport" || last == "hide_select" || last == "show_viewport" || last == "display_type"
+}
+
+// driven names the data-block of a driver.
+func (f *file) driven(c record) string {
+	if f.reach == nil {
+		return f.ownerName(c)
+	}
+	return f.called(uint32(c.kept.owner))
 }

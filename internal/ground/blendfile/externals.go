@@ -21,8 +21,11 @@ func (f *file) externals() []External {
 		if path == "" && !packed {
 			return
 		}
-		e := External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r)}
-		if !f.spend(len(e.Path) + len(e.Normalised) + len(e.Owner)) {
+		e := External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r), needed: f.needed(r, kind)}
+		if e.needed && !packed {
+			e.usedBy = f.user(r)
+		}
+		if !f.spend(len(e.Path) + len(e.Normalised) + len(e.Owner) + len(e.usedBy)) {
 			f.lost["External"] = true
 			return
 		}
@@ -34,6 +37,52 @@ func (f *file) externals() []External {
 	f.simulations(add)
 	f.shaders(add)
 	return append(all, f.linkedFiles()...)
+}
+
+// needed reports whether a picture can show a file of a data-block. No picture shows a
+// sound.
+func (f *file) needed(r record, kind Kind) bool {
+	if kind == KindSound {
+		return false
+	}
+	if r.l.Name == "Sequence" && f.reach != nil && r.kept.owner > 0 {
+		return f.reach.sequenced[uint32(r.kept.owner)]
+	}
+	return f.reach.rendered(r)
+}
+
+// user names what uses a data-block first, such as "material Floor"; "" when that is not
+// known or is the data-block itself.
+func (f *file) user(r record) string {
+	if f.reach == nil {
+		return ""
+	}
+	at := uint32(r.kept.owner)
+	by, ok := f.reach.seen[at]
+	if !ok || by == at {
+		return ""
+	}
+	return f.called(by)
+}
+
+// called names a data-block with its kind, such as "material Floor".
+func (f *file) called(ordinal uint32) string {
+	kind := kindNames()[f.reach.g.code(ordinal)]
+	for _, g := range []group{inNames, inHeads, inFacts, inTrees} {
+		if k, ok := f.indexed(g).first(int(ordinal)); ok {
+			return kind + " " + f.headName(k)
+		}
+	}
+	return kind
+}
+
+// kindNames is what an artist calls the data-blocks of a code.
+func kindNames() map[string]string {
+	return map[string]string{
+		"AC": "action", "AR": "armature", "CA": "camera", "CU": "curve", "CV": "curves", "GD": "grease pencil", "GR": "collection", "HA": "hair", "IM": "image",
+		"KE": "shape keys", "LA": "light", "LP": "light probe", "LS": "line style", "LT": "lattice", "MA": "material", "MB": "metaball",
+		"ME": "mesh", "NT": "node group", "OB": "object", "PA": "particle settings", "PT": "point cloud", "SC": "scene", "SK": "speaker", "TE": "texture", "VO": "volume", "WO": "world",
+	}
 }
 
 // adder takes one external file that the data-block of r wants. An empty path
@@ -196,7 +245,7 @@ func (f *file) libraries() []Library {
 	for r := range f.facts("LI", "Library") {
 		archived[r.ptr("archive_parent_library")] = true
 	}
-	all, known := []Library{}, map[string]bool{}
+	all, known, users := []Library{}, map[string]bool{}, f.neededLibraries()
 	for r := range f.facts("LI", "Library") {
 		path, at := pathOf(r), r.kept.addr
 		if archive := r.ptr("archive_parent_library") != 0; !archive {
@@ -210,25 +259,61 @@ func (f *file) libraries() []Library {
 			f.lost["Library"] = true
 			break
 		}
-		packed := r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
-		all = append(all, Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Packed: packed})
+		by, needed := users[at]
+		l := Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Needed: needed || f.reach == nil}
+		if needed {
+			l.usedBy = f.user(by)
+		}
+		l.Packed = r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
+		all = append(all, l)
 	}
 	return all
 }
 
-// missing lists what an upload of the .blend alone cannot contain: what is not
-// packed. Data that lies in a library is left out, since the library itself is
+// neededLibraries finds the libraries that the picture comes from, by address, with a
+// data-block that is in each.
+func (f *file) neededLibraries() map[uint64]record {
+	needed := map[uint64]record{}
+	if f.reach == nil {
+		return needed
+	}
+	for r := range f.facts("ID", "ID") {
+		if _, known := needed[r.ptr("lib")]; !known && f.reach.needs[uint32(r.kept.owner)] {
+			needed[r.ptr("lib")] = r
+		}
+	}
+	// A library of a library counts as that one does.
+	parents := map[uint64]uint64{}
+	for r := range f.facts("LI", "Library") {
+		parents[r.kept.addr] = r.ptr("parent")
+	}
+	for addr, parent := range parents {
+		for range maxTreeNesting {
+			if r, ok := needed[parent]; ok {
+				if _, known := needed[addr]; !known {
+					needed[addr] = r
+				}
+				break
+			}
+			parent = parents[parent]
+		}
+	}
+	return needed
+}
+
+// missing lists what an upload of the .blend alone cannot contain and the picture needs:
+// what is not packed. Data that lies in a library is left out, since the library itself is
 // listed.
 func missing(libraries []Library, externals []External) []MissingFile {
 	all := []MissingFile{}
 	for _, l := range libraries {
-		if !l.Packed {
-			all = append(all, MissingFile{Kind: KindLibrary, Path: l.Path, Owner: l.Name})
+		if !l.Packed && l.Needed {
+			all = append(all, MissingFile{Kind: KindLibrary, Path: l.Path, Owner: l.Name, UsedBy: l.usedBy})
 		}
 	}
 	for _, e := range externals {
-		if !e.Packed && !e.Linked {
-			all = append(all, MissingFile{Kind: e.Kind, Path: e.Path, Owner: e.Owner})
+		if !e.Packed && !e.Linked && e.needed {
+			all = append(all, MissingFile{Kind: e.Kind, Path: e.Path, Owner: e.Owner, UsedBy: e.usedBy})
 		}
 	}
 	return all

@@ -21,6 +21,7 @@ type Facts struct {
 	MissingFiles    []MissingFile `json:"missing_files"`
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
+	Scripted        []Script      `json:"scripted"`       // what the picture can lack where no script runs
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none
 
 	// Partial names the lists that are not whole because the file holds more
@@ -100,6 +101,8 @@ type Library struct {
 	Path       string `json:"path"`       // as written
 	Normalised string `json:"normalised"` // see [NormalisePath]
 	Packed     bool   `json:"packed"`
+	Needed     bool   `json:"needed"` // the active scene's picture comes from its data
+	usedBy     string
 }
 
 // Kind says what an external file is to Blender.
@@ -128,13 +131,25 @@ type External struct {
 	Packed     bool   `json:"packed"`     // the bytes are inside the .blend
 	Owner      string `json:"owner"`      // name of the data-block that wants it, without code prefix
 	Linked     bool   `json:"linked"`     // the data-block lies in a linked library
+	needed     bool
+	usedBy     string
 }
 
-// MissingFile is a file that an upload of the .blend alone cannot contain.
+// MissingFile is a file that the active scene's picture needs and that an upload of the
+// .blend alone cannot contain.
 type MissingFile struct {
-	Kind  Kind   `json:"kind"`
-	Path  string `json:"path"`  // as written
-	Owner string `json:"owner"` // name of the data-block that wants it, without code prefix
+	Kind   Kind   `json:"kind"`
+	Path   string `json:"path"`    // as written
+	Owner  string `json:"owner"`   // name of the data-block that wants it, without code prefix
+	UsedBy string `json:"used_by"` // what uses that data-block, such as "material Floor"; "" when it is not known
+}
+
+// Script is Python that Blender does not run for an untrusted file, and without which
+// the picture can be another.
+type Script struct {
+	Owner      string `json:"owner"`      // what has it, such as "object Door", or "text startup.py"
+	Property   string `json:"property"`   // that a driver sets, as Blender writes it; "" for a text
+	Expression string `json:"expression"` // of the driver
 }
 
 // Text is a text data-block.

@@ -20,7 +20,9 @@ type file struct {
 	steps  int              // addresses followed: see at
 	most   int              // steps
 	answer int              // bytes of the answer that blocks could share: see spend
-	err    error            // the first fault; what is read after it is not used
+	links  *links
+	reach  *reach // what the picture comes from; nil = not known
+	err    error  // the first fault; what is read after it is not used
 }
 
 // minSteps bounds the addresses that are followed, so that lists which share
@@ -69,7 +71,7 @@ func (f *file) spend(n int) bool {
 // newFile makes a file of a finished scan. Only now, with the DNA, can kept blocks
 // be read.
 func newFile(s *scan) *file {
-	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}, most: minSteps}
+	f := &file{header: s.header, dna: s.dna, keep: s.keep, index: map[group]*index{}, lost: map[string]bool{}, most: minSteps, links: &s.links}
 	blocks := 0
 	for _, h := range s.keep.inOrder {
 		blocks += h.blocks

@@ -55,6 +55,10 @@ func (o Options) withDefaults() Options {
 // gather puts the facts together. Whatever a member's reader found wrong is
 // returned at the end.
 func (f *file) gather() (*Facts, error) {
+	active, found := f.activeScene()
+	if found {
+		f.reach = f.reached(active, f.graph(f.links))
+	}
 	facts := &Facts{
 		FileVersion:     f.header.version,
 		FileSubversion:  f.subversion(),
@@ -66,10 +70,11 @@ func (f *file) gather() (*Facts, error) {
 		Externals:       f.externals(),
 		Texts:           f.texts(),
 		PythonDrivers:   f.pythonDrivers(),
+		Scripted:        f.scripted(),
 	}
 	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
-	if r, ok := f.activeScene(); ok {
-		facts.Scene = f.scene(r)
+	if found {
+		facts.Scene = f.scene(active)
 	}
 	facts.Partial = f.partial()
 	return facts, f.err
@@ -104,7 +109,7 @@ func (f *file) partial() []string {
 	for lost := range f.lost {
 		list := "externals"
 		switch lost {
-		case "ChannelDriver":
+		case "ChannelDriver", "FCurve", "DriverVar":
 			list = "python_drivers"
 		case "Library":
 			list = "linked_libraries"

@@ -34,13 +34,14 @@ const (
 	inTree               // their data
 	inOther              // data of the rest
 	inNames              // data-blocks whose data is kept, for their name
+	inHeads              // see headCodes
 )
 
 // kind is the unit of eviction: blocks of one struct in one group. What is evicted
 // is lost whole, so that a list is complete or known to be partial.
 type kind struct {
 	group group
-	code  string // of the data-block, in inFacts and inNames
+	code  string // of the data-block, in inFacts, inNames and inHeads
 	index int    // of the struct, in the others
 }
 
@@ -55,7 +56,7 @@ type held struct {
 }
 
 // needed reports whether the blocks of a group may say what a scene is.
-func (g group) needed() bool { return g != inOther && g != inNames }
+func (g group) needed() bool { return g != inOther && g != inNames && g != inHeads }
 
 // keeper holds packed blocks within the memory bound.
 type keeper struct {
@@ -113,11 +114,14 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 	for k.rest > restBudget {
 		k.evict(func(g group) bool { return !g.needed() })
 	}
-	if !k.memory.Hold(k.need + k.rest) {
+	if !k.memory.Hold(k.held()) {
 		return ErrBusy
 	}
 	return nil
 }
+
+// held is how many bytes are kept.
+func (k *keeper) held() int { return k.need + k.rest }
 
 // append stores one packed block behind its length, and returns how many bytes of
 // memory that took. Chunks grow with the kind, so that rare kinds stay small.

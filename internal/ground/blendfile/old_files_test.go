@@ -187,10 +187,11 @@ func TestFilesOf225NameTheirSceneByTheScreen(t *testing.T) {
 		}
 		same(t, f, "scene", facts.Scene, want)
 		same(t, f, "scenes", facts.SceneCount, 2)
-		same(t, f, "missing", facts.MissingFiles, []blendfile.MissingFile{
-			{Kind: blendfile.KindLibrary, Path: "//set.blend", Owner: "Lib"},
-			{Kind: blendfile.KindImage, Path: "/textures/wood.tga", Owner: "wood.tga"},
-		})
+		same(t, f, "libraries", len(facts.LinkedLibraries), 1)
+		same(t, f, "library", facts.LinkedLibraries[0].Path, "//set.blend")
+		same(t, f, "externals", len(facts.Externals), 1)
+		same(t, f, "external", facts.Externals[0].Path, "/textures/wood.tga")
+		same(t, f, "missing", facts.MissingFiles, []blendfile.MissingFile{}) // nothing uses them
 		sameForm(t, f, facts)
 	}
 }

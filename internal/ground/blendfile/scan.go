@@ -33,6 +33,7 @@ type scan struct {
 	idents  int                 // data-blocks so far
 	inScene map[uint64]struct{} // every word of every scene: cameras are among them
 	buffer  []byte
+	links   links
 }
 
 // owner is the data-block that DATA blocks belong to: the last one before them.
@@ -46,7 +47,8 @@ type owner struct {
 }
 
 func newScan(s *stream, h header, budget *memory.Budget) *scan {
-	return &scan{stream: s, header: h, keep: newKeeper(budget), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix)}
+	return &scan{stream: s, header: h, keep: newKeeper(budget), inScene: map[uint64]struct{}{}, buffer: make([]byte, keepPrefix),
+		links: links{pointer: h.pointer, high: h.large, order: h.order}}
 }
 
 // run reads to the end mark. A stream that ends without one is whole when the
@@ -110,6 +112,7 @@ func (s *scan) take(b block) error {
 	if b.code == "DATA" {
 		return s.takeData(b)
 	}
+	s.links.end()
 	s.owner = owner{head: s.owner.head[:0]} // only what follows a data-block at once is its data
 	switch b.code {
 	case "DNA1":
@@ -181,6 +184,10 @@ const factCodes = " SC IM LI TX VF SO CF VO MC ID "
 // brushes and palettes, and text, font and sound contents.
 const dumbCodes = " WM WS SN SR BR PL PC TX VF SO LI ID "
 
+// headCodes are data-blocks that say whether they are hidden, and textures, which often
+// have no data that would keep their name.
+const headCodes = " OB GR TE "
+
 // among reports whether codes contains code between spaces.
 func among(code, codes string) bool {
 	for i := 0; i+len(code) < len(codes); i++ {
@@ -208,18 +215,23 @@ func (s *scan) takeID(b block) error {
 	if !fact && s.owner.skip {
 		return nil
 	}
-	limit := int64(namePrefix)
-	if fact || b.code == "NT" {
-		limit = keepPrefix
-	}
-	data, err := s.read(b, limit)
+	data, err := s.read(b, keepPrefix)
 	if err != nil || data == nil {
 		return err
+	}
+	s.links.begin(b, s.owner.ordinal, data)
+	if !s.keep.memory.Hold(s.keep.held() + s.links.size()) {
+		return ErrBusy
 	}
 	if b.code == "SC" {
 		s.note(data)
 	}
 	s.owner.head = append(s.owner.head, data[:min(len(data), namePrefix)]...)
+	if among(b.code, headCodes) {
+		if err := s.keep.add(kind{group: inHeads, code: b.code}, s.owner.ordinal, b, data); err != nil {
+			return err
+		}
+	}
 	if b.code == "NT" {
 		return s.keep.add(kind{group: inTrees, index: b.index}, s.owner.ordinal, b, data)
 	}
@@ -262,5 +274,6 @@ func (s *scan) takeData(b block) error {
 		}
 		o.head = o.head[:0]
 	}
+	s.links.add(b, data)
 	return s.keep.add(kind{group: o.group, index: b.index}, o.ordinal, b, data)
 }

@@ -35,8 +35,9 @@ func (f *file) screenScene(screen uint64) (scene uint64) {
 const (
 	modeBorder  = 1 << 9
 	modeCrop    = 1 << 11
-	sceneUsesCo = 1 << 6 // the compositor runs after the render
-	sceneViews  = 1 << 21
+	sceneUsesCo = 1 << 6  // the compositor runs after the render
+	sceneStrips = 1 << 0  // the sequencer makes the picture, where it has strips
+	sceneViews  = 1 << 21 // several views
 
 	// Bits of RenderData.stamp: the stamp is drawn; the lines that tell where it was
 	// rendered.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,20 +92,23 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
 		Multiview: s.Multiview, StampNames: s.StampNames,
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
-		UsesAutorunScripts: f.PythonDrivers > 0,
+		// Where the list is cut, drivers may be missing in it.
+		UsesAutorunScripts: len(f.Scripted) > 0 || f.PythonDrivers > 0 && slices.Contains(f.Partial, "python_drivers"),
 	}
 	out.FrameWidth, out.FrameHeight = s.FrameSize()
 	for _, m := range f.MissingFiles {
-		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: m.Path, Owner: m.Owner})
+		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: m.Path, Owner: m.Owner, UsedBy: m.UsedBy})
 	}
 	for _, l := range f.LinkedLibraries {
-		if !l.Packed {
+		if !l.Packed && l.Needed {
 			out.LinkedLibraries = append(out.LinkedLibraries, l.Path)
 		}
 	}
 	for _, t := range f.Texts {
 		out.Scripts = append(out.Scripts, t.Name)
-		out.UsesAutorunScripts = out.UsesAutorunScripts || t.Registers
+	}
+	for _, script := range f.Scripted {
+		out.AutorunScripts = append(out.AutorunScripts, quote.Script(script))
 	}
 	for _, n := range s.FileOutputNodes {
 		if !n.Muted {

@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -52,10 +53,12 @@ func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
 			out = append(out, Warn(code, detail, format, args...))
 		}
 	}
-	missing, libraries := len(s.MissingFiles), len(s.LinkedLibraries)
-	warn(missing > 0, WarnMissingFiles, map[string]int{"count": missing}, "%d file(s) that the scene wants are not in the upload.", missing)
-	warn(libraries > 0, WarnLinkedLibraries, map[string]int{"count": libraries}, "%d linked .blend file(s) are not in the upload.", libraries)
-	warn(s.UsesAutorunScripts, WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")
+	missing := s.missing()
+	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
+	warn(len(s.LinkedLibraries) > 0, WarnLinkedLibraries, map[string]any{"count": len(s.LinkedLibraries), "paths": first(s.LinkedLibraries, mostDetail)},
+		"The upload lacks linked .blend files: %s.", listed(s.LinkedLibraries, itself))
+	warn(s.UsesAutorunScripts, WarnScriptsDisabled, map[string]any{"count": len(s.AutorunScripts), "scripts": first(s.AutorunScripts, mostDetail)},
+		"The picture can depend on Python: %s.", cmp.Or(listed(s.AutorunScripts, scriptText), "drivers too many to name"))
 	renderer, number := farm.Renderer()
 	// The version is read back from its text: the scene may come from the store.
 	file, ok := versionNumber(s.FileVersion)
@@ -68,8 +71,8 @@ func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
 	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
 	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
 	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
-	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": s.FileOutputNodes},
-		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes))
+	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": first(s.FileOutputNodes, mostDetail)},
+		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes, itself))
 	warn(skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": skipped}, "The scene begins at frame %d.", s.FrameStart)
 	work := s.PixelSamples()
 	warn(work > int64(e)/heavyPart, WarnHeavyScene, map[string]int64{"pixel_samples": work, "limit": int64(e)},
@@ -78,13 +81,52 @@ func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
 	return out
 }
 
-// mostNamed is how many things a message names; the detail names all.
-const mostNamed = 3
+// Bounds of what a warning names: a file can hold thousands of each.
+const (
+	mostNamed  = 3  // in the message
+	mostDetail = 50 // in the detail; the scene has all
+)
 
-// listed writes the first names of a list, and how many more there are.
-func listed(names []string) string {
-	if more := len(names) - mostNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), more)
+func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+// listed writes the first of a list, and how many more there are.
+func listed[T any](list []T, text func(T) string) string {
+	named := make([]string, 0, mostNamed)
+	for _, v := range first(list, mostNamed) {
+		named = append(named, text(v))
 	}
-	return strings.Join(names, ", ")
+	if more := len(list) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(named, ", "), more)
+	}
+	return strings.Join(named, ", ")
+}
+
+func itself(s string) string { return s }
+
+// fileText names a missing file and what it changes, as in "//wood.png (image wood, used
+// by material Floor)".
+func fileText(m MissingFile) string {
+	if m.UsedBy == "" {
+		return fmt.Sprintf("%s (%s %s)", m.Path, m.Kind, m.Owner)
+	}
+	return fmt.Sprintf("%s (%s %s, used by %s)", m.Path, m.Kind, m.Owner, m.UsedBy)
+}
+
+// scriptText names Python, as in "object Door, location".
+func scriptText(s Script) string {
+	if s.Property == "" {
+		return s.Owner
+	}
+	return s.Owner + ", " + s.Property
+}
+
+// missing lists the missing files that no other warning names: libraries have their own.
+func (s Scene) missing() []MissingFile {
+	var out []MissingFile
+	for _, m := range s.MissingFiles {
+		if m.Kind != "library" {
+			out = append(out, m)
+		}
+	}
+	return out
 }

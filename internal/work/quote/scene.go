@@ -18,10 +18,11 @@ type Scene struct {
 	FrameEnd             int           `json:"frame_end"`
 	FrameStep            int           `json:"frame_step"`
 	FileVersion          string        `json:"file_version" doc:"Version of the Blender that saved the file, such as 4.1."`
-	MissingFiles         []MissingFile `json:"missing_files" doc:"Files the scene wants that are not packed into the upload."`
-	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of linked .blend files, as written."`
+	MissingFiles         []MissingFile `json:"missing_files" doc:"Files that the picture needs and that are not packed into the upload."`
+	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of the .blend files that the picture needs data of, as written."`
 	Scripts              []string      `json:"scripts" doc:"Names of text blocks; none of them is run."`
-	UsesAutorunScripts   bool          `json:"uses_autorun_scripts" doc:"True when a text registers itself or a driver is a Python expression."`
+	UsesAutorunScripts   bool          `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
+	AutorunScripts       []Script      `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
 	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver sets the samples."`
 	FileOutputNodes      []string      `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
 	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
@@ -37,6 +38,15 @@ type MissingFile struct {
 	Kind  string `json:"kind"`
 	Path  string `json:"path" doc:"As written in the file."`
 	Owner string `json:"owner" doc:"The data-block that wants it."`
+	// UsedBy is what the missing file changes in the picture.
+	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+}
+
+// Script is Python of the file without which the picture can be another.
+type Script struct {
+	Owner      string `json:"owner" doc:"What has it, such as \"object Door\" or \"text startup.py\"."`
+	Property   string `json:"property,omitempty" doc:"What a driver sets, as Blender writes it."`
+	Expression string `json:"expression,omitempty" doc:"The driver's."`
 }
 
 // Frames returns the scene's own range. A step below 1, which a damaged file may hold,

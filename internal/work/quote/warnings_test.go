@@ -121,3 +121,32 @@ func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
 		}
 	}
 }
+
+func TestWarningsNameWhatIsConcerned(t *testing.T) {
+	t.Parallel()
+	scene := quote.Scene{
+		MissingFiles: []quote.MissingFile{
+			{Kind: "library", Path: "//chair.blend", Owner: "chair.blend"},
+			{Kind: "image", Path: "//wood.png", Owner: "wood", UsedBy: "material Floor"},
+			{Kind: "font", Path: "//sans.otf", Owner: "Sans"},
+			{Kind: "image", Path: "//3.png", Owner: "3"}, {Kind: "image", Path: "//4.png", Owner: "4"},
+		},
+		LinkedLibraries:    []string{"//chair.blend"},
+		UsesAutorunScripts: true,
+		AutorunScripts:     []quote.Script{{Owner: "object Door", Property: "location", Expression: "swing()"}, {Owner: "text start.py"}},
+	}
+	want := map[quote.WarningCode]string{
+		quote.WarnMissingFiles:    "The upload lacks //wood.png (image wood, used by material Floor), //sans.otf (font Sans), //3.png (image 3) and 1 more. ",
+		quote.WarnLinkedLibraries: "The upload lacks linked .blend files: //chair.blend. ",
+		quote.WarnScriptsDisabled: "The picture can depend on Python: object Door, location, text start.py. ",
+	}
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, 0) {
+		if !strings.HasPrefix(w.Message, want[w.Code]) {
+			t.Errorf("%s: %q", w.Code, w.Message)
+		}
+		delete(want, w.Code)
+	}
+	if len(want) > 0 {
+		t.Errorf("not told: %v", want)
+	}
+}

@@ -253,6 +253,17 @@ func declared(s string) Field {
 	return f
 }
 
+// At returns the member that byte offset of the struct belongs to. ok is false behind the
+// last one.
+func (l *Layout) At(offset int) (f Field, ok bool) {
+	for _, f := range l.fields {
+		if offset >= f.Offset && offset < f.Offset+f.Size {
+			return f, true
+		}
+	}
+	return Field{}, false
+}
+
 // Find resolves a dotted path of members, "r.im_format.imtype", to one field
 // with its offset in the outer struct. ok is false when the file's version has
 // no such member.

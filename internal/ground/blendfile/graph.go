@@ -1,0 +1,156 @@
+package blendfile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// graph says which data-block uses which. It is nil when the file held more than is
+// kept; then all of them count as used.
+type graph struct {
+	nodes     []node   // sorted by ordinal
+	byAddress []uint32 // places in nodes, sorted by address; of several at one the last comes first
+	edges     []edge   // sorted by from
+}
+
+// edge leads from one data-block to one that it uses. Of all pointers only those count
+// that can matter to a picture.
+type edge struct {
+	from, to uint32
+	kind     edgeKind
+}
+
+type edgeKind uint8
+
+const (
+	draws   edgeKind = 1 << iota // what it leads to is seen where from is
+	depends                      // from is computed from it
+	nested                       // a collection in a collection
+)
+
+// graph makes the graph of the words that the scan kept.
+func (f *file) graph(l *links) *graph {
+	l.end()
+	if l.gone {
+		return nil
+	}
+	g := &graph{nodes: l.nodes, byAddress: make([]uint32, len(l.nodes))}
+	for i := range g.byAddress {
+		g.byAddress[i] = uint32(i)
+	}
+	slices.SortFunc(g.byAddress, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(g.nodes[a].addr, g.nodes[b].addr), cmp.Compare(b, a))
+	})
+	members := map[[2]uint16]member{}
+	for _, w := range l.words {
+		to, ok := g.at(w.to)
+		if !ok {
+			continue
+		}
+		place := [2]uint16{w.index, w.at}
+		m, known := members[place]
+		if !known {
+			m = f.memberAt(w.index, w.at)
+			members[place] = m
+		}
+		if kind := m.leads(g.code(w.from), g.code(to)); kind != 0 {
+			g.edges = append(g.edges, edge{w.from, to, kind})
+		}
+	}
+	slices.SortFunc(g.edges, func(a, b edge) int { return cmp.Compare(a.from, b.from) })
+	return g
+}
+
+// at finds the data-block at an address.
+func (g *graph) at(addr uint64) (ordinal uint32, ok bool) {
+	i, ok := slices.BinarySearchFunc(g.byAddress, addr, func(place uint32, a uint64) int { return cmp.Compare(g.nodes[place].addr, a) })
+	if !ok {
+		return 0, false
+	}
+	return g.nodes[g.byAddress[i]].ordinal, true
+}
+
+// code is that of a data-block.
+func (g *graph) code(ordinal uint32) string {
+	i, ok := slices.BinarySearchFunc(g.nodes, ordinal, func(n node, o uint32) int { return cmp.Compare(n.ordinal, o) })
+	if !ok {
+		return ""
+	}
+	return strings.TrimRight(string(g.nodes[i].code[:]), "\x00")
+}
+
+// member is a pointer in a struct; the zero value is none.
+type member struct{ of, name string }
+
+const arrayOfAddresses = "(array)"
+
+// memberAt is the pointer at a byte of a block of a struct, of which there may be several
+// in the block.
+func (f *file) memberAt(index, at uint16) member {
+	if index == 0 {
+		return member{of: arrayOfAddresses, name: arrayOfAddresses}
+	}
+	name, offset := f.dna.StructName(int(index)), int(at)
+	l, err := f.dna.Layout(name)
+	if l == nil || err != nil || l.Size == 0 {
+		return member{}
+	}
+	offset %= l.Size
+	for {
+		field, ok := l.At(offset)
+		if !ok {
+			return member{}
+		}
+		if field.Pointer {
+			return member{of: l.Name, name: field.Name}
+		}
+		inner, err := f.dna.Layout(field.Type)
+		if inner == nil || err != nil || inner.Size == 0 {
+			return member{}
+		}
+		l, offset = inner, (offset-field.Offset)%inner.Size
+	}
+}
+
+// Structs through which one object shows another.
+const showsObjects = " Base CollectionObject GroupObject ParticleSettings ParticleDupliWeight IDProperty bNodeSocketValueObject BooleanModifierData ArrayModifierData "
+
+// Structs through which a data-block shows a picture.
+const showsImages = " bNode Tex bNodeSocketValueImage IDProperty MaterialGPencilStyle "
+
+// Structs whose pointers say nothing about a picture: lists of all data-blocks, parents
+// of collections, shapes of bones, weights of forces, paint slots.
+const showsNothing = " ID CollectionParent EffectorWeights TexPaintSlot bPoseChannel AssetMetaData "
+
+// leads says what a pointer means. from and to are codes of data-blocks.
+func (m member) leads(from, to string) edgeKind {
+	if m.name == "" || to == "SC" || to == "LI" || among(m.of, showsNothing) {
+		return 0
+	}
+	switch {
+	case m.of == "CollectionChild":
+		return draws | depends | nested
+	case to == "OB" && !among(m.of, showsObjects):
+		return depends
+	case to == "IM" && !among(m.of, showsImages), to == "MC" && m.of != "bNode":
+		return depends
+	// Cycles reads no texture slots of materials, worlds and lights.
+	case to == "TE" && m.of == "MTex" && among(from, " MA WO LA "):
+		return 0
+	// An empty's picture is not rendered.
+	case to == "IM" && m.of == "Object":
+		return 0
+	}
+	return draws | depends
+}
+
+// of yields the edges of a data-block.
+func (g *graph) of(ordinal uint32) []edge {
+	first, _ := slices.BinarySearchFunc(g.edges, ordinal, func(e edge, o uint32) int { return cmp.Compare(e.from, o) })
+	last := first
+	for last < len(g.edges) && g.edges[last].from == ordinal {
+		last++
+	}
+	return g.edges[first:last]
+}
