@@ -62,17 +62,11 @@ func (j *jobFile) take(q *client.Quote) {
 	j.PriceCents, j.Currency = q.PriceCents, q.Currency
 }
 
-// text is the file's content.
-func (j *jobFile) text() ([]byte, error) {
-	text, err := json.MarshalIndent(j, "", "  ")
-	return append(text, '\n'), err
-}
-
-// save rewrites the file as a whole.
+// save writes the file as a whole.
 func (j *jobFile) save() error {
-	text, err := j.text()
+	text, err := json.MarshalIndent(j, "", "  ")
 	if err == nil {
-		err = atomicfile.Replace(filepath.Join(j.folder, jobFileName), text, 0o644)
+		err = atomicfile.Replace(filepath.Join(j.folder, jobFileName), append(text, '\n'), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("note the job in its folder: %w", err)
@@ -80,16 +74,18 @@ func (j *jobFile) save() error {
 	return nil
 }
 
-// create makes the folder the job's. fs.ErrExist: it is another job's.
+// create makes the folder the job's. fs.ErrExist: it is another job's. The caller holds
+// the lock for orders; atomicfile.Create would do without, but needs links, which USB
+// drives do not have.
 func (j *jobFile) create() error {
-	text, err := j.text()
-	if err != nil {
-		return err
+	path := filepath.Join(j.folder, jobFileName)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("note the job in its folder: %s: %w", path, fs.ErrExist)
 	}
 	if err := os.MkdirAll(j.folder, 0o755); err != nil {
 		return fmt.Errorf("create the folder for the frames: %w", err)
 	}
-	if err := atomicfile.Create(filepath.Join(j.folder, jobFileName), text, 0o644); err != nil {
+	if err := j.save(); err != nil {
 		return err
 	}
 	return osfile.Sync(filepath.Dir(j.folder))
@@ -288,7 +284,8 @@ func lock(folder, what string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the folder for the frames: %w", err)
 	}
-	if err := osfile.TryLock(file); err != nil {
+	// A network drive without locks is used without them.
+	if err := osfile.TryLock(file); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		_ = file.Close()
 		if errors.Is(err, osfile.ErrLocked) {
 			return nil, fmt.Errorf("another svc render works in %s right now; wait for it, or give another --out", folder)
