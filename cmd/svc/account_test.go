@@ -60,6 +60,7 @@ func TestAccount(t *testing.T) {
 			"ended":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },
 			"fail":     func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).fail(ts, args[0]) },
 			"receiver": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).receiver(ts, args[0]) },
+			"silent":   func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).silent(ts, args[0]) },
 			"received": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).received(ts, args[0]) },
 		},
 	})
@@ -74,7 +75,7 @@ type scriptService struct {
 	app      *app.App
 	url      string
 	agent    *client.Client
-	verified atomic.Int64 // webhooks that the receiver got, with a good signature
+	verified atomic.Int64 // webhooks with a good signature, or requests to a silent server
 	err      error
 }
 
@@ -164,7 +165,18 @@ func (s *scriptService) receiver(ts *testscript.TestScript, name string) {
 	ts.Setenv(name, server.URL)
 }
 
-// received COUNT waits until the receiver got so many webhooks.
+// silent NAME starts a server that takes requests and never answers. It counts them as
+// received.
+func (s *scriptService) silent(ts *testscript.TestScript, name string) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.verified.Add(1)
+		<-r.Context().Done()
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(name, server.URL)
+}
+
+// received COUNT waits until the receiver, or the silent server, got so many requests.
 func (s *scriptService) received(ts *testscript.TestScript, count string) {
 	want, err := strconv.ParseInt(count, 10, 64)
 	ts.Check(err)

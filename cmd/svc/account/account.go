@@ -10,6 +10,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,11 +21,17 @@ import (
 )
 
 // untilSignal returns a context that ends with Ctrl-C. A second Ctrl-C ends the program
-// at once.
-func untilSignal() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// at once. stop, deferred, gives the command's failure after a Ctrl-C the exit code of an
+// interrupt.
+func untilSignal(failure *error) (ctx context.Context, stop func()) {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, cancel)
+	return ctx, func() {
+		if *failure != nil && ctx.Err() != nil {
+			*failure = terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted"))
+		}
+		cancel()
+	}
 }
 
 // output is the flag of every command that can print for programs.

@@ -40,7 +40,7 @@ func (Download) Help() string {
 }
 
 // Run fetches a completed job, by the same steps and checks as svc render.
-func (c *Download) Run(app *kong.Context) error {
+func (c *Download) Run(app *kong.Context) (err error) {
 	service, err := c.Service(profile.AgentKey | profile.AccountKey)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *Download) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	job, err := api.Job(ctx, c.ID)
 	if err != nil {

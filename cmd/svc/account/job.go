@@ -26,12 +26,12 @@ type jobObject struct {
 }
 
 // Run prints everything about one job.
-func (c *Job) Run(app *kong.Context) error {
+func (c *Job) Run(app *kong.Context) (err error) {
 	api, err := c.Any()
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	job, err := api.Job(ctx, c.ID)
 	if err != nil {

@@ -28,7 +28,7 @@ type Jobs struct {
 const watchPace = 5 * time.Second
 
 // Run lists the workspace's jobs, newest first.
-func (c *Jobs) Run(app *kong.Context) error {
+func (c *Jobs) Run(app *kong.Context) (err error) {
 	if c.Watch && c.JSON {
 		return terminal.WrongUsagef("--watch and --json cannot be used together: --json prints one object")
 	}
@@ -40,7 +40,7 @@ func (c *Jobs) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	read := func() ([]*client.Job, error) {
 		return collect(api.Jobs(ctx, client.JobsRequest{Status: c.Status, Limit: most}))
@@ -166,12 +166,12 @@ type Cancel struct {
 }
 
 // Run cancels a job that no worker has claimed. Cancelling it again is no failure.
-func (c *Cancel) Run(app *kong.Context) error {
+func (c *Cancel) Run(app *kong.Context) (err error) {
 	api, err := c.Any()
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	job, err := api.Cancel(ctx, c.ID)
 	if err != nil {

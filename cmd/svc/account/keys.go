@@ -28,12 +28,12 @@ type keysList struct {
 }
 
 // Run lists the keys, newest first. No list has a secret.
-func (c *keysList) Run(app *kong.Context) error {
+func (c *keysList) Run(app *kong.Context) (err error) {
 	api, err := c.Account()
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	keys, err := api.AgentKeys(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ type keysCreate struct {
 
 // Run makes a key. Only the secret goes to standard output, so that a script can take
 // it.
-func (c *keysCreate) Run(app *kong.Context) error {
+func (c *keysCreate) Run(app *kong.Context) (err error) {
 	if c.SpendLimitCents != nil && *c.SpendLimitCents < 0 {
 		return terminal.WrongUsagef("--spend-limit-cents is %d; it must be 0 or more", *c.SpendLimitCents)
 	}
@@ -87,7 +87,7 @@ func (c *keysCreate) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	made, err := api.CreateAgentKey(ctx, c.Name, c.SpendLimitCents)
 	if err != nil {
@@ -109,12 +109,12 @@ type keysRevoke struct {
 }
 
 // Run ends a key.
-func (c *keysRevoke) Run(app *kong.Context) error {
+func (c *keysRevoke) Run(app *kong.Context) (err error) {
 	api, err := c.Account()
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	if err := api.RevokeAgentKey(ctx, c.KeyID); err != nil {
 		return err

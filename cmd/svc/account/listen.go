@@ -54,7 +54,7 @@ type delivery struct {
 }
 
 // Run forwards events until Ctrl-C, which is no failure.
-func (c *Listen) Run(app *kong.Context) error {
+func (c *Listen) Run(app *kong.Context) (err error) {
 	target, err := localTarget(c.ForwardTo)
 	if err != nil {
 		return terminal.WrongUsage(err)
@@ -67,7 +67,7 @@ func (c *Listen) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	terminal.Printf(app.Stderr, "forwarding to %s; Ctrl-C ends it. The receiver's secret:", target)
 	terminal.Printf(app.Stderr, "  %s", secret)

@@ -24,7 +24,7 @@ type Preview struct {
 }
 
 // Run writes or shows a small picture of a frame.
-func (c *Preview) Run(app *kong.Context) error {
+func (c *Preview) Run(app *kong.Context) (err error) {
 	if c.JSON && c.Out == "-" {
 		return terminal.WrongUsagef("--json and --out - cannot be used together: both write to standard output")
 	}
@@ -32,7 +32,7 @@ func (c *Preview) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	picture, err := api.Preview(ctx, c.ID, c.Frame)
 	if err != nil {
@@ -83,7 +83,7 @@ type Open struct {
 }
 
 // Run shows a page in the browser, and prints its address for those who have none.
-func (c *Open) Run(app *kong.Context) error {
+func (c *Open) Run(app *kong.Context) (err error) {
 	address, err := c.address()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *Open) Run(app *kong.Context) error {
 }
 
 // address is the page of a job, which it has once it is completed, or of the service.
-func (c *Open) address() (string, error) {
+func (c *Open) address() (address string, err error) {
 	if c.ID == "" {
 		service, err := c.Service(profile.AgentKey | profile.AccountKey)
 		if err != nil && !errors.Is(err, profile.ErrNoKey) {
@@ -108,7 +108,7 @@ func (c *Open) address() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	job, err := api.Job(ctx, c.ID)
 	if err != nil {

@@ -41,7 +41,7 @@ type keyStatus struct {
 
 // Run asks the service what it is and who is asking. Without a key it says so and
 // shows the rest.
-func (c *Status) Run(app *kong.Context) error {
+func (c *Status) Run(app *kong.Context) (err error) {
 	service, err := c.Service(profile.AgentKey | profile.AccountKey)
 	if err != nil && !errors.Is(err, profile.ErrNoKey) {
 		return err
@@ -50,7 +50,7 @@ func (c *Status) Run(app *kong.Context) error {
 	if err != nil {
 		return terminal.WrongUsage(err)
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	found, err := read(ctx, api, service)
 	if err != nil {

@@ -18,7 +18,7 @@ type Wallet struct {
 }
 
 // Run prints the balance and the newest entries of the ledger.
-func (c *Wallet) Run(app *kong.Context) error {
+func (c *Wallet) Run(app *kong.Context) (err error) {
 	most, err := c.most()
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (c *Wallet) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := untilSignal(&err)
 	defer stop()
 	wallet, err := api.Wallet(ctx)
 	if err != nil {
