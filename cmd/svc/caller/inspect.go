@@ -146,15 +146,18 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 // change, and outputs that are not in the result.
 func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
 	for _, m := range f.MissingFiles {
-		row("missing", "%s %s, used by %s", m.Kind, m.Path, m.Owner)
-	}
-	for _, t := range f.Texts {
-		if t.Registers {
-			row("script", "%s runs when the file is opened, where scripts are allowed", t.Name)
+		of := ""
+		if m.UsedBy != "" {
+			of = ", of " + m.UsedBy
 		}
+		row("missing", "%s %s, used by %s%s", m.Kind, m.Path, m.Owner, of)
 	}
-	if f.PythonDrivers > 0 {
-		row("script", "%s in Python", terminal.CountOf(f.PythonDrivers, "driver"))
+	for _, s := range f.Scripted {
+		if s.Property == "" {
+			row("script", "%s", s.Owner)
+			continue
+		}
+		row("script", "%s, %s: %s", s.Owner, s.Property, s.Expression)
 	}
 	for _, list := range f.Partial {
 		row("partial", "%s: the file has more entries than are listed", list)

@@ -38,9 +38,13 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 	t.Parallel()
 	for file, wants := range map[string][]string{
-		"files.blend":       {"missing image //textures/outside.png, used by outside.png", "missing sound //sound/outside.wav, used by outside.wav"},
-		"linked.blend":      {"missing library //library.blend, used by library.blend"},
-		"drivers.blend":     {"script startup.py runs when the file is opened, where scripts are allowed", "driven cycles.samples"},
+		"files.blend": {"missing image //stills/still.png, used by Scene", "missing cache //mesh.pc2, used by Cached, of scene Scene"},
+		"reach.blend": {
+			"missing image //need_material.png, used by need_material.png, of material need_material.png",
+			"script text need.py", `script object Driven, ["need_python"]: noise.random()`,
+		},
+		"linked.blend":      {"missing library //library.blend, used by library.blend, of scene Scene"},
+		"drivers.blend":     {"script text startup.py", "driven cycles.samples"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
 		"film_output.blend": {"output one film (FFMPEG), not one picture per frame"},
 		"library.blend":     {"scene none"},
