@@ -100,6 +100,14 @@ func (r *release) describe() error {
 	if r.manual, err = readFolder(man, "man/man1"); err != nil {
 		return err
 	}
+	// Where Debian's shells look, below /usr/share.
+	for shell, name := range map[string]string{"bash": "bash-completion/completions/svc", "zsh": "zsh/vendor-completions/_svc", "fish": "fish/vendor_completions.d/svc.fish"} {
+		script, err := run1(r.work, binary, "completion", shell)
+		if err != nil {
+			return err
+		}
+		r.completion = append(r.completion, file{name, []byte(script + "\n"), 0o644})
+	}
 	text, err := json.MarshalIndent(map[string]string{
 		"version": r.version, "commit": r.commit, "commit_time": r.time.Format("2006-01-02T15:04:05Z"), "go": info.GoVersion,
 	}, "", "  ")
@@ -123,9 +131,8 @@ func (r *release) contents(binary string, p platform) (files []file, err error) 
 		return nil, err
 	}
 	files = append(files, file{name: p.binary(), data: program, mode: 0o755})
-	files = append(files, r.completion...)
 	if p.system != "windows" {
-		files = append(files, r.manual...)
+		files = append(append(files, r.completion...), r.manual...)
 	}
 	return files, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,8 +161,15 @@ func near(path string) string {
 	return path
 }
 
-// quoted writes a path so that a shell takes it as one word.
+// quoted writes a path so that a shell takes it as one word. To those of Windows a
+// backslash is no escape, and no name there has a quote.
 func quoted(path string) string {
+	if runtime.GOOS == "windows" {
+		if strings.ContainsAny(path, " &()[]{}^=;!'+,`~%$#@") {
+			return `"` + path + `"`
+		}
+		return path
+	}
 	if strings.ContainsAny(path, " \t\"'$&;()<>|*?[]#~`!{}\\") {
 		return strconv.Quote(path)
 	}

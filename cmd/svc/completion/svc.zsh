@@ -9,4 +9,5 @@ _svc() {
     _files
   fi
 }
-compdef _svc svc
+# Loaded from a folder of completions, this file is the function's first call.
+if [[ $funcstack[1] == _svc ]]; then _svc; else compdef _svc svc; fi

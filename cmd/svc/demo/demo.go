@@ -203,7 +203,8 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	return err
 }
 
-// printNext says how to go on, with the flags that this machine needed.
+// printNext says how to go on, with the program as it was called and the flags that this
+// machine needed.
 func (c *Command) printNext(k *kong.Context) {
 	flags := ""
 	if c.Device == "cpu" {
@@ -216,8 +217,8 @@ func (c *Command) printNext(k *kong.Context) {
 		flags += " --denoise off"
 	}
 	table := terminal.NewTable(k.Stdout)
-	table.Row("next", "svc demo scene.blend --frames 1-5"+flags, "a scene of yours, in the same way")
-	table.Row("", "svc serve --sandbox "+c.Sandbox+flags, "a service that stays; it says what to do next")
+	table.Row("next", os.Args[0]+" demo scene.blend --frames 1-5"+flags, "a scene of yours, in the same way")
+	table.Row("", os.Args[0]+" serve --sandbox "+c.Sandbox+flags, "a service that stays; it says what to do next")
 	_ = table.Flush() // nobody reads a closed standard output
 }
 

@@ -3,8 +3,10 @@
 package story_test
 
 import (
+	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,7 +53,36 @@ func TestTheWindowsProgramTellsTheStory(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), scene, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode,
+			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode, "cut": scriptCut,
 		},
 	})
+}
+
+// scriptCut is `cut SIGNAL COMMAND…`: it starts svc render, sends the signal when it says
+// that the job is started, and puts the job's id into JOB. What it printed is saved in
+// the file said.
+func scriptCut(ts *testscript.TestScript, _ bool, args []string) {
+	signals := map[string]os.Signal{"INT": os.Interrupt, "KILL": os.Kill}
+	tools, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
+	command := exec.Command(filepath.Join(tools, args[1]), args[2:]...)
+	command.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "LANG", "WINEPREFIX", "WINEDEBUG", "SVC_SERVER", "SVC_KEY"} {
+		command.Env = append(command.Env, name+"="+ts.Getenv(name))
+	}
+	output, err := command.StdoutPipe()
+	ts.Check(err)
+	command.Stderr = command.Stdout
+	ts.Check(command.Start())
+	var said strings.Builder
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		fmt.Fprintln(&said, lines.Text())
+		if job, ok := strings.CutPrefix(lines.Text(), "started "); ok {
+			ts.Setenv("JOB", job)
+			ts.Check(command.Process.Signal(signals[args[0]]))
+		}
+	}
+	if err := command.Wait(); err == nil {
+		ts.Fatalf("it ended well:\n%s", said.String())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("said"), []byte(said.String()), 0o600))
 }
