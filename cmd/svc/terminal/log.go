@@ -12,11 +12,12 @@ type LogFlags struct {
 }
 
 // Start has the whole process log to w as the flags say.
-func (f LogFlags) Start(w io.Writer) {
+func (f LogFlags) Start(w io.Writer) { slog.SetDefault(f.logger(w)) }
+
+func (f LogFlags) logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: f.Level}
 	if f.Format == "json" {
-		slog.SetDefault(slog.New(slog.NewJSONHandler(w, options)))
-		return
+		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	slog.SetDefault(slog.New(slog.NewTextHandler(w, options)))
+	return slog.New(slog.NewTextHandler(w, options))
 }

@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 )
@@ -129,7 +130,36 @@ const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 1
 // Job starts a job of frames 1 to n, over a new upload and a new quote.
 func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 	t.Helper()
-	upload, quote, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
+	r := w.quoted(t, workspaceID, n)
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		o, err := w.Jobs.Start(ctx, tx, r)
+		jobID = o.JobID
+		return err
+	})
+	return jobID
+}
+
+// HeldJob is Job by the older flow: the job waits for its submit.
+func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
+	t.Helper()
+	r := w.quoted(t, workspaceID, n)
+	r.Flow = job.FlowPublicV1
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+		q, err := quote.Take(ctx, tx, workspaceID, r.UploadID, r.QuoteID)
+		if err != nil {
+			return err
+		}
+		o, err := w.Jobs.Hold(ctx, tx, r, q)
+		jobID = o.JobID
+		return err
+	})
+	return jobID
+}
+
+// quoted makes an upload and a quote of its frames 1 to n.
+func (w *World) quoted(t TB, workspaceID string, n int) job.StartRequest {
+	t.Helper()
+	upload, quoteID, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
 			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
@@ -144,16 +174,11 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 			return err
 		}
 		return tx.QuoteCreate(ctx, query.QuoteCreateParams{
-			QuoteID: quote, UploadID: upload, WorkspaceID: workspaceID, FrameStart: 1, FrameEnd: int64(n), FrameStep: 1, FrameCount: int64(n),
+			QuoteID: quoteID, UploadID: upload, WorkspaceID: workspaceID, FrameStart: 1, FrameEnd: int64(n), FrameStep: 1, FrameCount: int64(n),
 			PriceCents: int64(n), PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
 		})
 	})
-	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
-		o, err := w.Jobs.Start(ctx, tx, job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quote, Flow: job.FlowJobAPI})
-		jobID = o.JobID
-		return err
-	})
-	return jobID
+	return job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quoteID, Flow: job.FlowJobAPI}
 }
 
 // Worker registers a worker with a node key of its own.

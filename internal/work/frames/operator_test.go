@@ -57,11 +57,12 @@ func (w *world) audit() {
 	w.CheckTurns()
 }
 
+// TestAnOperatorEndsAJobThatWaits ends one that waits for its submit, and one for a worker.
 func TestAnOperatorEndsAJobThatWaits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		owner := w.Workspace(t)
-		jobID := w.Job(t, owner, 3)
-		w.endByOperator(jobID, owner)
+		w.endByOperator(w.HeldJob(t, owner, 3), owner)
+		w.endByOperator(w.Job(t, owner, 3), owner)
 		w.WantNoFrame(w.Worker(t))
 	})
 }
