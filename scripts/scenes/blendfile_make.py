@@ -526,6 +526,18 @@ def scene_pictures(s):
     q.new_sound("sound", noise("not_sound.wav"), 2, 1).sound.filepath = "//not_sound.wav"
 
 
+def sequencer():
+    """The picture comes from strips: of a scene, and of a file."""
+    edit = bpy.context.scene
+    add_camera("Camera")
+    shown, other = bpy.data.scenes.new("Shown"), bpy.data.scenes.new("Other")
+    painted("need_strip.png", shown.collection)
+    painted("not_other.png", other.collection)
+    q = edit.sequence_editor_create().sequences
+    q.new_scene("scene", shown, 1, 1)
+    q.new_image("file", picture("need_picture.png"), 2, 1).directory = "//"
+
+
 def scripts_in_use(s):
     def driven(owner, name, expression, variables=()):
         owner[name] = 1.0
@@ -583,7 +595,7 @@ def save_library():
 def main():
     os.makedirs(OUT, exist_ok=True)
     save_library()
-    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach):
+    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, sequencer):
         save(make.__name__, make)
     shutil.rmtree(WORK)
 

@@ -194,6 +194,19 @@ scene.render.use_multiview = True
 scene.render.image_settings.views_format = "INDIVIDUAL"
 save("stereo")
 
+# The sequencer makes the picture, of another scene that writes files of its own.
+shown = base()
+shown.name = "Shown"
+compositor(shown, "CompositorNodeOutputFile").base_path = "//written/"
+edit = bpy.data.scenes.new("Edit")
+edit.render.engine = "CYCLES"
+edit.cycles.use_denoising = False
+edit.camera = shown.camera
+edit.render.resolution_x, edit.render.resolution_y = 64, 48
+edit.sequence_editor_create().sequences.new_scene("strip", shown, 1, 1)
+bpy.context.window.scene = edit
+save("strips")
+
 # A texture and a library that are not there where the file is opened.
 base()
 library = os.path.join(FOLDER, "gone.blend")

@@ -279,6 +279,7 @@ func TestSwitchesAreReported(t *testing.T) {
 		"file_output":      {blender.Keep, []string{"file_output_muted"}, "frame_0001.png"},
 		"movie":            {blender.Keep, []string{"movie_output_as_png"}, "frame_0001.png"},
 		"stereo":           {blender.Keep, []string{"multiview_off"}, "frame_0001.png"},
+		"strips":           {blender.Keep, []string{"file_output_muted"}, "frame_0001.png"},
 		"denoise":          {blender.Off, []string{"denoise_off"}, "frame_0001.png"},
 		"denoise_node":     {blender.Off, []string{"denoise_off"}, "frame_0001.png"},
 		"denoise_no_layer": {blender.Keep, nil, "frame_0001.png"},

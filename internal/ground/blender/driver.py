@@ -130,12 +130,23 @@ def nodes_of(tree, seen=None):
             yield from nodes_of(node.node_tree, seen)
 
 
+def strip_scenes(scene):
+    """The scenes whose pictures the sequencer takes."""
+    editor = scene.sequence_editor
+    if editor is None or not scene.render.use_sequencer:
+        return []
+    strips = editor.strips_all if hasattr(editor, "strips_all") else editor.sequences_all  # 4.4
+    return [strip.scene for strip in strips if strip.type == "SCENE" and strip.scene and not strip.mute]
+
+
 def rendered_scenes(scene):
-    """The scene and those its compositor's render layers come from."""
+    """The scene and those that its compositor's render layers and its strips come from."""
     scenes = [scene]
-    for node in nodes_of(compositor_tree(scene)):
-        if node.type == "R_LAYERS" and node.scene and node.scene not in scenes:
-            scenes.append(node.scene)
+    for known in scenes:  # it grows on the way
+        layers = [node.scene for node in nodes_of(compositor_tree(known)) if node.type == "R_LAYERS" and node.scene]
+        for other in layers + strip_scenes(known):
+            if other not in scenes:
+                scenes.append(other)
     return scenes
 
 
@@ -352,6 +363,10 @@ class Driver:
         scene = bpy.context.scene
         if scene.render.engine != "CYCLES":
             raise Refusal("blender_crashed", "the scene's engine is " + scene.render.engine + ", not CYCLES", final=True)
+        for other in strip_scenes(scene):
+            if other.render.engine != "CYCLES":
+                what = "the sequencer shows the scene %s, whose engine is %s, not CYCLES"
+                raise Refusal("blender_crashed", what % (other.name, other.render.engine), final=True)
         switched = set()
         drop_special_files(switched)
         risks = {kept_data_risk(other) for other in rendered_scenes(scene)}

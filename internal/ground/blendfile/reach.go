@@ -8,8 +8,9 @@ type reach struct {
 	seen      map[uint32]uint32 // what is rendered, with the data-block that uses it first
 	needs     map[uint32]bool   // that, and what it is computed from
 	scenes    map[uint64]bool
-	sequenced map[uint32]bool // scenes whose strips are seen
-	found     []uint32        // to be visited
+	sequenced map[uint32]bool     // scenes whose strips are seen
+	strips    map[uint32][]uint64 // addresses of the scenes that strips of a scene show
+	found     []uint32            // to be visited
 	unknown   bool
 }
 
@@ -30,7 +31,7 @@ func (f *file) reached(scene record, g *graph) *reach {
 	if g == nil {
 		return nil
 	}
-	w := &reach{f: f, g: g, seen: map[uint32]uint32{}, needs: map[uint32]bool{}, scenes: map[uint64]bool{}, sequenced: map[uint32]bool{}}
+	w := &reach{f: f, g: g, seen: map[uint32]uint32{}, needs: map[uint32]bool{}, scenes: map[uint64]bool{}, sequenced: map[uint32]bool{}, strips: f.sceneStrips()}
 	w.scene(scene)
 	for len(w.found) > 0 {
 		from := w.found[len(w.found)-1]
@@ -50,6 +51,20 @@ func (f *file) reached(scene record, g *graph) *reach {
 		return nil
 	}
 	return w
+}
+
+const stripScene = 2 // Sequence.type
+
+// sceneStrips lists the scenes that each scene's strips show, by the ordinal of the latter.
+func (f *file) sceneStrips() map[uint32][]uint64 {
+	shown := map[uint32][]uint64{}
+	for k := range f.held(inScene, "Sequence").all() {
+		r := f.record(k, "Sequence")
+		if addr := r.ptr("scene"); addr != 0 && r.int("type") == stripScene {
+			shown[uint32(k.owner)] = append(shown[uint32(k.owner)], addr)
+		}
+	}
+	return shown
 }
 
 // see notes that a data-block is rendered, because another one uses it.
@@ -92,6 +107,11 @@ func (w *reach) scene(r record) {
 	from := uint32(r.kept.owner)
 	w.seen[from] = from
 	w.sequenced[from] = r.int("r.scemode")&sceneStrips != 0
+	if w.sequenced[from] {
+		for _, addr := range w.strips[from] {
+			w.sceneAt(addr)
+		}
+	}
 	for _, member := range []string{"world", "camera"} {
 		w.seeAt(from, r.ptr(member))
 	}

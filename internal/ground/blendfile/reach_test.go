@@ -11,7 +11,15 @@ import (
 // the picture comes from are needed; scripts/scenes/blendfile_make.py says why.
 func TestMissingIsOnlyWhatTheRenderedPictureComesFrom(t *testing.T) {
 	t.Parallel()
-	facts := inspectFile(t, "testdata/reach.blend")
+	for name, least := range map[string]int{"reach": 15, "sequencer": 2} {
+		onlyNeeded(t, "testdata/"+name+".blend", least)
+	}
+}
+
+// onlyNeeded compares what is missing with what the names of all files say.
+func onlyNeeded(t *testing.T, file string, least int) {
+	t.Helper()
+	facts := inspectFile(t, file)
 	if len(facts.Partial) != 0 {
 		t.Errorf("partial %q", facts.Partial)
 	}
@@ -33,8 +41,8 @@ func TestMissingIsOnlyWhatTheRenderedPictureComesFrom(t *testing.T) {
 			t.Errorf("%s is told as missing: %v", name, got)
 		}
 	}
-	if wanted < 15 || len(missing) != wanted {
-		t.Errorf("%d of %d files are needed, %d told", wanted, len(facts.Externals), len(missing))
+	if wanted < least || len(missing) != wanted {
+		t.Errorf("%s: %d of %d files are needed, %d told", file, wanted, len(facts.Externals), len(missing))
 	}
 }
 
