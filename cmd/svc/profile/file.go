@@ -95,8 +95,8 @@ func change(name string, with func(*Stored)) (path string, err error) {
 		return "", err
 	}
 	// A link stays one: people keep their settings in another folder.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	all, err := read(path)
 	if err != nil {
