@@ -59,11 +59,11 @@ func (r *run) order(ctx context.Context) ([]*jobFile, error) {
 	if err := place(out, order); err != nil {
 		return nil, err
 	}
-	for _, j := range order {
-		if j.folder != out {
-			r.Display.Say("%s holds other files; the frames of this job go to a folder of their own in it", out)
-			break
-		}
+	switch {
+	case len(order) > 1:
+		r.Display.Say("each job has a folder of its own in %s", out)
+	case order[0].folder != out:
+		r.Display.Say("%s holds other files; the frames of this job go to a folder of their own in it", out)
 	}
 	if err := r.start(ctx, order); err != nil {
 		return placed(order), err
