@@ -33,6 +33,35 @@ func (f *file) sceneDrivers(r record, s *Scene) {
 	}
 }
 
+// samplesKeyed reports whether keyframes set the scene's samples. From 4.4 an action can hold
+// the curves of several data-blocks; the scene's are those of its slot.
+func (f *file) samplesKeyed(r record) bool {
+	adt := r.follow("adt", "AnimData")
+	if f.reach == nil || adt.ptr("action") == 0 {
+		return false
+	}
+	action, ok := f.reach.g.at(adt.ptr("action"))
+	if !ok {
+		return false
+	}
+	foreign := map[uint64]bool{}
+	for bag := range f.everywhere("ActionChannelbag") {
+		if uint32(bag.kept.owner) == action && bag.int("slot_handle") != adt.int("slot_handle") {
+			curves := f.raw(bag, bag.ptr("fcurve_array"))
+			for ; len(curves) >= f.header.pointer; curves = curves[f.header.pointer:] {
+				foreign[f.header.address(curves)] = true
+			}
+		}
+	}
+	for c := range f.everywhere("FCurve") {
+		own := uint32(c.kept.owner) == action && !foreign[c.kept.addr] && c.int("flag")&curveMuted == 0
+		if own && cString(f.raw(c, c.ptr("rna_path"))) == "cycles.samples" {
+			return true
+		}
+	}
+	return false
+}
+
 // pythonDrivers counts the drivers that are scripts, in all data-blocks. They do
 // not run where scripts are switched off, so the picture may differ.
 func (f *file) pythonDrivers() int {

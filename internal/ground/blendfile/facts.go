@@ -49,7 +49,7 @@ type Scene struct {
 	// Cycles settings, as Blender has them after load: where the file stores
 	// none, the default of the version that saved it.
 	Samples          int    `json:"samples"`
-	SamplesDriven    bool   `json:"samples_driven"` // a driver sets them: nothing set from outside holds
+	SamplesDriven    bool   `json:"samples_driven"` // a driver or keyframes set them: nothing set from outside holds
 	AdaptiveSampling bool   `json:"adaptive_sampling"`
 	Denoise          bool   `json:"denoise"`  // of final renders
 	Denoiser         string `json:"denoiser"` // "OPENIMAGEDENOISE", "OPTIX" or "NLM"; what would run were Denoise on

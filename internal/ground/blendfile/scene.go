@@ -82,6 +82,7 @@ func (f *file) scene(r record) *Scene {
 	s.ViewLayers = f.viewLayers(r)
 	f.cycles(r, s)
 	f.sceneDrivers(r, s)
+	s.SamplesDriven = s.SamplesDriven || f.samplesKeyed(r)
 	s.FileOutputNodes = f.fileOutputs(r)
 	return s
 }

@@ -23,7 +23,7 @@ type Scene struct {
 	Scripts              []string      `json:"scripts" doc:"Names of text blocks; none of them is run."`
 	UsesAutorunScripts   bool          `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
 	AutorunScripts       []Script      `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
-	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver sets the samples."`
+	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
 	FileOutputNodes      []string      `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
 	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput          bool          `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
