@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -68,7 +69,8 @@ func printWorkers(out io.Writer, workers []dispatch.WorkerView) error {
 		if w.AsideUntil != nil {
 			state += " until " + w.AsideUntil.Format(time.TimeOnly)
 		}
-		table.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, w.Sandbox, w.SeenAt.Format(time.DateTime))
+		sandbox, _, _ := strings.Cut(w.Sandbox, " (") // worker show has its walls and limits
+		table.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, sandbox, w.SeenAt.Format(time.DateTime))
 	}
 	return table.Flush()
 }
