@@ -165,10 +165,11 @@ func openRing(folder, given string) (*signing.Ring, error) {
 	return signing.Given(key), nil
 }
 
-// What an audit finds.
 type (
+	// Audited is what an audit has looked at, and what it found.
 	Audited = audit.Audited
-	Breach  = audit.Breach
+	// Breach is one thing that is not as it must be.
+	Breach = audit.Breach
 )
 
 // Audit checks the promises of ARCHITECTURE.md, "What always holds", over

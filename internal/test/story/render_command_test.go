@@ -219,7 +219,7 @@ func TestARenderThatIsKilledWhileItUnpacksLeavesNoHalfFrame(t *testing.T) {
 	const frames = 60
 	c := startRenderCommand(t)
 	out := filepath.Join(c.folder, "out")
-	command, said := c.command("--frames", fmt.Sprintf("1-%d", frames))
+	command, _ := c.command("--frames", fmt.Sprintf("1-%d", frames))
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestARenderThatIsKilledWhileItUnpacksLeavesNoHalfFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if command, said = c.command("--frames", fmt.Sprintf("1-%d", frames)); command.Run() != nil {
+	if again, said := c.command("--frames", fmt.Sprintf("1-%d", frames)); again.Run() != nil {
 		t.Fatalf("the same command again:\n%s", said)
 	}
 	c.svc.settledOnce(c.caller, frames)

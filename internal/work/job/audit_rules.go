@@ -108,6 +108,13 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 	want(j.ArtifactRemovedAt == 0 || (completed && j.ArtifactRemovedAt >= j.CompletedAt), "artifact_removed_at is %d", j.ArtifactRemovedAt)
 	want(!completed || j.ArtifactRemovedAt != 0 || f.expires, "nobody removes its artifact at its time")
 	want((status != Cancelled && !unclaimed) || j.FramesCompleted == 0, "frames_completed is %d", j.FramesCompleted)
+	auditFlow(j, unclaimed, want)
+}
+
+// auditFlow checks that a job was submitted as its flow has it. unclaimed tells one that an
+// operator failed before a worker claimed it.
+func auditFlow(j Record, unclaimed bool, want func(held bool, format string, args ...any)) {
+	status := Status(j.Status)
 	switch Flow(j.Flow) {
 	case FlowJobAPI: // it is submitted when it is created
 		want(status != AwaitingSubmit && j.SubmittedAt == j.CreatedAt, "flow %s, submitted_at is %d", j.Flow, j.SubmittedAt)
