@@ -97,7 +97,7 @@ func (c *Serve) checkClock(ctx context.Context, tx *db.Tx) error {
 	}
 	if behind := db.Time(newest).Sub(tx.Time()); newest > 0 && behind > maxBehind && !c.IgnoreClock {
 		return fmt.Errorf("the clock says %s, and the newest event in the store is of %s, %s later: set the clock, or start with --ignore-clock",
-			tx.Time().Format(time.DateTime), db.Time(newest).Format(time.DateTime), behind.Round(time.Second))
+			tx.Time().Format(time.DateTime), db.Time(newest).Format(time.DateTime), behind.Round(time.Minute))
 	}
 	if differ := time.Since(tx.Time()).Abs(); differ > time.Minute {
 		slog.Warn("this machine's clock is not the database's", "difference", differ.Round(time.Second))
