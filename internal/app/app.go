@@ -111,9 +111,12 @@ func (a *App) openFiles(keys string) (err error) {
 	if a.sealed, err = openSeal(filepath.Join(keys, sealKeysFile), a.Config.SealKeys); err != nil {
 		return err
 	}
-	a.Blobs, err = blob.OpenDisk(a.Config.Data, time.Now())
+	a.Blobs, err = Files(a.Config)
 	return err
 }
+
+// Files opens the files of a service, which may be running.
+func Files(cfg Config) (blob.Store, error) { return blob.OpenDisk(cfg.Data, time.Now()) }
 
 // Files of the folder keys.
 const (

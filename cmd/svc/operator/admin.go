@@ -55,10 +55,11 @@ type Admin struct {
 		Hide leaderboardHide `cmd:"" help:"Take benchmark results off every page and out of every count. Their pages say why."`
 		Show leaderboardShow `cmd:"" help:"Show hidden results again."`
 	} `cmd:"" help:"Hide benchmark results, and show them again."`
-	Backup     backup     `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
-	Restore    restore    `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
-	SignInLink signInLink `cmd:"" help:"Create a one-time sign-in link."`
-	Audit      audit      `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
+	Backup         backup         `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
+	Restore        restore        `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
+	EraseWorkspace eraseWorkspace `cmd:"" help:"Erase the people, names and files of a workspace for good. Its ledger and the log's hashes stay."`
+	SignInLink     signInLink     `cmd:"" help:"Create a one-time sign-in link."`
+	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
 
 	// Earlier names of commands above, for scripts that use them.
 	Wallet struct {

@@ -29,6 +29,9 @@ const (
 	SyntheticEngine      = "none"
 )
 
+// Erased stands where a name or a message was, in what stays of an erased workspace.
+const Erased = "erased"
+
 // Contract strings and versions (spec 2.2, 2.3, 9.3; decisions on quotes).
 const (
 	PricingContract = "SVC-PUBLIC-API-V2-FIXED-QUOTE"

@@ -56,7 +56,7 @@ SELECT * FROM upload WHERE upload_id = ?1;
 SELECT * FROM quote WHERE quote_id = ?1 AND workspace_id = ?2;
 
 -- name: WorkspaceLock
-SELECT workspace_id FROM workspace WHERE workspace_id = ?1;
+SELECT erased_at FROM workspace WHERE workspace_id = ?1;
 
 -- name: AgentKeyLimit
 SELECT spend_limit_cents FROM agent_key WHERE key_id = ?1;

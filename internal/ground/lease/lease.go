@@ -286,6 +286,17 @@ func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	return nil
 }
 
+// Erase removes all work of a subject as Drop does, and its dead letters.
+func Erase(ctx context.Context, tx *db.Tx, queue, subject string) error {
+	if err := Drop(ctx, tx, queue, subject); err != nil {
+		return err
+	}
+	if err := tx.DeadLetterErase(ctx, query.DeadLetterEraseParams{Queue: queue, Subject: subject}); err != nil {
+		return fmt.Errorf("erase dead letters of %s: %w", queue, err)
+	}
+	return nil
+}
+
 // one turns the count of changed rows of a report into its error.
 func one(verb string, r Ref, n int64, err error) error {
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 )
 
 // receipts opens every receipt, page by page, and holds its row, its job and the frames of
-// its job against it: what is signed is what was. Each receipt claims its leaf of the log.
+// its job against it: what is signed is what was. Each receipt claims its leaf of the log;
+// one that was erased with its workspace, by the hash alone.
 func (a *auditor) receipts(ctx context.Context, tx *db.Tx) error {
 	stored, err := tx.AuditReceiptCount(ctx)
 	if err != nil {
@@ -38,7 +39,9 @@ func (a *auditor) receipts(ctx context.Context, tx *db.Tx) error {
 	if int64(a.Receipts) != stored {
 		a.breach("completed means one receipt", "receipts", "%d receipts are stored, %d belong to a job", stored, a.Receipts)
 	}
-	return nil
+	return job.AuditErased(ctx, tx, a.breach, func(index int64, entry receipt.Entry) (bool, error) {
+		return a.claim(ctx, tx, index, entry)
+	})
 }
 
 // receipt holds one job against its receipt.

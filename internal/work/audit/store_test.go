@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/erase"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -85,6 +86,7 @@ func newStore(t *testing.T, database string) *store {
 	stop = s.serve()
 	s.awaitExpiry(old)
 	s.people()
+	s.erased()
 	last, sampled := s.jobs()
 	s.benchmarks()
 	s.awaitDeliveries()
@@ -193,6 +195,28 @@ func (s *store) people() {
 		}
 		return identity.SetProofPages(ctx, tx, one.Person.WorkspaceID, false)
 	})
+}
+
+// erased makes a workspace with jobs that have ended, and erases it.
+func (s *store) erased() {
+	s.Helper()
+	c := s.caller(1_000)
+	c.endpoint("/ok")
+	done := c.start(demo.Scene(), client.StartRequest{WebhookURL: s.receiver.URL + "/ok"}, 1, 2, 1)
+	s.gpu.render(done, 2)
+	c.await(done, client.StatusCompleted)
+	cancelled := c.start(demo.Scene(), client.StartRequest{}, 1, 1, 1)
+	if _, err := c.Cancel(s.Context(), cancelled); err != nil {
+		s.Fatal(err)
+	}
+	var files erase.Files
+	s.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		files, err = erase.Workspace(ctx, tx, c.workspace)
+		return err
+	})
+	if err := files.Remove(s.Context(), s.app.Blobs); err != nil {
+		s.Fatal(err)
+	}
 }
 
 // jobs makes a job in each state. last and sampled are the one frame of a job each, which

@@ -46,8 +46,8 @@ func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 // workspace, so that two calls at once cannot both be the tenth. Revoked keys do not
 // count.
 func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(context.Context, string) (int64, error)) error {
-	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
-		return fmt.Errorf("lock workspace: %w", err)
+	if err := LockWorkspace(ctx, tx, workspaceID); err != nil {
+		return err
 	}
 	active, err := count(ctx, workspaceID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -104,8 +105,8 @@ func (r *Received) store(ctx context.Context, scene string, requested quote.Requ
 // storeIn writes the rows of an upload. The lock of the workspace comes first: of two
 // files at once, in whatever processes, the second sees what the first has stored.
 func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, requested quote.RequestedFrames) (out Inspection, added int64, err error) {
-	if _, err := tx.WorkspaceLock(ctx, r.workspaceID); err != nil {
-		return out, 0, fmt.Errorf("lock workspace: %w", err)
+	if err := identity.LockWorkspace(ctx, tx, r.workspaceID); err != nil {
+		return out, 0, err
 	}
 	// The id may be an awaited upload's, for which another file has arrived
 	// meanwhile. The statement then inserts nothing.

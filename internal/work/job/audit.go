@@ -30,8 +30,12 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			return jobs, fmt.Errorf("audit jobs: %w", err)
 		}
 		for _, row := range rows {
-			jobRows.Check(row, breach)
 			f := known.of(row)
+			if f.erased {
+				erasedJobRows.Check(row, breach)
+			} else {
+				jobRows.Check(row, breach)
+			}
 			for _, check := range []func(facts, func(rule, subject, format string, args ...any)){
 				auditOrder, auditMoney, auditState, auditTimes, auditEndOfFrames, auditFrames, auditEvent,
 			} {

@@ -20,6 +20,7 @@ type page struct {
 	newest   map[string]query.AuditJobLastFramesRow
 	doubts   map[string]int64
 	expiries map[string]bool // jobs whose artifact somebody will remove
+	erased   map[string]bool // erased workspaces
 }
 
 // facts is one job, and what the store says of it.
@@ -35,20 +36,28 @@ type facts struct {
 	newest   query.AuditJobLastFramesRow
 	doubts   int64
 	expires  bool
+	erased   bool // with its workspace
 }
 
 func (p page) of(job Record) facts {
 	return facts{
 		job: job, quote: p.quotes[job.QuoteID], upload: p.uploads[job.UploadID], key: p.keys[job.KeyID], entries: p.entries[job.JobID],
 		receipts: p.receipts[job.JobID], events: p.events[job.JobID], frames: p.frames[job.JobID], newest: p.newest[job.JobID],
-		doubts: p.doubts[job.JobID], expires: p.expiries[expiry(ExpireArtifact, job.JobID)],
+		doubts: p.doubts[job.JobID], expires: p.expiries[expiry(ExpireArtifact, job.JobID)], erased: p.erased[job.WorkspaceID],
 	}
 }
 
 // readFacts reads what belongs to the jobs behind after, up to last: a statement for each
 // table, whatever the number of jobs.
 func readFacts(ctx context.Context, tx *db.Tx, after, last string) (p page, err error) {
-	p = page{keys: map[string]string{}, expiries: map[string]bool{}}
+	p = page{keys: map[string]string{}, expiries: map[string]bool{}, erased: map[string]bool{}}
+	erased, err := tx.AuditJobErased(ctx, query.AuditJobErasedParams{After: after, Last: last})
+	for _, workspaceID := range erased {
+		p.erased[workspaceID] = true
+	}
+	if err != nil {
+		return p, err
+	}
 	keys, err := tx.AuditJobKeys(ctx, query.AuditJobKeysParams{After: after, Last: last})
 	for _, key := range keys {
 		p.keys[key.KeyID] = key.WorkspaceID

@@ -19,7 +19,8 @@ type Signed struct {
 }
 
 // Receipt reads a completed job with its receipt, which stays after the artifact was
-// removed. Errors: render_not_found, render_not_completed.
+// removed. Errors: render_not_found, render_not_completed, artifact_expired when it was
+// erased with its workspace.
 func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		o, s, err = j.receipt(ctx, tx, workspaceID, jobID)
@@ -79,6 +80,9 @@ func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 		return o, s, err
 	}
 	row, err := tx.ReceiptByJob(ctx, jobID)
+	if db.IsNotFound(err) {
+		return o, s, fault.New(fault.ArtifactExpired, "The receipt was erased with its workspace.")
+	}
 	if err != nil {
 		return o, s, fmt.Errorf("read receipt: %w", err)
 	}

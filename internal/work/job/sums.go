@@ -25,5 +25,20 @@ var jobRows = rowsum.Table[query.Job]{
 	},
 }
 
+// erasedJobRows is for jobs of erased workspaces: nothing of them changes any more, and
+// without receipt and event nothing else confirms them, so the sum covers the whole row.
+var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, After: jobRows.After, Store: jobRows.Store}
+
+// erasedReceiptRows are what stays of receipts. The sum covers the whole row.
+var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{
+	Name: "erased_receipt", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.ErasedReceipt) ([]query.ErasedReceipt, error) {
+		return tx.ErasedReceiptAfter(ctx, last.ReceiptID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.ErasedReceipt, sum string) error {
+		return tx.ErasedReceiptSum(ctx, query.ErasedReceiptSumParams{RowSum: sum, ReceiptID: r.ReceiptID})
+	},
+}
+
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{jobRows}
+var Sums = rowsum.Tables{jobRows, erasedReceiptRows}

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/identity"
 )
 
 // Endpoint is an endpoint of a workspace as its owner sees it: an address that gets the
@@ -65,8 +66,8 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		// The workspace's lock makes the count below hold until the commit: without it
 		// two calls at once could both create the last endpoint that the limit allows.
-		if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
-			return fmt.Errorf("lock workspace: %w", err)
+		if err := identity.LockWorkspace(ctx, tx, workspaceID); err != nil {
+			return err
 		}
 		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)
 		if err != nil {

@@ -378,3 +378,7 @@ ORDER BY subject, item LIMIT 1000;
 -- name: FailedAttemptsOf :many
 -- Of a worker, or of a job; the newest first.
 SELECT * FROM failed_attempt WHERE failed_attempt.holder = @worker_id OR failed_attempt.subject = @job_id ORDER BY failed_at DESC, lease_id LIMIT CAST(@max AS bigint);
+
+-- name: FailedAttemptsErase :many
+UPDATE failed_attempt SET message = CAST(@message AS text), log = ''
+WHERE subject IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id) RETURNING *;

@@ -105,3 +105,6 @@ ORDER BY job_id, frame, attempt LIMIT 500;
 
 -- name: CandidateSum :exec
 UPDATE candidate SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @frame AND attempt = @attempt;
+
+-- name: FrameLogsErase :exec
+UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);

@@ -32,3 +32,6 @@ SELECT * FROM idempotency WHERE (workspace_id, route, key) > (CAST(@workspace_id
 
 -- name: IdempotencySum :exec
 UPDATE idempotency SET row_sum = @row_sum WHERE workspace_id = @workspace_id AND route = @route AND key = @key;
+
+-- name: IdempotencyErase :exec
+DELETE FROM idempotency WHERE workspace_id = @workspace_id;

@@ -1,5 +1,5 @@
 -- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum) VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum);
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at) VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at);
 
 -- name: WorkspaceGet :one
 SELECT * FROM workspace WHERE workspace_id = @workspace_id;
@@ -73,7 +73,7 @@ UPDATE node_key SET last_used_at = @now WHERE key_id = @key_id AND last_used_at 
 -- name: WorkspaceLock :one
 -- Locked, so that what is counted of a workspace stays counted. Rows that only refer
 -- to the workspace can be written meanwhile: FOR UPDATE would make them wait.
-SELECT workspace_id FROM workspace WHERE workspace_id = @workspace_id FOR NO KEY UPDATE;
+SELECT erased_at FROM workspace WHERE workspace_id = @workspace_id FOR NO KEY UPDATE;
 
 -- name: AccountKeysOf :many
 SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
@@ -204,3 +204,28 @@ LIMIT CAST(@max AS bigint);
 
 -- name: PeopleOf :many
 SELECT * FROM person WHERE workspace_id = @workspace_id ORDER BY person_id;
+
+-- name: WorkspaceErase :one
+-- The time of the first erasure stays.
+UPDATE workspace SET name = '', proof_page = 0, erased_at = CASE WHEN erased_at = 0 THEN CAST(@now AS bigint) ELSE erased_at END
+WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: AccountKeysErase :many
+UPDATE account_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST(@now AS bigint) ELSE revoked_at END
+WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: AgentKeysErase :many
+UPDATE agent_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST(@now AS bigint) ELSE revoked_at END
+WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: SessionsErase :exec
+DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+
+-- name: LoginsErase :exec
+DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+
+-- name: SignInLinksErase :exec
+DELETE FROM sign_in_link WHERE email = @email;
+
+-- name: PeopleErase :exec
+DELETE FROM person WHERE workspace_id = @workspace_id;

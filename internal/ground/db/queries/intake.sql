@@ -62,3 +62,12 @@ SELECT * FROM awaited_upload WHERE upload_id > @after ORDER BY upload_id LIMIT 5
 
 -- name: AwaitedSum :exec
 UPDATE awaited_upload SET row_sum = @row_sum WHERE upload_id = @upload_id;
+
+-- name: UploadsOf :many
+SELECT upload_id FROM upload WHERE workspace_id = @workspace_id ORDER BY upload_id;
+
+-- name: UploadErase :one
+UPDATE upload SET filename = @filename, scene = '{}' WHERE upload_id = @upload_id RETURNING *;
+
+-- name: AwaitedErase :many
+DELETE FROM awaited_upload WHERE workspace_id = @workspace_id RETURNING upload_id;

@@ -146,7 +146,10 @@ FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id > @after AN
 SELECT * FROM ledger_transaction WHERE job_id <> '' AND job_id > @after AND job_id <= @last;
 
 -- name: AuditJobReceipts :many
-SELECT receipt_id, job_id, workspace_id, created_at FROM receipt WHERE job_id > @after AND job_id <= @last;
+-- Those of erased workspaces too.
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.created_at FROM receipt r WHERE r.job_id > @after AND r.job_id <= @last
+UNION ALL
+SELECT e.receipt_id, e.job_id, e.workspace_id, e.created_at FROM erased_receipt e WHERE e.job_id > @after AND e.job_id <= @last;
 
 -- name: AuditJobEvents :many
 SELECT * FROM webhook_event WHERE job_id <> '' AND job_id > @after AND job_id <= @last;
@@ -223,3 +226,39 @@ SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
   UNION ALL SELECT (SELECT l.created_at FROM ledger_transaction l ORDER BY l.transaction_id DESC LIMIT 1)
   UNION ALL SELECT (SELECT max(w.seen_at) FROM worker w)
 ) AS t;
+
+-- name: JobsUnfinished :one
+-- How many jobs of a workspace have not ended.
+SELECT count(*) FROM job WHERE workspace_id = @workspace_id AND status NOT IN ('completed', 'failed', 'cancelled');
+
+-- name: JobsErase :many
+-- An artifact goes as at its end: its removal raises seq.
+UPDATE job SET filename = CAST(@filename AS text),
+  artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST(@filename AS text) END,
+  failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST(@message AS text) END,
+  seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
+  artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST(@now AS bigint) ELSE artifact_removed_at END
+WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: ReceiptDelete :exec
+DELETE FROM receipt WHERE receipt_id = @receipt_id;
+
+-- name: ErasedReceiptCreate :exec
+INSERT INTO erased_receipt (receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum)
+VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @log_index, @entry, @created_at, @row_sum);
+
+-- name: ErasedReceiptAfter :many
+SELECT * FROM erased_receipt WHERE receipt_id > @after ORDER BY receipt_id LIMIT 500;
+
+-- name: ErasedReceiptSum :exec
+UPDATE erased_receipt SET row_sum = @row_sum WHERE receipt_id = @receipt_id;
+
+-- name: AuditJobErased :many
+-- The erased workspaces of a page of jobs.
+SELECT w.workspace_id FROM workspace w
+WHERE w.erased_at <> 0 AND w.workspace_id IN (SELECT j.workspace_id FROM job j WHERE j.job_id > @after AND j.job_id <= @last);
+
+-- name: AuditErasedReceipts :many
+-- Erased receipts whose workspace is not.
+SELECT e.receipt_id FROM erased_receipt e
+WHERE NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = e.workspace_id AND w.erased_at <> 0);

@@ -175,3 +175,6 @@ UPDATE dead_letter SET row_sum = @row_sum WHERE lease_id = @lease_id;
 
 -- name: LeaseAfter :many
 SELECT * FROM lease WHERE lease_id > @after ORDER BY lease_id LIMIT 500;
+
+-- name: DeadLetterErase :exec
+DELETE FROM dead_letter WHERE queue = @queue AND subject = @subject;

@@ -25,3 +25,6 @@ SELECT * FROM quote WHERE quote_id > @after ORDER BY quote_id LIMIT 500;
 
 -- name: QuoteSum :exec
 UPDATE quote SET row_sum = @row_sum WHERE quote_id = @quote_id;
+
+-- name: QuotesErase :many
+UPDATE quote SET warnings = '[]' WHERE workspace_id = @workspace_id RETURNING *;

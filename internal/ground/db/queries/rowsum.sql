@@ -28,4 +28,5 @@ UNION ALL SELECT 'quote' FROM quote WHERE quote_id = ''
 UNION ALL SELECT 'job' FROM job WHERE job_id = ''
 UNION ALL SELECT 'ledger_transaction' FROM ledger_transaction WHERE transaction_id = ''
 UNION ALL SELECT 'key_standing' FROM key_standing WHERE key_id = ''
-UNION ALL SELECT 'webhook_event' FROM webhook_event WHERE event_id = '';
+UNION ALL SELECT 'webhook_event' FROM webhook_event WHERE event_id = ''
+UNION ALL SELECT 'erased_receipt' FROM erased_receipt WHERE receipt_id = '';

@@ -313,3 +313,26 @@ SELECT * FROM webhook_event WHERE event_id > @after ORDER BY event_id LIMIT 500;
 
 -- name: WebhookEventSum :exec
 UPDATE webhook_event SET row_sum = @row_sum WHERE event_id = @event_id;
+
+-- name: WebhookEndpointsErased :many
+-- All endpoints of a workspace, those of its jobs too.
+SELECT endpoint_id, lane FROM webhook_endpoint WHERE workspace_id = @workspace_id ORDER BY lane, endpoint_id;
+
+-- name: WebhookAttemptsErase :exec
+DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.workspace_id = @workspace_id);
+
+-- name: WebhookDeliveriesErase :exec
+DELETE FROM webhook_delivery WHERE workspace_id = @workspace_id;
+
+-- name: WebhookSecretsErase :exec
+DELETE FROM webhook_secret WHERE endpoint_id IN (SELECT n.endpoint_id FROM webhook_endpoint n WHERE n.workspace_id = @workspace_id);
+
+-- name: WebhookEndpointsErase :exec
+DELETE FROM webhook_endpoint WHERE workspace_id = @workspace_id;
+
+-- name: WebhookTestsErase :exec
+DELETE FROM webhook_event WHERE workspace_id = @workspace_id AND job_id = '';
+
+-- name: WebhookEventsErase :many
+-- Their rows stay, to tell that they were there.
+UPDATE webhook_event SET body = '', forgotten_at = @now WHERE workspace_id = @workspace_id AND forgotten_at = 0 RETURNING *;

@@ -48,6 +48,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accountKeyTouchStmt, err = db.PrepareContext(ctx, accountKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeyTouch: %w", err)
 	}
+	if q.accountKeysEraseStmt, err = db.PrepareContext(ctx, accountKeysErase); err != nil {
+		return nil, fmt.Errorf("error preparing query AccountKeysErase: %w", err)
+	}
 	if q.accountKeysOfStmt, err = db.PrepareContext(ctx, accountKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeysOf: %w", err)
 	}
@@ -77,6 +80,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.agentKeyTouchStmt, err = db.PrepareContext(ctx, agentKeyTouch); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyTouch: %w", err)
+	}
+	if q.agentKeysEraseStmt, err = db.PrepareContext(ctx, agentKeysErase); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeysErase: %w", err)
 	}
 	if q.agentKeysOfStmt, err = db.PrepareContext(ctx, agentKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeysOf: %w", err)
@@ -117,6 +123,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditContentStmt, err = db.PrepareContext(ctx, auditContent); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditContent: %w", err)
 	}
+	if q.auditErasedReceiptsStmt, err = db.PrepareContext(ctx, auditErasedReceipts); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditErasedReceipts: %w", err)
+	}
 	if q.auditFrameOrphansStmt, err = db.PrepareContext(ctx, auditFrameOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditFrameOrphans: %w", err)
 	}
@@ -128,6 +137,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditJobDoubtsStmt, err = db.PrepareContext(ctx, auditJobDoubts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditJobDoubts: %w", err)
+	}
+	if q.auditJobErasedStmt, err = db.PrepareContext(ctx, auditJobErased); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditJobErased: %w", err)
 	}
 	if q.auditJobEventsStmt, err = db.PrepareContext(ctx, auditJobEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditJobEvents: %w", err)
@@ -266,6 +278,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.awaitedCreateStmt, err = db.PrepareContext(ctx, awaitedCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedCreate: %w", err)
+	}
+	if q.awaitedEraseStmt, err = db.PrepareContext(ctx, awaitedErase); err != nil {
+		return nil, fmt.Errorf("error preparing query AwaitedErase: %w", err)
 	}
 	if q.awaitedFetchingStmt, err = db.PrepareContext(ctx, awaitedFetching); err != nil {
 		return nil, fmt.Errorf("error preparing query AwaitedFetching: %w", err)
@@ -471,6 +486,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLetterDeleteStmt, err = db.PrepareContext(ctx, deadLetterDelete); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterDelete: %w", err)
 	}
+	if q.deadLetterEraseStmt, err = db.PrepareContext(ctx, deadLetterErase); err != nil {
+		return nil, fmt.Errorf("error preparing query DeadLetterErase: %w", err)
+	}
 	if q.deadLetterRemoveStmt, err = db.PrepareContext(ctx, deadLetterRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetterRemove: %w", err)
 	}
@@ -479,6 +497,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
+	}
+	if q.erasedReceiptAfterStmt, err = db.PrepareContext(ctx, erasedReceiptAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query ErasedReceiptAfter: %w", err)
+	}
+	if q.erasedReceiptCreateStmt, err = db.PrepareContext(ctx, erasedReceiptCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query ErasedReceiptCreate: %w", err)
+	}
+	if q.erasedReceiptSumStmt, err = db.PrepareContext(ctx, erasedReceiptSum); err != nil {
+		return nil, fmt.Errorf("error preparing query ErasedReceiptSum: %w", err)
 	}
 	if q.failedAttemptAfterStmt, err = db.PrepareContext(ctx, failedAttemptAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptAfter: %w", err)
@@ -494,6 +521,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failedAttemptsAlikeStmt, err = db.PrepareContext(ctx, failedAttemptsAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsAlike: %w", err)
+	}
+	if q.failedAttemptsEraseStmt, err = db.PrepareContext(ctx, failedAttemptsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedAttemptsErase: %w", err)
 	}
 	if q.failedAttemptsForgetStmt, err = db.PrepareContext(ctx, failedAttemptsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query FailedAttemptsForget: %w", err)
@@ -530,6 +560,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.frameGetStmt, err = db.PrepareContext(ctx, frameGet); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameGet: %w", err)
+	}
+	if q.frameLogsEraseStmt, err = db.PrepareContext(ctx, frameLogsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query FrameLogsErase: %w", err)
 	}
 	if q.frameLogsForgetStmt, err = db.PrepareContext(ctx, frameLogsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameLogsForget: %w", err)
@@ -569,6 +602,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.idempotencyAfterStmt, err = db.PrepareContext(ctx, idempotencyAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query IdempotencyAfter: %w", err)
+	}
+	if q.idempotencyEraseStmt, err = db.PrepareContext(ctx, idempotencyErase); err != nil {
+		return nil, fmt.Errorf("error preparing query IdempotencyErase: %w", err)
 	}
 	if q.idempotencyFinishStmt, err = db.PrepareContext(ctx, idempotencyFinish); err != nil {
 		return nil, fmt.Errorf("error preparing query IdempotencyFinish: %w", err)
@@ -660,11 +696,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobsAlikeStmt, err = db.PrepareContext(ctx, jobsAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsAlike: %w", err)
 	}
+	if q.jobsEraseStmt, err = db.PrepareContext(ctx, jobsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsErase: %w", err)
+	}
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
 	}
 	if q.jobsOfAllStmt, err = db.PrepareContext(ctx, jobsOfAll); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsOfAll: %w", err)
+	}
+	if q.jobsUnfinishedStmt, err = db.PrepareContext(ctx, jobsUnfinished); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsUnfinished: %w", err)
 	}
 	if q.keyComparedStmt, err = db.PrepareContext(ctx, keyCompared); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyCompared: %w", err)
@@ -834,6 +876,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.loginSumStmt, err = db.PrepareContext(ctx, loginSum); err != nil {
 		return nil, fmt.Errorf("error preparing query LoginSum: %w", err)
 	}
+	if q.loginsEraseStmt, err = db.PrepareContext(ctx, loginsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query LoginsErase: %w", err)
+	}
 	if q.newestEventStmt, err = db.PrepareContext(ctx, newestEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestEvent: %w", err)
 	}
@@ -878,6 +923,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
+	}
+	if q.peopleEraseStmt, err = db.PrepareContext(ctx, peopleErase); err != nil {
+		return nil, fmt.Errorf("error preparing query PeopleErase: %w", err)
 	}
 	if q.peopleOfStmt, err = db.PrepareContext(ctx, peopleOf); err != nil {
 		return nil, fmt.Errorf("error preparing query PeopleOf: %w", err)
@@ -927,6 +975,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.quoteSumStmt, err = db.PrepareContext(ctx, quoteSum); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteSum: %w", err)
 	}
+	if q.quotesEraseStmt, err = db.PrepareContext(ctx, quotesErase); err != nil {
+		return nil, fmt.Errorf("error preparing query QuotesErase: %w", err)
+	}
 	if q.rateAddStmt, err = db.PrepareContext(ctx, rateAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query RateAdd: %w", err)
 	}
@@ -947,6 +998,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.receiptCreateStmt, err = db.PrepareContext(ctx, receiptCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptCreate: %w", err)
+	}
+	if q.receiptDeleteStmt, err = db.PrepareContext(ctx, receiptDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiptDelete: %w", err)
 	}
 	if q.receiptGetStmt, err = db.PrepareContext(ctx, receiptGet); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptGet: %w", err)
@@ -969,6 +1023,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sessionsEndStmt, err = db.PrepareContext(ctx, sessionsEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionsEnd: %w", err)
 	}
+	if q.sessionsEraseStmt, err = db.PrepareContext(ctx, sessionsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionsErase: %w", err)
+	}
 	if q.signInLinkAfterStmt, err = db.PrepareContext(ctx, signInLinkAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkAfter: %w", err)
 	}
@@ -986,6 +1043,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.signInLinksEndStmt, err = db.PrepareContext(ctx, signInLinksEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinksEnd: %w", err)
+	}
+	if q.signInLinksEraseStmt, err = db.PrepareContext(ctx, signInLinksErase); err != nil {
+		return nil, fmt.Errorf("error preparing query SignInLinksErase: %w", err)
 	}
 	if q.signInLinksOfStmt, err = db.PrepareContext(ctx, signInLinksOf); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinksOf: %w", err)
@@ -1050,6 +1110,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.uploadCreateStmt, err = db.PrepareContext(ctx, uploadCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadCreate: %w", err)
 	}
+	if q.uploadEraseStmt, err = db.PrepareContext(ctx, uploadErase); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadErase: %w", err)
+	}
 	if q.uploadLiveJobsStmt, err = db.PrepareContext(ctx, uploadLiveJobs); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadLiveJobs: %w", err)
 	}
@@ -1061,6 +1124,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.uploadSumStmt, err = db.PrepareContext(ctx, uploadSum); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadSum: %w", err)
+	}
+	if q.uploadsOfStmt, err = db.PrepareContext(ctx, uploadsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadsOf: %w", err)
 	}
 	if q.walletCreateStmt, err = db.PrepareContext(ctx, walletCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletCreate: %w", err)
@@ -1080,6 +1146,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookAttemptSumStmt, err = db.PrepareContext(ctx, webhookAttemptSum); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptSum: %w", err)
 	}
+	if q.webhookAttemptsEraseStmt, err = db.PrepareContext(ctx, webhookAttemptsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookAttemptsErase: %w", err)
+	}
 	if q.webhookAttemptsForgetStmt, err = db.PrepareContext(ctx, webhookAttemptsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookAttemptsForget: %w", err)
 	}
@@ -1088,6 +1157,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookDeliverMissedStmt, err = db.PrepareContext(ctx, webhookDeliverMissed); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDeliverMissed: %w", err)
+	}
+	if q.webhookDeliveriesEraseStmt, err = db.PrepareContext(ctx, webhookDeliveriesErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookDeliveriesErase: %w", err)
 	}
 	if q.webhookDeliveriesFailStmt, err = db.PrepareContext(ctx, webhookDeliveriesFail); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookDeliveriesFail: %w", err)
@@ -1146,6 +1218,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookEndpointSumStmt, err = db.PrepareContext(ctx, webhookEndpointSum); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointSum: %w", err)
 	}
+	if q.webhookEndpointsEraseStmt, err = db.PrepareContext(ctx, webhookEndpointsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointsErase: %w", err)
+	}
+	if q.webhookEndpointsErasedStmt, err = db.PrepareContext(ctx, webhookEndpointsErased); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEndpointsErased: %w", err)
+	}
 	if q.webhookEndpointsForgetStmt, err = db.PrepareContext(ctx, webhookEndpointsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEndpointsForget: %w", err)
 	}
@@ -1178,6 +1256,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookEventsBehindStmt, err = db.PrepareContext(ctx, webhookEventsBehind); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventsBehind: %w", err)
+	}
+	if q.webhookEventsEraseStmt, err = db.PrepareContext(ctx, webhookEventsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookEventsErase: %w", err)
 	}
 	if q.webhookEventsOverStmt, err = db.PrepareContext(ctx, webhookEventsOver); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookEventsOver: %w", err)
@@ -1212,6 +1293,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.webhookSecretsDeleteStmt, err = db.PrepareContext(ctx, webhookSecretsDelete); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretsDelete: %w", err)
 	}
+	if q.webhookSecretsEraseStmt, err = db.PrepareContext(ctx, webhookSecretsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookSecretsErase: %w", err)
+	}
 	if q.webhookSecretsForgetStmt, err = db.PrepareContext(ctx, webhookSecretsForget); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookSecretsForget: %w", err)
 	}
@@ -1226,6 +1310,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.webhookTargetsStmt, err = db.PrepareContext(ctx, webhookTargets); err != nil {
 		return nil, fmt.Errorf("error preparing query WebhookTargets: %w", err)
+	}
+	if q.webhookTestsEraseStmt, err = db.PrepareContext(ctx, webhookTestsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WebhookTestsErase: %w", err)
 	}
 	if q.workerAfterStmt, err = db.PrepareContext(ctx, workerAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerAfter: %w", err)
@@ -1293,6 +1380,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workspaceCreateStmt, err = db.PrepareContext(ctx, workspaceCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceCreate: %w", err)
 	}
+	if q.workspaceEraseStmt, err = db.PrepareContext(ctx, workspaceErase); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceErase: %w", err)
+	}
 	if q.workspaceGetStmt, err = db.PrepareContext(ctx, workspaceGet); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceGet: %w", err)
 	}
@@ -1356,6 +1446,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing accountKeyTouchStmt: %w", cerr)
 		}
 	}
+	if q.accountKeysEraseStmt != nil {
+		if cerr := q.accountKeysEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accountKeysEraseStmt: %w", cerr)
+		}
+	}
 	if q.accountKeysOfStmt != nil {
 		if cerr := q.accountKeysOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing accountKeysOfStmt: %w", cerr)
@@ -1404,6 +1499,11 @@ func (q *Queries) Close() error {
 	if q.agentKeyTouchStmt != nil {
 		if cerr := q.agentKeyTouchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeyTouchStmt: %w", cerr)
+		}
+	}
+	if q.agentKeysEraseStmt != nil {
+		if cerr := q.agentKeysEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeysEraseStmt: %w", cerr)
 		}
 	}
 	if q.agentKeysOfStmt != nil {
@@ -1471,6 +1571,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditContentStmt: %w", cerr)
 		}
 	}
+	if q.auditErasedReceiptsStmt != nil {
+		if cerr := q.auditErasedReceiptsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditErasedReceiptsStmt: %w", cerr)
+		}
+	}
 	if q.auditFrameOrphansStmt != nil {
 		if cerr := q.auditFrameOrphansStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditFrameOrphansStmt: %w", cerr)
@@ -1489,6 +1594,11 @@ func (q *Queries) Close() error {
 	if q.auditJobDoubtsStmt != nil {
 		if cerr := q.auditJobDoubtsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditJobDoubtsStmt: %w", cerr)
+		}
+	}
+	if q.auditJobErasedStmt != nil {
+		if cerr := q.auditJobErasedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditJobErasedStmt: %w", cerr)
 		}
 	}
 	if q.auditJobEventsStmt != nil {
@@ -1719,6 +1829,11 @@ func (q *Queries) Close() error {
 	if q.awaitedCreateStmt != nil {
 		if cerr := q.awaitedCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing awaitedCreateStmt: %w", cerr)
+		}
+	}
+	if q.awaitedEraseStmt != nil {
+		if cerr := q.awaitedEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing awaitedEraseStmt: %w", cerr)
 		}
 	}
 	if q.awaitedFetchingStmt != nil {
@@ -2061,6 +2176,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLetterDeleteStmt: %w", cerr)
 		}
 	}
+	if q.deadLetterEraseStmt != nil {
+		if cerr := q.deadLetterEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deadLetterEraseStmt: %w", cerr)
+		}
+	}
 	if q.deadLetterRemoveStmt != nil {
 		if cerr := q.deadLetterRemoveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deadLetterRemoveStmt: %w", cerr)
@@ -2074,6 +2194,21 @@ func (q *Queries) Close() error {
 	if q.deadLettersStmt != nil {
 		if cerr := q.deadLettersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
+		}
+	}
+	if q.erasedReceiptAfterStmt != nil {
+		if cerr := q.erasedReceiptAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing erasedReceiptAfterStmt: %w", cerr)
+		}
+	}
+	if q.erasedReceiptCreateStmt != nil {
+		if cerr := q.erasedReceiptCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing erasedReceiptCreateStmt: %w", cerr)
+		}
+	}
+	if q.erasedReceiptSumStmt != nil {
+		if cerr := q.erasedReceiptSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing erasedReceiptSumStmt: %w", cerr)
 		}
 	}
 	if q.failedAttemptAfterStmt != nil {
@@ -2099,6 +2234,11 @@ func (q *Queries) Close() error {
 	if q.failedAttemptsAlikeStmt != nil {
 		if cerr := q.failedAttemptsAlikeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failedAttemptsAlikeStmt: %w", cerr)
+		}
+	}
+	if q.failedAttemptsEraseStmt != nil {
+		if cerr := q.failedAttemptsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedAttemptsEraseStmt: %w", cerr)
 		}
 	}
 	if q.failedAttemptsForgetStmt != nil {
@@ -2159,6 +2299,11 @@ func (q *Queries) Close() error {
 	if q.frameGetStmt != nil {
 		if cerr := q.frameGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing frameGetStmt: %w", cerr)
+		}
+	}
+	if q.frameLogsEraseStmt != nil {
+		if cerr := q.frameLogsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing frameLogsEraseStmt: %w", cerr)
 		}
 	}
 	if q.frameLogsForgetStmt != nil {
@@ -2224,6 +2369,11 @@ func (q *Queries) Close() error {
 	if q.idempotencyAfterStmt != nil {
 		if cerr := q.idempotencyAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing idempotencyAfterStmt: %w", cerr)
+		}
+	}
+	if q.idempotencyEraseStmt != nil {
+		if cerr := q.idempotencyEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing idempotencyEraseStmt: %w", cerr)
 		}
 	}
 	if q.idempotencyFinishStmt != nil {
@@ -2376,6 +2526,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobsAlikeStmt: %w", cerr)
 		}
 	}
+	if q.jobsEraseStmt != nil {
+		if cerr := q.jobsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsEraseStmt: %w", cerr)
+		}
+	}
 	if q.jobsLiveStmt != nil {
 		if cerr := q.jobsLiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
@@ -2384,6 +2539,11 @@ func (q *Queries) Close() error {
 	if q.jobsOfAllStmt != nil {
 		if cerr := q.jobsOfAllStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsOfAllStmt: %w", cerr)
+		}
+	}
+	if q.jobsUnfinishedStmt != nil {
+		if cerr := q.jobsUnfinishedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsUnfinishedStmt: %w", cerr)
 		}
 	}
 	if q.keyComparedStmt != nil {
@@ -2666,6 +2826,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing loginSumStmt: %w", cerr)
 		}
 	}
+	if q.loginsEraseStmt != nil {
+		if cerr := q.loginsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing loginsEraseStmt: %w", cerr)
+		}
+	}
 	if q.newestEventStmt != nil {
 		if cerr := q.newestEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestEventStmt: %w", cerr)
@@ -2739,6 +2904,11 @@ func (q *Queries) Close() error {
 	if q.othersForStmt != nil {
 		if cerr := q.othersForStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
+		}
+	}
+	if q.peopleEraseStmt != nil {
+		if cerr := q.peopleEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleEraseStmt: %w", cerr)
 		}
 	}
 	if q.peopleOfStmt != nil {
@@ -2821,6 +2991,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing quoteSumStmt: %w", cerr)
 		}
 	}
+	if q.quotesEraseStmt != nil {
+		if cerr := q.quotesEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing quotesEraseStmt: %w", cerr)
+		}
+	}
 	if q.rateAddStmt != nil {
 		if cerr := q.rateAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing rateAddStmt: %w", cerr)
@@ -2854,6 +3029,11 @@ func (q *Queries) Close() error {
 	if q.receiptCreateStmt != nil {
 		if cerr := q.receiptCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing receiptCreateStmt: %w", cerr)
+		}
+	}
+	if q.receiptDeleteStmt != nil {
+		if cerr := q.receiptDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiptDeleteStmt: %w", cerr)
 		}
 	}
 	if q.receiptGetStmt != nil {
@@ -2891,6 +3071,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sessionsEndStmt: %w", cerr)
 		}
 	}
+	if q.sessionsEraseStmt != nil {
+		if cerr := q.sessionsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionsEraseStmt: %w", cerr)
+		}
+	}
 	if q.signInLinkAfterStmt != nil {
 		if cerr := q.signInLinkAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinkAfterStmt: %w", cerr)
@@ -2919,6 +3104,11 @@ func (q *Queries) Close() error {
 	if q.signInLinksEndStmt != nil {
 		if cerr := q.signInLinksEndStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signInLinksEndStmt: %w", cerr)
+		}
+	}
+	if q.signInLinksEraseStmt != nil {
+		if cerr := q.signInLinksEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signInLinksEraseStmt: %w", cerr)
 		}
 	}
 	if q.signInLinksOfStmt != nil {
@@ -3026,6 +3216,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing uploadCreateStmt: %w", cerr)
 		}
 	}
+	if q.uploadEraseStmt != nil {
+		if cerr := q.uploadEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadEraseStmt: %w", cerr)
+		}
+	}
 	if q.uploadLiveJobsStmt != nil {
 		if cerr := q.uploadLiveJobsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadLiveJobsStmt: %w", cerr)
@@ -3044,6 +3239,11 @@ func (q *Queries) Close() error {
 	if q.uploadSumStmt != nil {
 		if cerr := q.uploadSumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadSumStmt: %w", cerr)
+		}
+	}
+	if q.uploadsOfStmt != nil {
+		if cerr := q.uploadsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadsOfStmt: %w", cerr)
 		}
 	}
 	if q.walletCreateStmt != nil {
@@ -3076,6 +3276,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookAttemptSumStmt: %w", cerr)
 		}
 	}
+	if q.webhookAttemptsEraseStmt != nil {
+		if cerr := q.webhookAttemptsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookAttemptsEraseStmt: %w", cerr)
+		}
+	}
 	if q.webhookAttemptsForgetStmt != nil {
 		if cerr := q.webhookAttemptsForgetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookAttemptsForgetStmt: %w", cerr)
@@ -3089,6 +3294,11 @@ func (q *Queries) Close() error {
 	if q.webhookDeliverMissedStmt != nil {
 		if cerr := q.webhookDeliverMissedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookDeliverMissedStmt: %w", cerr)
+		}
+	}
+	if q.webhookDeliveriesEraseStmt != nil {
+		if cerr := q.webhookDeliveriesEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookDeliveriesEraseStmt: %w", cerr)
 		}
 	}
 	if q.webhookDeliveriesFailStmt != nil {
@@ -3186,6 +3396,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookEndpointSumStmt: %w", cerr)
 		}
 	}
+	if q.webhookEndpointsEraseStmt != nil {
+		if cerr := q.webhookEndpointsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointsEraseStmt: %w", cerr)
+		}
+	}
+	if q.webhookEndpointsErasedStmt != nil {
+		if cerr := q.webhookEndpointsErasedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEndpointsErasedStmt: %w", cerr)
+		}
+	}
 	if q.webhookEndpointsForgetStmt != nil {
 		if cerr := q.webhookEndpointsForgetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEndpointsForgetStmt: %w", cerr)
@@ -3239,6 +3459,11 @@ func (q *Queries) Close() error {
 	if q.webhookEventsBehindStmt != nil {
 		if cerr := q.webhookEventsBehindStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookEventsBehindStmt: %w", cerr)
+		}
+	}
+	if q.webhookEventsEraseStmt != nil {
+		if cerr := q.webhookEventsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookEventsEraseStmt: %w", cerr)
 		}
 	}
 	if q.webhookEventsOverStmt != nil {
@@ -3296,6 +3521,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing webhookSecretsDeleteStmt: %w", cerr)
 		}
 	}
+	if q.webhookSecretsEraseStmt != nil {
+		if cerr := q.webhookSecretsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookSecretsEraseStmt: %w", cerr)
+		}
+	}
 	if q.webhookSecretsForgetStmt != nil {
 		if cerr := q.webhookSecretsForgetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookSecretsForgetStmt: %w", cerr)
@@ -3319,6 +3549,11 @@ func (q *Queries) Close() error {
 	if q.webhookTargetsStmt != nil {
 		if cerr := q.webhookTargetsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing webhookTargetsStmt: %w", cerr)
+		}
+	}
+	if q.webhookTestsEraseStmt != nil {
+		if cerr := q.webhookTestsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing webhookTestsEraseStmt: %w", cerr)
 		}
 	}
 	if q.workerAfterStmt != nil {
@@ -3431,6 +3666,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workspaceCreateStmt: %w", cerr)
 		}
 	}
+	if q.workspaceEraseStmt != nil {
+		if cerr := q.workspaceEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceEraseStmt: %w", cerr)
+		}
+	}
 	if q.workspaceGetStmt != nil {
 		if cerr := q.workspaceGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceGetStmt: %w", cerr)
@@ -3508,6 +3748,7 @@ type Queries struct {
 	accountKeyRevokeOfStmt          *sql.Stmt
 	accountKeySumStmt               *sql.Stmt
 	accountKeyTouchStmt             *sql.Stmt
+	accountKeysEraseStmt            *sql.Stmt
 	accountKeysOfStmt               *sql.Stmt
 	agentKeyActiveStmt              *sql.Stmt
 	agentKeyAfterStmt               *sql.Stmt
@@ -3518,6 +3759,7 @@ type Queries struct {
 	agentKeyRevokeOfStmt            *sql.Stmt
 	agentKeySumStmt                 *sql.Stmt
 	agentKeyTouchStmt               *sql.Stmt
+	agentKeysEraseStmt              *sql.Stmt
 	agentKeysOfStmt                 *sql.Stmt
 	auditArtifactsStmt              *sql.Stmt
 	auditAwaitedStmt                *sql.Stmt
@@ -3531,10 +3773,12 @@ type Queries struct {
 	auditBenchmarkTalliesStmt       *sql.Stmt
 	auditBenchmarkUnshownStmt       *sql.Stmt
 	auditContentStmt                *sql.Stmt
+	auditErasedReceiptsStmt         *sql.Stmt
 	auditFrameOrphansStmt           *sql.Stmt
 	auditFrameRowsStmt              *sql.Stmt
 	auditFramesStmt                 *sql.Stmt
 	auditJobDoubtsStmt              *sql.Stmt
+	auditJobErasedStmt              *sql.Stmt
 	auditJobEventsStmt              *sql.Stmt
 	auditJobExpiriesStmt            *sql.Stmt
 	auditJobFramesStmt              *sql.Stmt
@@ -3581,6 +3825,7 @@ type Queries struct {
 	auditWebhookStuckStmt           *sql.Stmt
 	awaitedAfterStmt                *sql.Stmt
 	awaitedCreateStmt               *sql.Stmt
+	awaitedEraseStmt                *sql.Stmt
 	awaitedFetchingStmt             *sql.Stmt
 	awaitedForgetStmt               *sql.Stmt
 	awaitedGetStmt                  *sql.Stmt
@@ -3649,14 +3894,19 @@ type Queries struct {
 	deadLetterAfterStmt             *sql.Stmt
 	deadLetterCountStmt             *sql.Stmt
 	deadLetterDeleteStmt            *sql.Stmt
+	deadLetterEraseStmt             *sql.Stmt
 	deadLetterRemoveStmt            *sql.Stmt
 	deadLetterSumStmt               *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
+	erasedReceiptAfterStmt          *sql.Stmt
+	erasedReceiptCreateStmt         *sql.Stmt
+	erasedReceiptSumStmt            *sql.Stmt
 	failedAttemptAfterStmt          *sql.Stmt
 	failedAttemptCreateStmt         *sql.Stmt
 	failedAttemptSumStmt            *sql.Stmt
 	failedAttemptUndecidedStmt      *sql.Stmt
 	failedAttemptsAlikeStmt         *sql.Stmt
+	failedAttemptsEraseStmt         *sql.Stmt
 	failedAttemptsForgetStmt        *sql.Stmt
 	failedAttemptsOfStmt            *sql.Stmt
 	failedAttemptsOfFrameStmt       *sql.Stmt
@@ -3669,6 +3919,7 @@ type Queries struct {
 	frameFailedBeforeStmt           *sql.Stmt
 	frameFindingStmt                *sql.Stmt
 	frameGetStmt                    *sql.Stmt
+	frameLogsEraseStmt              *sql.Stmt
 	frameLogsForgetStmt             *sql.Stmt
 	frameLogsOfStmt                 *sql.Stmt
 	frameLogsSinceStmt              *sql.Stmt
@@ -3682,6 +3933,7 @@ type Queries struct {
 	framesPartlyBlankStmt           *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
 	idempotencyAfterStmt            *sql.Stmt
+	idempotencyEraseStmt            *sql.Stmt
 	idempotencyFinishStmt           *sql.Stmt
 	idempotencyForgetStmt           *sql.Stmt
 	idempotencyFreeStmt             *sql.Stmt
@@ -3712,8 +3964,10 @@ type Queries struct {
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
 	jobsAlikeStmt                   *sql.Stmt
+	jobsEraseStmt                   *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
 	jobsOfAllStmt                   *sql.Stmt
+	jobsUnfinishedStmt              *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
 	keyPauseStmt                    *sql.Stmt
 	keyStandingStmt                 *sql.Stmt
@@ -3770,6 +4024,7 @@ type Queries struct {
 	loginCreateStmt                 *sql.Stmt
 	loginPersonStmt                 *sql.Stmt
 	loginSumStmt                    *sql.Stmt
+	loginsEraseStmt                 *sql.Stmt
 	newestEventStmt                 *sql.Stmt
 	nodeKeyAfterStmt                *sql.Stmt
 	nodeKeyBySecretStmt             *sql.Stmt
@@ -3785,6 +4040,7 @@ type Queries struct {
 	nodeSigningKeySumStmt           *sql.Stmt
 	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
+	peopleEraseStmt                 *sql.Stmt
 	peopleOfStmt                    *sql.Stmt
 	personAfterStmt                 *sql.Stmt
 	personByEmailStmt               *sql.Stmt
@@ -3801,6 +4057,7 @@ type Queries struct {
 	quoteLatestStmt                 *sql.Stmt
 	quoteLockStmt                   *sql.Stmt
 	quoteSumStmt                    *sql.Stmt
+	quotesEraseStmt                 *sql.Stmt
 	rateAddStmt                     *sql.Stmt
 	rateArrivalStmt                 *sql.Stmt
 	rateForgetStmt                  *sql.Stmt
@@ -3808,6 +4065,7 @@ type Queries struct {
 	rateTakeStmt                    *sql.Stmt
 	receiptByJobStmt                *sql.Stmt
 	receiptCreateStmt               *sql.Stmt
+	receiptDeleteStmt               *sql.Stmt
 	receiptGetStmt                  *sql.Stmt
 	sessionAfterStmt                *sql.Stmt
 	sessionCreateStmt               *sql.Stmt
@@ -3815,12 +4073,14 @@ type Queries struct {
 	sessionGetStmt                  *sql.Stmt
 	sessionSumStmt                  *sql.Stmt
 	sessionsEndStmt                 *sql.Stmt
+	sessionsEraseStmt               *sql.Stmt
 	signInLinkAfterStmt             *sql.Stmt
 	signInLinkCreateStmt            *sql.Stmt
 	signInLinkDeleteStmt            *sql.Stmt
 	signInLinkSumStmt               *sql.Stmt
 	signInLinkUseStmt               *sql.Stmt
 	signInLinksEndStmt              *sql.Stmt
+	signInLinksEraseStmt            *sql.Stmt
 	signInLinksOfStmt               *sql.Stmt
 	signingKeyAddStmt               *sql.Stmt
 	signingKeyAfterStmt             *sql.Stmt
@@ -3842,19 +4102,23 @@ type Queries struct {
 	uploadAfterStmt                 *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
+	uploadEraseStmt                 *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
 	uploadLockStmt                  *sql.Stmt
 	uploadRemoveStmt                *sql.Stmt
 	uploadSumStmt                   *sql.Stmt
+	uploadsOfStmt                   *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
 	webhookAttemptAddStmt           *sql.Stmt
 	webhookAttemptAfterStmt         *sql.Stmt
 	webhookAttemptSumStmt           *sql.Stmt
+	webhookAttemptsEraseStmt        *sql.Stmt
 	webhookAttemptsForgetStmt       *sql.Stmt
 	webhookAttemptsOfStmt           *sql.Stmt
 	webhookDeliverMissedStmt        *sql.Stmt
+	webhookDeliveriesEraseStmt      *sql.Stmt
 	webhookDeliveriesFailStmt       *sql.Stmt
 	webhookDeliveriesForgetStmt     *sql.Stmt
 	webhookDeliveriesOfEndpointStmt *sql.Stmt
@@ -3874,6 +4138,8 @@ type Queries struct {
 	webhookEndpointHealthStmt       *sql.Stmt
 	webhookEndpointLockStmt         *sql.Stmt
 	webhookEndpointSumStmt          *sql.Stmt
+	webhookEndpointsEraseStmt       *sql.Stmt
+	webhookEndpointsErasedStmt      *sql.Stmt
 	webhookEndpointsForgetStmt      *sql.Stmt
 	webhookEndpointsOfStmt          *sql.Stmt
 	webhookEventAfterStmt           *sql.Stmt
@@ -3885,6 +4151,7 @@ type Queries struct {
 	webhookEventPlaceStmt           *sql.Stmt
 	webhookEventSumStmt             *sql.Stmt
 	webhookEventsBehindStmt         *sql.Stmt
+	webhookEventsEraseStmt          *sql.Stmt
 	webhookEventsOverStmt           *sql.Stmt
 	webhookEventsSinceStmt          *sql.Stmt
 	webhookNewestDeliveriesStmt     *sql.Stmt
@@ -3896,11 +4163,13 @@ type Queries struct {
 	webhookSecretEndStmt            *sql.Stmt
 	webhookSecretSumStmt            *sql.Stmt
 	webhookSecretsDeleteStmt        *sql.Stmt
+	webhookSecretsEraseStmt         *sql.Stmt
 	webhookSecretsForgetStmt        *sql.Stmt
 	webhookSecretsOfStmt            *sql.Stmt
 	webhookSecretsOverStmt          *sql.Stmt
 	webhookTargetForgetStmt         *sql.Stmt
 	webhookTargetsStmt              *sql.Stmt
+	webhookTestsEraseStmt           *sql.Stmt
 	workerAfterStmt                 *sql.Stmt
 	workerCreateStmt                *sql.Stmt
 	workerDeleteStmt                *sql.Stmt
@@ -3923,6 +4192,7 @@ type Queries struct {
 	workspaceAfterStmt              *sql.Stmt
 	workspaceCountStmt              *sql.Stmt
 	workspaceCreateStmt             *sql.Stmt
+	workspaceEraseStmt              *sql.Stmt
 	workspaceGetStmt                *sql.Stmt
 	workspaceLockStmt               *sql.Stmt
 	workspacePeopleStmt             *sql.Stmt
@@ -3943,6 +4213,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		accountKeyRevokeOfStmt:          q.accountKeyRevokeOfStmt,
 		accountKeySumStmt:               q.accountKeySumStmt,
 		accountKeyTouchStmt:             q.accountKeyTouchStmt,
+		accountKeysEraseStmt:            q.accountKeysEraseStmt,
 		accountKeysOfStmt:               q.accountKeysOfStmt,
 		agentKeyActiveStmt:              q.agentKeyActiveStmt,
 		agentKeyAfterStmt:               q.agentKeyAfterStmt,
@@ -3953,6 +4224,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		agentKeyRevokeOfStmt:            q.agentKeyRevokeOfStmt,
 		agentKeySumStmt:                 q.agentKeySumStmt,
 		agentKeyTouchStmt:               q.agentKeyTouchStmt,
+		agentKeysEraseStmt:              q.agentKeysEraseStmt,
 		agentKeysOfStmt:                 q.agentKeysOfStmt,
 		auditArtifactsStmt:              q.auditArtifactsStmt,
 		auditAwaitedStmt:                q.auditAwaitedStmt,
@@ -3966,10 +4238,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditBenchmarkTalliesStmt:       q.auditBenchmarkTalliesStmt,
 		auditBenchmarkUnshownStmt:       q.auditBenchmarkUnshownStmt,
 		auditContentStmt:                q.auditContentStmt,
+		auditErasedReceiptsStmt:         q.auditErasedReceiptsStmt,
 		auditFrameOrphansStmt:           q.auditFrameOrphansStmt,
 		auditFrameRowsStmt:              q.auditFrameRowsStmt,
 		auditFramesStmt:                 q.auditFramesStmt,
 		auditJobDoubtsStmt:              q.auditJobDoubtsStmt,
+		auditJobErasedStmt:              q.auditJobErasedStmt,
 		auditJobEventsStmt:              q.auditJobEventsStmt,
 		auditJobExpiriesStmt:            q.auditJobExpiriesStmt,
 		auditJobFramesStmt:              q.auditJobFramesStmt,
@@ -4016,6 +4290,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditWebhookStuckStmt:           q.auditWebhookStuckStmt,
 		awaitedAfterStmt:                q.awaitedAfterStmt,
 		awaitedCreateStmt:               q.awaitedCreateStmt,
+		awaitedEraseStmt:                q.awaitedEraseStmt,
 		awaitedFetchingStmt:             q.awaitedFetchingStmt,
 		awaitedForgetStmt:               q.awaitedForgetStmt,
 		awaitedGetStmt:                  q.awaitedGetStmt,
@@ -4084,14 +4359,19 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deadLetterAfterStmt:             q.deadLetterAfterStmt,
 		deadLetterCountStmt:             q.deadLetterCountStmt,
 		deadLetterDeleteStmt:            q.deadLetterDeleteStmt,
+		deadLetterEraseStmt:             q.deadLetterEraseStmt,
 		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
 		deadLetterSumStmt:               q.deadLetterSumStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
+		erasedReceiptAfterStmt:          q.erasedReceiptAfterStmt,
+		erasedReceiptCreateStmt:         q.erasedReceiptCreateStmt,
+		erasedReceiptSumStmt:            q.erasedReceiptSumStmt,
 		failedAttemptAfterStmt:          q.failedAttemptAfterStmt,
 		failedAttemptCreateStmt:         q.failedAttemptCreateStmt,
 		failedAttemptSumStmt:            q.failedAttemptSumStmt,
 		failedAttemptUndecidedStmt:      q.failedAttemptUndecidedStmt,
 		failedAttemptsAlikeStmt:         q.failedAttemptsAlikeStmt,
+		failedAttemptsEraseStmt:         q.failedAttemptsEraseStmt,
 		failedAttemptsForgetStmt:        q.failedAttemptsForgetStmt,
 		failedAttemptsOfStmt:            q.failedAttemptsOfStmt,
 		failedAttemptsOfFrameStmt:       q.failedAttemptsOfFrameStmt,
@@ -4104,6 +4384,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameFailedBeforeStmt:           q.frameFailedBeforeStmt,
 		frameFindingStmt:                q.frameFindingStmt,
 		frameGetStmt:                    q.frameGetStmt,
+		frameLogsEraseStmt:              q.frameLogsEraseStmt,
 		frameLogsForgetStmt:             q.frameLogsForgetStmt,
 		frameLogsOfStmt:                 q.frameLogsOfStmt,
 		frameLogsSinceStmt:              q.frameLogsSinceStmt,
@@ -4117,6 +4398,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
 		idempotencyAfterStmt:            q.idempotencyAfterStmt,
+		idempotencyEraseStmt:            q.idempotencyEraseStmt,
 		idempotencyFinishStmt:           q.idempotencyFinishStmt,
 		idempotencyForgetStmt:           q.idempotencyForgetStmt,
 		idempotencyFreeStmt:             q.idempotencyFreeStmt,
@@ -4147,8 +4429,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
 		jobsAlikeStmt:                   q.jobsAlikeStmt,
+		jobsEraseStmt:                   q.jobsEraseStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
 		jobsOfAllStmt:                   q.jobsOfAllStmt,
+		jobsUnfinishedStmt:              q.jobsUnfinishedStmt,
 		keyComparedStmt:                 q.keyComparedStmt,
 		keyPauseStmt:                    q.keyPauseStmt,
 		keyStandingStmt:                 q.keyStandingStmt,
@@ -4205,6 +4489,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		loginCreateStmt:                 q.loginCreateStmt,
 		loginPersonStmt:                 q.loginPersonStmt,
 		loginSumStmt:                    q.loginSumStmt,
+		loginsEraseStmt:                 q.loginsEraseStmt,
 		newestEventStmt:                 q.newestEventStmt,
 		nodeKeyAfterStmt:                q.nodeKeyAfterStmt,
 		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
@@ -4220,6 +4505,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeSigningKeySumStmt:           q.nodeSigningKeySumStmt,
 		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
+		peopleEraseStmt:                 q.peopleEraseStmt,
 		peopleOfStmt:                    q.peopleOfStmt,
 		personAfterStmt:                 q.personAfterStmt,
 		personByEmailStmt:               q.personByEmailStmt,
@@ -4236,6 +4522,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		quoteLatestStmt:                 q.quoteLatestStmt,
 		quoteLockStmt:                   q.quoteLockStmt,
 		quoteSumStmt:                    q.quoteSumStmt,
+		quotesEraseStmt:                 q.quotesEraseStmt,
 		rateAddStmt:                     q.rateAddStmt,
 		rateArrivalStmt:                 q.rateArrivalStmt,
 		rateForgetStmt:                  q.rateForgetStmt,
@@ -4243,6 +4530,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		rateTakeStmt:                    q.rateTakeStmt,
 		receiptByJobStmt:                q.receiptByJobStmt,
 		receiptCreateStmt:               q.receiptCreateStmt,
+		receiptDeleteStmt:               q.receiptDeleteStmt,
 		receiptGetStmt:                  q.receiptGetStmt,
 		sessionAfterStmt:                q.sessionAfterStmt,
 		sessionCreateStmt:               q.sessionCreateStmt,
@@ -4250,12 +4538,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		sessionGetStmt:                  q.sessionGetStmt,
 		sessionSumStmt:                  q.sessionSumStmt,
 		sessionsEndStmt:                 q.sessionsEndStmt,
+		sessionsEraseStmt:               q.sessionsEraseStmt,
 		signInLinkAfterStmt:             q.signInLinkAfterStmt,
 		signInLinkCreateStmt:            q.signInLinkCreateStmt,
 		signInLinkDeleteStmt:            q.signInLinkDeleteStmt,
 		signInLinkSumStmt:               q.signInLinkSumStmt,
 		signInLinkUseStmt:               q.signInLinkUseStmt,
 		signInLinksEndStmt:              q.signInLinksEndStmt,
+		signInLinksEraseStmt:            q.signInLinksEraseStmt,
 		signInLinksOfStmt:               q.signInLinksOfStmt,
 		signingKeyAddStmt:               q.signingKeyAddStmt,
 		signingKeyAfterStmt:             q.signingKeyAfterStmt,
@@ -4277,19 +4567,23 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		uploadAfterStmt:                 q.uploadAfterStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
+		uploadEraseStmt:                 q.uploadEraseStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
 		uploadLockStmt:                  q.uploadLockStmt,
 		uploadRemoveStmt:                q.uploadRemoveStmt,
 		uploadSumStmt:                   q.uploadSumStmt,
+		uploadsOfStmt:                   q.uploadsOfStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,
 		webhookAttemptAddStmt:           q.webhookAttemptAddStmt,
 		webhookAttemptAfterStmt:         q.webhookAttemptAfterStmt,
 		webhookAttemptSumStmt:           q.webhookAttemptSumStmt,
+		webhookAttemptsEraseStmt:        q.webhookAttemptsEraseStmt,
 		webhookAttemptsForgetStmt:       q.webhookAttemptsForgetStmt,
 		webhookAttemptsOfStmt:           q.webhookAttemptsOfStmt,
 		webhookDeliverMissedStmt:        q.webhookDeliverMissedStmt,
+		webhookDeliveriesEraseStmt:      q.webhookDeliveriesEraseStmt,
 		webhookDeliveriesFailStmt:       q.webhookDeliveriesFailStmt,
 		webhookDeliveriesForgetStmt:     q.webhookDeliveriesForgetStmt,
 		webhookDeliveriesOfEndpointStmt: q.webhookDeliveriesOfEndpointStmt,
@@ -4309,6 +4603,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEndpointHealthStmt:       q.webhookEndpointHealthStmt,
 		webhookEndpointLockStmt:         q.webhookEndpointLockStmt,
 		webhookEndpointSumStmt:          q.webhookEndpointSumStmt,
+		webhookEndpointsEraseStmt:       q.webhookEndpointsEraseStmt,
+		webhookEndpointsErasedStmt:      q.webhookEndpointsErasedStmt,
 		webhookEndpointsForgetStmt:      q.webhookEndpointsForgetStmt,
 		webhookEndpointsOfStmt:          q.webhookEndpointsOfStmt,
 		webhookEventAfterStmt:           q.webhookEventAfterStmt,
@@ -4320,6 +4616,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookEventPlaceStmt:           q.webhookEventPlaceStmt,
 		webhookEventSumStmt:             q.webhookEventSumStmt,
 		webhookEventsBehindStmt:         q.webhookEventsBehindStmt,
+		webhookEventsEraseStmt:          q.webhookEventsEraseStmt,
 		webhookEventsOverStmt:           q.webhookEventsOverStmt,
 		webhookEventsSinceStmt:          q.webhookEventsSinceStmt,
 		webhookNewestDeliveriesStmt:     q.webhookNewestDeliveriesStmt,
@@ -4331,11 +4628,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		webhookSecretEndStmt:            q.webhookSecretEndStmt,
 		webhookSecretSumStmt:            q.webhookSecretSumStmt,
 		webhookSecretsDeleteStmt:        q.webhookSecretsDeleteStmt,
+		webhookSecretsEraseStmt:         q.webhookSecretsEraseStmt,
 		webhookSecretsForgetStmt:        q.webhookSecretsForgetStmt,
 		webhookSecretsOfStmt:            q.webhookSecretsOfStmt,
 		webhookSecretsOverStmt:          q.webhookSecretsOverStmt,
 		webhookTargetForgetStmt:         q.webhookTargetForgetStmt,
 		webhookTargetsStmt:              q.webhookTargetsStmt,
+		webhookTestsEraseStmt:           q.webhookTestsEraseStmt,
 		workerAfterStmt:                 q.workerAfterStmt,
 		workerCreateStmt:                q.workerCreateStmt,
 		workerDeleteStmt:                q.workerDeleteStmt,
@@ -4358,6 +4657,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspaceAfterStmt:              q.workspaceAfterStmt,
 		workspaceCountStmt:              q.workspaceCountStmt,
 		workspaceCreateStmt:             q.workspaceCreateStmt,
+		workspaceEraseStmt:              q.workspaceEraseStmt,
 		workspaceGetStmt:                q.workspaceGetStmt,
 		workspaceLockStmt:               q.workspaceLockStmt,
 		workspacePeopleStmt:             q.workspacePeopleStmt,

@@ -274,6 +274,55 @@ func (q *Queries) FailedAttemptsAlike(ctx context.Context, arg FailedAttemptsAli
 	return i, err
 }
 
+const failedAttemptsErase = `-- name: FailedAttemptsErase :many
+UPDATE failed_attempt SET message = CAST($1 AS text), log = ''
+WHERE subject IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $2) RETURNING lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided
+`
+
+type FailedAttemptsEraseParams struct {
+	Message     string
+	WorkspaceID string
+}
+
+func (q *Queries) FailedAttemptsErase(ctx context.Context, arg FailedAttemptsEraseParams) ([]FailedAttempt, error) {
+	rows, err := q.query(ctx, q.failedAttemptsEraseStmt, failedAttemptsErase, arg.Message, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FailedAttempt
+	for rows.Next() {
+		var i FailedAttempt
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Attempt,
+			&i.Subject,
+			&i.Item,
+			&i.Holder,
+			&i.Code,
+			&i.Message,
+			&i.Log,
+			&i.Incapable,
+			&i.PixelSha256,
+			&i.FailedAt,
+			&i.RowSum,
+			&i.KeyID,
+			&i.Final,
+			&i.Undecided,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const failedAttemptsForget = `-- name: FailedAttemptsForget :execrows
 DELETE FROM failed_attempt WHERE (lease_id, attempt) IN (
   SELECT f.lease_id, f.attempt FROM failed_attempt f JOIN job j ON j.job_id = f.subject

@@ -760,6 +760,15 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 	return i, err
 }
 
+const frameLogsErase = `-- name: FrameLogsErase :exec
+UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $1)
+`
+
+func (q *Queries) FrameLogsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.frameLogsEraseStmt, frameLogsErase, workspaceID)
+	return err
+}
+
 const frameLogsForget = `-- name: FrameLogsForget :execrows
 UPDATE frame SET log = '' WHERE (job_id, frame) IN (
   SELECT f.job_id, f.frame FROM frame f JOIN job j ON j.job_id = f.job_id

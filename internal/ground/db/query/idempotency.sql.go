@@ -53,6 +53,15 @@ func (q *Queries) IdempotencyAfter(ctx context.Context, arg IdempotencyAfterPara
 	return items, nil
 }
 
+const idempotencyErase = `-- name: IdempotencyErase :exec
+DELETE FROM idempotency WHERE workspace_id = $1
+`
+
+func (q *Queries) IdempotencyErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.idempotencyEraseStmt, idempotencyErase, workspaceID)
+	return err
+}
+
 const idempotencyFinish = `-- name: IdempotencyFinish :execrows
 UPDATE idempotency SET status = $1, body = $2, expires_at = $3, row_sum = $4
 WHERE workspace_id = $5 AND route = $6 AND key = $7 AND holder = $8 AND status = 0

@@ -194,6 +194,49 @@ func (q *Queries) AccountKeyTouch(ctx context.Context, arg AccountKeyTouchParams
 	return err
 }
 
+const accountKeysErase = `-- name: AccountKeysErase :many
+UPDATE account_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST($1 AS bigint) ELSE revoked_at END
+WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
+`
+
+type AccountKeysEraseParams struct {
+	Now         int64
+	WorkspaceID string
+}
+
+func (q *Queries) AccountKeysErase(ctx context.Context, arg AccountKeysEraseParams) ([]AccountKey, error) {
+	rows, err := q.query(ctx, q.accountKeysEraseStmt, accountKeysErase, arg.Now, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountKey
+	for rows.Next() {
+		var i AccountKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const accountKeysOf = `-- name: AccountKeysOf :many
 SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
@@ -435,6 +478,50 @@ func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) er
 	return err
 }
 
+const agentKeysErase = `-- name: AgentKeysErase :many
+UPDATE agent_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST($1 AS bigint) ELSE revoked_at END
+WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
+`
+
+type AgentKeysEraseParams struct {
+	Now         int64
+	WorkspaceID string
+}
+
+func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) ([]AgentKey, error) {
+	rows, err := q.query(ctx, q.agentKeysEraseStmt, agentKeysErase, arg.Now, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKey
+	for rows.Next() {
+		var i AgentKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.SpendLimitCents,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const agentKeysOf = `-- name: AgentKeysOf :many
 SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
@@ -610,6 +697,15 @@ type LoginSumParams struct {
 
 func (q *Queries) LoginSum(ctx context.Context, arg LoginSumParams) error {
 	_, err := q.exec(ctx, q.loginSumStmt, loginSum, arg.RowSum, arg.Issuer, arg.Subject)
+	return err
+}
+
+const loginsErase = `-- name: LoginsErase :exec
+DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+`
+
+func (q *Queries) LoginsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.loginsEraseStmt, loginsErase, workspaceID)
 	return err
 }
 
@@ -831,6 +927,15 @@ func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const peopleErase = `-- name: PeopleErase :exec
+DELETE FROM person WHERE workspace_id = $1
+`
+
+func (q *Queries) PeopleErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.peopleEraseStmt, peopleErase, workspaceID)
+	return err
 }
 
 const peopleOf = `-- name: PeopleOf :many
@@ -1071,6 +1176,15 @@ func (q *Queries) SessionsEnd(ctx context.Context, now int64) error {
 	return err
 }
 
+const sessionsErase = `-- name: SessionsErase :exec
+DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+`
+
+func (q *Queries) SessionsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.sessionsEraseStmt, sessionsErase, workspaceID)
+	return err
+}
+
 const signInLinkAfter = `-- name: SignInLinkAfter :many
 SELECT token_sha256, email, created_at, expires_at, used_at, row_sum FROM sign_in_link WHERE token_sha256 > $1 ORDER BY token_sha256 LIMIT 500
 `
@@ -1188,6 +1302,15 @@ func (q *Queries) SignInLinksEnd(ctx context.Context, now int64) error {
 	return err
 }
 
+const signInLinksErase = `-- name: SignInLinksErase :exec
+DELETE FROM sign_in_link WHERE email = $1
+`
+
+func (q *Queries) SignInLinksErase(ctx context.Context, email string) error {
+	_, err := q.exec(ctx, q.signInLinksEraseStmt, signInLinksErase, email)
+	return err
+}
+
 const signInLinksOf = `-- name: SignInLinksOf :one
 SELECT count(*) FROM sign_in_link WHERE email = $1 AND created_at > CAST($2 AS bigint)
 `
@@ -1205,7 +1328,7 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 }
 
 const workspaceAfter = `-- name: WorkspaceAfter :many
-SELECT workspace_id, name, created_at, proof_page, row_sum FROM workspace WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM workspace WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
 `
 
 func (q *Queries) WorkspaceAfter(ctx context.Context, after string) ([]Workspace, error) {
@@ -1223,6 +1346,7 @@ func (q *Queries) WorkspaceAfter(ctx context.Context, after string) ([]Workspace
 			&i.CreatedAt,
 			&i.ProofPage,
 			&i.RowSum,
+			&i.ErasedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1249,7 +1373,7 @@ func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
 }
 
 const workspaceCreate = `-- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at) VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type WorkspaceCreateParams struct {
@@ -1258,6 +1382,7 @@ type WorkspaceCreateParams struct {
 	CreatedAt   int64
 	ProofPage   int64
 	RowSum      string
+	ErasedAt    int64
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
@@ -1267,12 +1392,38 @@ func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams
 		arg.CreatedAt,
 		arg.ProofPage,
 		arg.RowSum,
+		arg.ErasedAt,
 	)
 	return err
 }
 
+const workspaceErase = `-- name: WorkspaceErase :one
+UPDATE workspace SET name = '', proof_page = 0, erased_at = CASE WHEN erased_at = 0 THEN CAST($1 AS bigint) ELSE erased_at END
+WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
+`
+
+type WorkspaceEraseParams struct {
+	Now         int64
+	WorkspaceID string
+}
+
+// The time of the first erasure stays.
+func (q *Queries) WorkspaceErase(ctx context.Context, arg WorkspaceEraseParams) (Workspace, error) {
+	row := q.queryRow(ctx, q.workspaceEraseStmt, workspaceErase, arg.Now, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+	)
+	return i, err
+}
+
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at, proof_page, row_sum FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
@@ -1284,25 +1435,26 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 		&i.CreatedAt,
 		&i.ProofPage,
 		&i.RowSum,
+		&i.ErasedAt,
 	)
 	return i, err
 }
 
 const workspaceLock = `-- name: WorkspaceLock :one
-SELECT workspace_id FROM workspace WHERE workspace_id = $1 FOR NO KEY UPDATE
+SELECT erased_at FROM workspace WHERE workspace_id = $1 FOR NO KEY UPDATE
 `
 
 // Locked, so that what is counted of a workspace stays counted. Rows that only refer
 // to the workspace can be written meanwhile: FOR UPDATE would make them wait.
-func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (string, error) {
+func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (int64, error) {
 	row := q.queryRow(ctx, q.workspaceLockStmt, workspaceLock, workspaceID)
-	var workspace_id string
-	err := row.Scan(&workspace_id)
-	return workspace_id, err
+	var erased_at int64
+	err := row.Scan(&erased_at)
+	return erased_at, err
 }
 
 const workspaceProofPage = `-- name: WorkspaceProofPage :one
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
 `
 
 type WorkspaceProofPageParams struct {
@@ -1319,6 +1471,7 @@ func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPage
 		&i.CreatedAt,
 		&i.ProofPage,
 		&i.RowSum,
+		&i.ErasedAt,
 	)
 	return i, err
 }

@@ -182,6 +182,33 @@ func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) er
 	return err
 }
 
+const awaitedErase = `-- name: AwaitedErase :many
+DELETE FROM awaited_upload WHERE workspace_id = $1 RETURNING upload_id
+`
+
+func (q *Queries) AwaitedErase(ctx context.Context, workspaceID string) ([]string, error) {
+	rows, err := q.query(ctx, q.awaitedEraseStmt, awaitedErase, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var upload_id string
+		if err := rows.Scan(&upload_id); err != nil {
+			return nil, err
+		}
+		items = append(items, upload_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const awaitedFetching = `-- name: AwaitedFetching :one
 SELECT count(*) FROM awaited_upload a JOIN lease l ON l.subject = a.upload_id AND l.queue = 'fetch'
 WHERE a.workspace_id = $1
@@ -372,6 +399,32 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int
 	return result.RowsAffected()
 }
 
+const uploadErase = `-- name: UploadErase :one
+UPDATE upload SET filename = $1, scene = '{}' WHERE upload_id = $2 RETURNING upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum
+`
+
+type UploadEraseParams struct {
+	Filename string
+	UploadID string
+}
+
+func (q *Queries) UploadErase(ctx context.Context, arg UploadEraseParams) (Upload, error) {
+	row := q.queryRow(ctx, q.uploadEraseStmt, uploadErase, arg.Filename, arg.UploadID)
+	var i Upload
+	err := row.Scan(
+		&i.UploadID,
+		&i.WorkspaceID,
+		&i.Filename,
+		&i.Sha256,
+		&i.SizeBytes,
+		&i.Scene,
+		&i.CreatedAt,
+		&i.RemovedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
 const uploadLiveJobs = `-- name: UploadLiveJobs :one
 SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
 `
@@ -443,4 +496,31 @@ type UploadSumParams struct {
 func (q *Queries) UploadSum(ctx context.Context, arg UploadSumParams) error {
 	_, err := q.exec(ctx, q.uploadSumStmt, uploadSum, arg.RowSum, arg.UploadID)
 	return err
+}
+
+const uploadsOf = `-- name: UploadsOf :many
+SELECT upload_id FROM upload WHERE workspace_id = $1 ORDER BY upload_id
+`
+
+func (q *Queries) UploadsOf(ctx context.Context, workspaceID string) ([]string, error) {
+	rows, err := q.query(ctx, q.uploadsOfStmt, uploadsOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var upload_id string
+		if err := rows.Scan(&upload_id); err != nil {
+			return nil, err
+		}
+		items = append(items, upload_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

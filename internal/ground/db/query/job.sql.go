@@ -39,6 +39,35 @@ func (q *Queries) AuditAwaiting(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
+const auditErasedReceipts = `-- name: AuditErasedReceipts :many
+SELECT e.receipt_id FROM erased_receipt e
+WHERE NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = e.workspace_id AND w.erased_at <> 0)
+`
+
+// Erased receipts whose workspace is not.
+func (q *Queries) AuditErasedReceipts(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditErasedReceiptsStmt, auditErasedReceipts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var receipt_id string
+		if err := rows.Scan(&receipt_id); err != nil {
+			return nil, err
+		}
+		items = append(items, receipt_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditJobDoubts = `-- name: AuditJobDoubts :many
 SELECT subject, CAST(sum(CASE WHEN code = 'packaging_failed' THEN 2 ELSE 1 END) AS bigint) AS doubts FROM failed_attempt
 WHERE (pixel_sha256 <> '' OR code = 'packaging_failed') AND subject > $1 AND subject <= $2 GROUP BY subject
@@ -70,6 +99,40 @@ func (q *Queries) AuditJobDoubts(ctx context.Context, arg AuditJobDoubtsParams) 
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditJobErased = `-- name: AuditJobErased :many
+SELECT w.workspace_id FROM workspace w
+WHERE w.erased_at <> 0 AND w.workspace_id IN (SELECT j.workspace_id FROM job j WHERE j.job_id > $1 AND j.job_id <= $2)
+`
+
+type AuditJobErasedParams struct {
+	After string
+	Last  string
+}
+
+// The erased workspaces of a page of jobs.
+func (q *Queries) AuditJobErased(ctx context.Context, arg AuditJobErasedParams) ([]string, error) {
+	rows, err := q.query(ctx, q.auditJobErasedStmt, auditJobErased, arg.After, arg.Last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var workspace_id string
+		if err := rows.Scan(&workspace_id); err != nil {
+			return nil, err
+		}
+		items = append(items, workspace_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -387,7 +450,9 @@ func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) 
 }
 
 const auditJobReceipts = `-- name: AuditJobReceipts :many
-SELECT receipt_id, job_id, workspace_id, created_at FROM receipt WHERE job_id > $1 AND job_id <= $2
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.created_at FROM receipt r WHERE r.job_id > $1 AND r.job_id <= $2
+UNION ALL
+SELECT e.receipt_id, e.job_id, e.workspace_id, e.created_at FROM erased_receipt e WHERE e.job_id > $1 AND e.job_id <= $2
 `
 
 type AuditJobReceiptsParams struct {
@@ -402,6 +467,7 @@ type AuditJobReceiptsRow struct {
 	CreatedAt   int64
 }
 
+// Those of erased workspaces too.
 func (q *Queries) AuditJobReceipts(ctx context.Context, arg AuditJobReceiptsParams) ([]AuditJobReceiptsRow, error) {
 	rows, err := q.query(ctx, q.auditJobReceiptsStmt, auditJobReceipts, arg.After, arg.Last)
 	if err != nil {
@@ -670,6 +736,86 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 		return nil, err
 	}
 	return items, nil
+}
+
+const erasedReceiptAfter = `-- name: ErasedReceiptAfter :many
+SELECT receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum FROM erased_receipt WHERE receipt_id > $1 ORDER BY receipt_id LIMIT 500
+`
+
+func (q *Queries) ErasedReceiptAfter(ctx context.Context, after string) ([]ErasedReceipt, error) {
+	rows, err := q.query(ctx, q.erasedReceiptAfterStmt, erasedReceiptAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ErasedReceipt
+	for rows.Next() {
+		var i ErasedReceipt
+		if err := rows.Scan(
+			&i.ReceiptID,
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.KeyID,
+			&i.LogIndex,
+			&i.Entry,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const erasedReceiptCreate = `-- name: ErasedReceiptCreate :exec
+INSERT INTO erased_receipt (receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type ErasedReceiptCreateParams struct {
+	ReceiptID   string
+	JobID       string
+	WorkspaceID string
+	KeyID       string
+	LogIndex    int64
+	Entry       string
+	CreatedAt   int64
+	RowSum      string
+}
+
+func (q *Queries) ErasedReceiptCreate(ctx context.Context, arg ErasedReceiptCreateParams) error {
+	_, err := q.exec(ctx, q.erasedReceiptCreateStmt, erasedReceiptCreate,
+		arg.ReceiptID,
+		arg.JobID,
+		arg.WorkspaceID,
+		arg.KeyID,
+		arg.LogIndex,
+		arg.Entry,
+		arg.CreatedAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const erasedReceiptSum = `-- name: ErasedReceiptSum :exec
+UPDATE erased_receipt SET row_sum = $1 WHERE receipt_id = $2
+`
+
+type ErasedReceiptSumParams struct {
+	RowSum    string
+	ReceiptID string
+}
+
+func (q *Queries) ErasedReceiptSum(ctx context.Context, arg ErasedReceiptSumParams) error {
+	_, err := q.exec(ctx, q.erasedReceiptSumStmt, erasedReceiptSum, arg.RowSum, arg.ReceiptID)
+	return err
 }
 
 const frameTimes = `-- name: FrameTimes :many
@@ -1540,6 +1686,92 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 	return items, nil
 }
 
+const jobsErase = `-- name: JobsErase :many
+UPDATE job SET filename = CAST($1 AS text),
+  artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST($1 AS text) END,
+  failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
+  seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
+  artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
+`
+
+type JobsEraseParams struct {
+	Filename    string
+	Message     string
+	Now         int64
+	WorkspaceID string
+}
+
+// An artifact goes as at its end: its removal raises seq.
+func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, error) {
+	rows, err := q.query(ctx, q.jobsEraseStmt, jobsErase,
+		arg.Filename,
+		arg.Message,
+		arg.Now,
+		arg.WorkspaceID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Job
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.JobID,
+			&i.WorkspaceID,
+			&i.KeyID,
+			&i.Flow,
+			&i.Status,
+			&i.Seq,
+			&i.UploadID,
+			&i.QuoteID,
+			&i.Filename,
+			&i.InputSha256,
+			&i.InputSizeBytes,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.FramesCompleted,
+			&i.RenderUs,
+			&i.PricingVersion,
+			&i.PriceCents,
+			&i.ChargedCents,
+			&i.RenderDevice,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.FailureCode,
+			&i.FailureMessage,
+			&i.CancelReason,
+			&i.ArtifactKey,
+			&i.ArtifactFilename,
+			&i.ArtifactSha256,
+			&i.ArtifactSize,
+			&i.ArtifactRemovedAt,
+			&i.CreatedAt,
+			&i.SubmittedAt,
+			&i.ClaimedAt,
+			&i.CompletedAt,
+			&i.FailedAt,
+			&i.CancelledAt,
+			&i.UpdatedAt,
+			&i.Renderer,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobsOfAll = `-- name: JobsOfAll :many
 SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
@@ -1626,6 +1858,18 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 	return items, nil
 }
 
+const jobsUnfinished = `-- name: JobsUnfinished :one
+SELECT count(*) FROM job WHERE workspace_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
+`
+
+// How many jobs of a workspace have not ended.
+func (q *Queries) JobsUnfinished(ctx context.Context, workspaceID string) (int64, error) {
+	row := q.queryRow(ctx, q.jobsUnfinishedStmt, jobsUnfinished, workspaceID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const newestEvent = `-- name: NewestEvent :one
 SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
   SELECT (SELECT j.updated_at FROM job j ORDER BY j.job_id DESC LIMIT 1) AS at
@@ -1683,6 +1927,15 @@ func (q *Queries) ReceiptCreate(ctx context.Context, arg ReceiptCreateParams) er
 		arg.Envelope,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const receiptDelete = `-- name: ReceiptDelete :exec
+DELETE FROM receipt WHERE receipt_id = $1
+`
+
+func (q *Queries) ReceiptDelete(ctx context.Context, receiptID string) error {
+	_, err := q.exec(ctx, q.receiptDeleteStmt, receiptDelete, receiptID)
 	return err
 }
 

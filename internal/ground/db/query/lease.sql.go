@@ -113,6 +113,20 @@ func (q *Queries) DeadLetterDelete(ctx context.Context, arg DeadLetterDeletePara
 	return result.RowsAffected()
 }
 
+const deadLetterErase = `-- name: DeadLetterErase :exec
+DELETE FROM dead_letter WHERE queue = $1 AND subject = $2
+`
+
+type DeadLetterEraseParams struct {
+	Queue   string
+	Subject string
+}
+
+func (q *Queries) DeadLetterErase(ctx context.Context, arg DeadLetterEraseParams) error {
+	_, err := q.exec(ctx, q.deadLetterEraseStmt, deadLetterErase, arg.Queue, arg.Subject)
+	return err
+}
+
 const deadLetterRemove = `-- name: DeadLetterRemove :one
 DELETE FROM dead_letter WHERE lease_id = $1 RETURNING lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum
 `

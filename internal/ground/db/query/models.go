@@ -151,6 +151,17 @@ type DeadLetter struct {
 	RowSum    string
 }
 
+type ErasedReceipt struct {
+	ReceiptID   string
+	JobID       string
+	WorkspaceID string
+	KeyID       string
+	LogIndex    int64
+	Entry       string
+	CreatedAt   int64
+	RowSum      string
+}
+
 type FailedAttempt struct {
 	LeaseID     string
 	Attempt     int64
@@ -522,4 +533,5 @@ type Workspace struct {
 	CreatedAt   int64
 	ProofPage   int64
 	RowSum      string
+	ErasedAt    int64
 }

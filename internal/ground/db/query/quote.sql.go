@@ -235,3 +235,47 @@ func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
 	_, err := q.exec(ctx, q.quoteSumStmt, quoteSum, arg.RowSum, arg.QuoteID)
 	return err
 }
+
+const quotesErase = `-- name: QuotesErase :many
+UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum
+`
+
+func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote, error) {
+	rows, err := q.query(ctx, q.quotesEraseStmt, quotesErase, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Quote
+	for rows.Next() {
+		var i Quote
+		if err := rows.Scan(
+			&i.QuoteID,
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.PriceCents,
+			&i.PricingVersion,
+			&i.Qualified,
+			&i.Warnings,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.AcceptedAt,
+			&i.JobID,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -481,6 +481,15 @@ func (q *Queries) WebhookAttemptSum(ctx context.Context, arg WebhookAttemptSumPa
 	return err
 }
 
+const webhookAttemptsErase = `-- name: WebhookAttemptsErase :exec
+DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.workspace_id = $1)
+`
+
+func (q *Queries) WebhookAttemptsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.webhookAttemptsEraseStmt, webhookAttemptsErase, workspaceID)
+	return err
+}
+
 const webhookAttemptsForget = `-- name: WebhookAttemptsForget :exec
 DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.event_id = $1)
 `
@@ -567,6 +576,15 @@ func (q *Queries) WebhookDeliverMissed(ctx context.Context, arg WebhookDeliverMi
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const webhookDeliveriesErase = `-- name: WebhookDeliveriesErase :exec
+DELETE FROM webhook_delivery WHERE workspace_id = $1
+`
+
+func (q *Queries) WebhookDeliveriesErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.webhookDeliveriesEraseStmt, webhookDeliveriesErase, workspaceID)
+	return err
 }
 
 const webhookDeliveriesFail = `-- name: WebhookDeliveriesFail :exec
@@ -1178,6 +1196,48 @@ func (q *Queries) WebhookEndpointSum(ctx context.Context, arg WebhookEndpointSum
 	return err
 }
 
+const webhookEndpointsErase = `-- name: WebhookEndpointsErase :exec
+DELETE FROM webhook_endpoint WHERE workspace_id = $1
+`
+
+func (q *Queries) WebhookEndpointsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.webhookEndpointsEraseStmt, webhookEndpointsErase, workspaceID)
+	return err
+}
+
+const webhookEndpointsErased = `-- name: WebhookEndpointsErased :many
+SELECT endpoint_id, lane FROM webhook_endpoint WHERE workspace_id = $1 ORDER BY lane, endpoint_id
+`
+
+type WebhookEndpointsErasedRow struct {
+	EndpointID string
+	Lane       string
+}
+
+// All endpoints of a workspace, those of its jobs too.
+func (q *Queries) WebhookEndpointsErased(ctx context.Context, workspaceID string) ([]WebhookEndpointsErasedRow, error) {
+	rows, err := q.query(ctx, q.webhookEndpointsErasedStmt, webhookEndpointsErased, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEndpointsErasedRow
+	for rows.Next() {
+		var i WebhookEndpointsErasedRow
+		if err := rows.Scan(&i.EndpointID, &i.Lane); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const webhookEndpointsForget = `-- name: WebhookEndpointsForget :execrows
 DELETE FROM webhook_endpoint WHERE deleted_at <> 0 AND deleted_at <= $1 AND job_id = ''
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.endpoint_id = webhook_endpoint.endpoint_id)
@@ -1429,6 +1489,49 @@ func (q *Queries) WebhookEventsBehind(ctx context.Context, arg WebhookEventsBehi
 			&i.EventID,
 			&i.Type,
 			&i.Body,
+			&i.Seq,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookEventsErase = `-- name: WebhookEventsErase :many
+UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE workspace_id = $2 AND forgotten_at = 0 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq
+`
+
+type WebhookEventsEraseParams struct {
+	Now         int64
+	WorkspaceID string
+}
+
+// Their rows stay, to tell that they were there.
+func (q *Queries) WebhookEventsErase(ctx context.Context, arg WebhookEventsEraseParams) ([]WebhookEvent, error) {
+	rows, err := q.query(ctx, q.webhookEventsEraseStmt, webhookEventsErase, arg.Now, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WebhookEvent
+	for rows.Next() {
+		var i WebhookEvent
+		if err := rows.Scan(
+			&i.EventID,
+			&i.WorkspaceID,
+			&i.JobID,
+			&i.Type,
+			&i.Body,
+			&i.CreatedAt,
+			&i.ForgottenAt,
+			&i.RowSum,
 			&i.Seq,
 		); err != nil {
 			return nil, err
@@ -1802,6 +1905,15 @@ func (q *Queries) WebhookSecretsDelete(ctx context.Context, endpointID string) e
 	return err
 }
 
+const webhookSecretsErase = `-- name: WebhookSecretsErase :exec
+DELETE FROM webhook_secret WHERE endpoint_id IN (SELECT n.endpoint_id FROM webhook_endpoint n WHERE n.workspace_id = $1)
+`
+
+func (q *Queries) WebhookSecretsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.webhookSecretsEraseStmt, webhookSecretsErase, workspaceID)
+	return err
+}
+
 const webhookSecretsForget = `-- name: WebhookSecretsForget :exec
 DELETE FROM webhook_secret WHERE endpoint_id = $1 AND expires_at <> 0 AND expires_at <= $2
 `
@@ -1950,6 +2062,15 @@ func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const webhookTestsErase = `-- name: WebhookTestsErase :exec
+DELETE FROM webhook_event WHERE workspace_id = $1 AND job_id = ''
+`
+
+func (q *Queries) WebhookTestsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.webhookTestsEraseStmt, webhookTestsErase, workspaceID)
+	return err
 }
 
 const workspacePeople = `-- name: WorkspacePeople :many

@@ -1,0 +1,110 @@
+// Package erase removes what is personal of a workspace: names, addresses and files.
+//
+// What always holds: the rows go in one transaction, and the files after it. A crash in
+// between leaves files that no row names; the next run or the sweep removes them. The
+// ledger, the ids, states, numbers, prices and times of jobs, and the hashes in the log of
+// receipts stay, so the audit finds money and log as before.
+//
+// Each package erases its own rows; this one puts them in order. Start reading at
+// Workspace.
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/frames"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/webhook"
+)
+
+// ErrReserved means that money of a workspace is reserved.
+var ErrReserved = errors.New("money is reserved")
+
+// Plan is what an operator reads before a workspace is erased.
+type Plan struct {
+	People         int
+	AvailableCents int64
+	ErasedAt       time.Time // zero when it is not erased yet
+}
+
+// Check reads whether a workspace may be erased. Errors: workspace_not_found,
+// job.ErrGoesOn, ErrReserved.
+func Check(ctx context.Context, tx *db.Tx, workspaceID string) (p Plan, err error) {
+	w, emails, err := identity.WorkspaceOf(ctx, tx, workspaceID)
+	if err != nil {
+		return p, err
+	}
+	if err := job.AllEnded(ctx, tx, workspaceID); err != nil {
+		return p, err
+	}
+	b, err := wallet.Get(ctx, tx, workspaceID)
+	if err != nil {
+		return p, err
+	}
+	if b.ReservedCents != 0 {
+		return p, fmt.Errorf("%w: %s of %s", ErrReserved, wallet.Money(b.ReservedCents), workspaceID)
+	}
+	return Plan{People: len(emails), AvailableCents: b.AvailableCents, ErasedAt: db.Time(w.ErasedAt)}, nil
+}
+
+// Files are the blobs of an erased workspace, to be removed after the commit.
+type Files struct {
+	keys     []string
+	prefixes []string
+}
+
+// Workspace erases the rows of a workspace. Repeating it is safe: it erases what is left.
+// Errors: those of Check.
+func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err error) {
+	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil && !db.IsNotFound(err) {
+		return f, fmt.Errorf("lock workspace: %w", err)
+	}
+	// First, because it locks the uploads: a job that starts meanwhile is seen by Check, or
+	// finds its upload removed.
+	if f.keys, err = intake.Erase(ctx, tx, workspaceID); err != nil {
+		return f, err
+	}
+	if _, err := Check(ctx, tx, workspaceID); err != nil {
+		return f, err
+	}
+	for _, erase := range []func(context.Context, *db.Tx, string) error{
+		quote.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, identity.Erase,
+	} {
+		if err := erase(ctx, tx, workspaceID); err != nil {
+			return f, err
+		}
+	}
+	jobs, err := job.Erase(ctx, tx, workspaceID)
+	if err != nil {
+		return f, err
+	}
+	for _, j := range jobs {
+		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/")
+		if j.ArtifactKey != "" {
+			f.keys = append(f.keys, j.ArtifactKey)
+		}
+	}
+	return f, nil
+}
+
+// Remove deletes the files. What one failure leaves, the next run or the sweep deletes.
+func (f Files) Remove(ctx context.Context, blobs blob.Store) (err error) {
+	for _, key := range f.keys {
+		err = errors.Join(err, blobs.Delete(ctx, key))
+	}
+	for _, prefix := range f.prefixes {
+		err = errors.Join(err, blobs.List(ctx, prefix, func(key string, _ time.Time) error { return blobs.Delete(ctx, key) }))
+	}
+	return err
+}
