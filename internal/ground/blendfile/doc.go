@@ -13,8 +13,8 @@
 //     says less.
 //   - A file is reported rightly, or not at all: with a typed error that says where
 //     and why. Lists that were cut to the memory bound are named in Facts.Partial.
-//   - Memory stays under 16 MiB and five bytes for four of the unpacked file, at most
-//     141 MiB, besides the decoder's window; Options.MaxWindow holds the window, and
+//   - Memory stays under 24 MiB and five bytes for four of the unpacked file, at most
+//     149 MiB, besides the decoder's window; Options.MaxWindow holds the window, and
 //     Options.Memory what several inspections keep together. Nothing is unpacked beyond
 //     Options.MaxUnpacked and Options.MaxRatio.
 //   - Members of structs are found by name through the file's own description of

@@ -14,8 +14,8 @@ import (
 )
 
 // bound is what the inspection of a file may take beside the decoder's window, garbage
-// included: 16 MiB, and five bytes for four of the file, up to the largest upload.
-func bound(unpacked int) uint64 { return 16<<20 + min(uint64(unpacked), 100<<20)/4*5 }
+// included: 24 MiB, and five bytes for four of the file, up to the largest upload.
+func bound(unpacked int) uint64 { return 24<<20 + min(uint64(unpacked), 100<<20)/4*5 }
 
 // Not parallel: it looks at the heap of the whole process.
 func TestMemoryStaysWithinTheBound(t *testing.T) {
