@@ -35,7 +35,7 @@ build: ## Build ./svc
 	@scripts/step build "building svc" go build -v -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
 
 # What every run of the tests needs; nothing is installed twice.
-TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox python && scripts/install-npm
+TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox shells python && scripts/install-npm
 # The longest package first: the others then run beside it.
 TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
 PACKAGES   = ./internal/test/story ./...
@@ -84,6 +84,16 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 bench: ## Measure the service beside its baselines and print the ratios
 	@scripts/install-tools postgres sandbox
 	@scripts/with-blender scripts/with-postgres go run ./bench
+
+# The .blend files to compare in place of the made scenes: make corpus FILES=folder;
+# ONLY=regexp takes those of a name.
+FILES ?=
+ONLY  ?=
+
+.PHONY: corpus
+corpus: ## Compare every frame of the service with Blender by hand, over a hundred made scenes
+	@scripts/install-tools sandbox
+	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)"
 
 # How many rounds make chaos does on each database, and the first one's seed:
 # make chaos ROUNDS=1 CHAOS_SEED=1795221993161 runs one again.

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/redact"
 )
 
 // maxAnswer bounds a JSON answer that is read into memory, in bytes. A receipt of
@@ -47,10 +50,19 @@ func WithWait(wait func(context.Context, time.Duration) error) Option {
 	return func(c *Client) { c.retry.wait = wait }
 }
 
-// WithAttempts sets how often a call is tried, 1 or more; 1 never repeats. The
-// default is 6, which spans about 15 seconds. A download that makes progress starts
-// to count anew.
+// WithAttempts sets how often a call is tried, 1 or more; 1 never repeats, and
+// [WithoutEnd] is no bound. The default is 6, which spans about 6 seconds where the
+// failures come at once. A download that makes progress starts to count anew.
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
+
+// WithoutEnd is the number of attempts of a call that only its context ends, or a failure
+// that does not pass.
+const WithoutEnd = math.MaxInt
+
+// WithOnRetry calls on before each wait for another try, so that a person learns of a
+// failure before the last try has failed as well. on is called by the goroutine that
+// made the call.
+func WithOnRetry(on func(Retry)) Option { return func(c *Client) { c.retry.on = on } }
 
 // New returns a client of the server at baseURL, the address under which /v1 and
 // /node/v1 are served, with an agent key ("svc_agent_…") or an account key ("svc_…").
@@ -60,10 +72,16 @@ func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n 
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("read the server's address: %w", err)
+		return nil, fmt.Errorf("read the server's address: %w", redact.URLs(err))
 	}
-	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, fmt.Errorf("the server's address %q does not start with http:// or https:// and a host", baseURL)
+	shown := redact.Text(redact.Address(baseURL))
+	switch {
+	case (base.Scheme != "http" && base.Scheme != "https") || base.Host == "":
+		return nil, fmt.Errorf("the server's address %q does not start with http:// or https:// and a host", shown)
+	case base.User != nil:
+		return nil, fmt.Errorf("the server's address %q has a user or a password in front of its host, which svc does not send: a key says who calls", shown)
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, fmt.Errorf("the server's address %q has a ? or a # behind it: give the address alone", shown)
 	}
 	c := &Client{base: base, key: key, http: newHTTPClient(), retry: defaultRetry()}
 	for _, option := range options {
@@ -82,6 +100,7 @@ func (c *Client) AccountKey() bool {
 // uploads, downloads and event streams may take any time.
 func newHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	transport.ResponseHeaderTimeout = 2 * time.Minute
 	return &http.Client{Transport: transport}
 }
@@ -150,7 +169,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 		// The transport may still read the body after the answer has arrived.
 		defer req.Body.Close()
 	}
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		return err
 	}
@@ -170,11 +189,18 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 	return nil
 }
 
+// send sends a request. An error tells no query and no user of an address: a signed link
+// is the right to use it.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	res, err := c.http.Do(req)
+	return res, redact.URLs(err)
+}
+
 // request builds one try: the address, the key and a new body.
 func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, x.method, c.base.String()+x.path, nil)
 	if err != nil {
-		return nil, &unreadable{err}
+		return nil, &unreadable{redact.URLs(err)}
 	}
 	req.Header.Set("Accept", "application/json")
 	if c.key != "" {

@@ -53,6 +53,9 @@ type Limits struct {
 	} `json:"frame_count"`
 	MaximumUploadBytes    int64 `json:"maximum_upload_size_bytes"`
 	UnstartedStorageBytes int64 `json:"unstarted_storage_bytes"` // of uploads that no job uses
+	// Free previews of an upload, and of a workspace within 24 hours; 0 is none.
+	FreePreviewsPerUpload int `json:"free_previews_per_upload"`
+	FreePreviewsPerDay    int `json:"free_previews_per_day"`
 	RateLimit             struct {
 		PerMinute int `json:"requests_per_minute_per_client"`
 		Burst     int `json:"burst"`

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/redact"
 )
 
 // ErrDownloadChanged reports that the received bytes do not have the SHA-256 that
@@ -46,7 +48,7 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 	// The hash in the name separates parts of different files.
 	part := fmt.Sprintf("%s.%s.part", path, artifact.SHA256[:12])
 	if err := c.fetchAll(ctx, jobID, part, artifact, progress); err != nil {
-		return nil, fmt.Errorf("download job %s: %w", jobID, err)
+		return nil, fmt.Errorf("download job %s: %w", jobID, c.linkError(artifact.URL, err))
 	}
 	if err := publish(part, path, artifact.SHA256); err != nil {
 		return nil, fmt.Errorf("download job %s: %w", jobID, err)
@@ -63,9 +65,9 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 		return err
 	}
 	defer file.Close()
-	url := artifact.URL
+	link := artifact.URL
 	for attempt := 1; ; attempt++ {
-		grew, err := c.fetch(ctx, url, file, artifact.SizeBytes, progress)
+		grew, err := c.fetch(ctx, link, file, artifact.SizeBytes, progress)
 		if err == nil {
 			return nil
 		}
@@ -75,30 +77,40 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 		if attempt >= c.retry.attempts || !(passing(ctx, err) || linkEnded(err)) {
 			return err
 		}
-		if c.retry.pause(ctx, attempt, err) != nil {
+		if c.retry.pause(ctx, attempt, c.retry.attempts, err) != nil {
 			return err
 		}
 		again, err := c.Artifact(ctx, jobID) // links live for a while only
 		if err != nil {
 			return err
 		}
-		url = again.URL
+		link = again.URL
 	}
+}
+
+// linkError makes the failure of a signed link one of a call where the link leads to the
+// server itself. It may lead to a store elsewhere, which nobody has named.
+func (c *Client) linkError(link string, err error) error {
+	at, parseErr := url.Parse(link)
+	if parseErr != nil || at.Host != c.base.Host {
+		return err
+	}
+	return &CallError{Server: c.base.String(), Call: "GET " + at.Path, cause: err}
 }
 
 // linkEnded recognises the answers of an expired link. They are refusals for good
 // anywhere else; here a new link helps.
 func linkEnded(err error) bool {
 	var refusal *Error
-	return errors.As(err, &refusal) && (refusal.Status == http.StatusForbidden ||
-		refusal.Status == http.StatusNotFound || refusal.Status == http.StatusGone ||
+	return errors.As(err, &refusal) && (refusal.Status == http.StatusUnauthorized ||
+		refusal.Status == http.StatusForbidden || refusal.Status == http.StatusNotFound || refusal.Status == http.StatusGone ||
 		refusal.Status == http.StatusRequestedRangeNotSatisfiable)
 }
 
 // fetch appends the missing bytes over one connection. The key stays out of the
 // request: the link authorises itself and may lead to another host. It reads no
 // more than total bytes, whatever the server sends.
-func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
+func (c *Client) fetch(ctx context.Context, link string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, &unreadable{err}
@@ -109,15 +121,15 @@ func (c *Client) fetch(ctx context.Context, url string, file *os.File, total int
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil {
-		return false, &unreadable{err}
+		return false, &unreadable{redact.URLs(err)}
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the hash is over the bytes as stored
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 	}
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		return false, err
 	}

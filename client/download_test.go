@@ -134,14 +134,14 @@ func TestExpiredLinkIsReplaced(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.zip = picture(5000)
-	s.faults["GET /artifacts/{id}"] = []fault{cutAfter(2000), refusal(403, "link_expired", nil, nil)}
+	s.faults["GET /artifacts/{id}"] = []fault{cutAfter(2000), refusal(401, "unauthenticated", nil, nil), refusal(403, "link_expired", nil, nil)}
 	path := filepath.Join(t.TempDir(), "scene.zip")
 	if _, err := c.Download(t.Context(), "JOB-1", path, nil); err != nil {
 		t.Fatal(err)
 	}
 	asked := s.to("/artifacts/JOB-1")
-	if got := asked[2].URL.Query().Get("link"); got != "3" || asked[2].Header.Get("Range") != "bytes=2000-" {
-		t.Errorf("the third try used link %s and range %q", got, asked[2].Header.Get("Range"))
+	if got := asked[3].URL.Query().Get("link"); got != "4" || asked[3].Header.Get("Range") != "bytes=2000-" {
+		t.Errorf("the last try used link %s and range %q", got, asked[3].Header.Get("Range"))
 	}
 }
 

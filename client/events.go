@@ -45,7 +45,7 @@ func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Even
 	return func(yield func(Event, error) bool) {
 		f := &follower{client: c, jobID: jobID, lastID: after, frame: numberOf(after), yield: yield}
 		if err := f.run(ctx); err != nil && !errors.Is(err, errDone) {
-			yield(Event{}, fmt.Errorf("follow job %s: %w", jobID, err))
+			yield(Event{}, fmt.Errorf("follow job %s: %w", jobID, &CallError{Server: c.base.String(), Call: "GET " + c.jobPath(jobID, "/events"), cause: err}))
 		}
 	}
 }
@@ -66,7 +66,7 @@ type follower struct {
 }
 
 // run alternates between a stream and, when that brought nothing, one read of the
-// job. So a proxy that cuts streams delays events but loses no end of a job.
+// job. Once the server has answered, an unknown host is a lost network. So a proxy that cuts streams delays events but loses no end of a job.
 func (f *follower) run(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		before := f.seen
@@ -76,10 +76,11 @@ func (f *follower) run(ctx context.Context) error {
 		} else if !errors.Is(err, errDone) {
 			err = f.poll(ctx) // an error when the job does not exist
 		}
-		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err)) {
+		answered := f.seen > 0 || f.read != nil
+		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err) && !(answered && unknownHost(err))) {
 			return err
 		}
-		if stopped := f.client.retry.pause(ctx, failures, err); stopped != nil {
+		if stopped := f.client.retry.pause(ctx, failures, WithoutEnd, err); stopped != nil {
 			return stopped
 		}
 	}
@@ -109,7 +110,7 @@ func (c *Client) openStream(ctx context.Context, cancel context.CancelFunc, path
 	if after != "" {
 		req.Header.Set("Last-Event-ID", after)
 	}
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		return nil, err
 	}

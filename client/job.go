@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // Start spends: it accepts the quote, reserves its price and queues the job.
@@ -98,6 +100,35 @@ func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 		return nil, err
 	}
 	return answer.Keys, nil
+}
+
+// Bounds of a file of the log: a full tile of entries, the largest, has 8704 bytes, and a
+// scheduled check must not wait for a silent server for ever.
+const (
+	maxLogFile  = 64 << 10 // bytes
+	logFileTime = time.Minute
+)
+
+// LogFile reads a public file of the log of receipts by its path below /log/, such as
+// "checkpoint" (C2SP tlog-tiles). Error: *Error with the status 404 for a file that the
+// log does not have.
+func (c *Client) LogFile(ctx context.Context, path string) (data []byte, err error) {
+	path = "/log/" + path
+	err = c.retry.run(ctx, true, func() error {
+		ctx, cancel := context.WithTimeout(ctx, logFileTime)
+		defer cancel()
+		body, err := c.openOnce(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		data, err = io.ReadAll(io.LimitReader(body, maxLogFile))
+		return err
+	})
+	if err != nil {
+		return nil, &CallError{Server: c.base.String(), Call: "GET " + path, cause: err}
+	}
+	return data, nil
 }
 
 // jobPath is where the client's kind of key finds a job.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"svc.example/internal/ground/redact"
 )
 
 // Bounds of reading a ZIP in parts: blocks of a MiB make few requests of the many small
@@ -72,7 +74,7 @@ func (z *ZIPParts) block(number int64) ([]byte, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the ZIP of job %s: %w", z.jobID, err)
+		return nil, fmt.Errorf("read the ZIP of job %s: %w", z.jobID, z.client.linkError(z.Artifact.URL, err))
 	}
 	z.blocks[number] = block
 	if len(z.order) > rangeKept {
@@ -91,11 +93,11 @@ func (z *ZIPParts) fetch(number int64) ([]byte, error) {
 	length := min(rangeBlock, z.Artifact.SizeBytes-first)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, z.Artifact.URL, nil)
 	if err != nil {
-		return nil, &unreadable{err}
+		return nil, &unreadable{redact.URLs(err)}
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the ranges are of the bytes as stored
 	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, first+length-1))
-	res, err := z.client.http.Do(req)
+	res, err := z.client.send(req)
 	if err != nil {
 		return nil, err
 	}

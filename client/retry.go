@@ -5,6 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
 	"time"
 )
 
@@ -15,12 +18,21 @@ const (
 	tries       = 6
 )
 
+// Retry is a try that failed and will be repeated.
+type Retry struct {
+	Err      error
+	Wait     time.Duration // until the next try
+	Try      int           // which try comes next, from 2 on
+	Attempts int           // how many there are at most; 0 where only the context ends them
+}
+
 // retry repeats what failed for a reason that passes. It has no state, so calls
 // share it.
 type retry struct {
 	attempts int
 	wait     func(context.Context, time.Duration) error
 	spread   func() float64 // 0 up to 1
+	on       func(Retry)    // nil for nobody
 }
 
 func defaultRetry() retry {
@@ -35,7 +47,7 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 		if err == nil || !repeatable || attempt >= r.attempts || !passing(ctx, err) {
 			return err
 		}
-		if r.pause(ctx, attempt, err) != nil {
+		if r.pause(ctx, attempt, r.attempts, err) != nil {
 			return err // the caller gave up: what went wrong says more than that
 		}
 	}
@@ -43,8 +55,8 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 
 // pause waits before the next try, at least as long as the server asked for. Half
 // of each wait is random, so that many clients of a restarted server do not return
-// at once. attempt counts from 1.
-func (r retry) pause(ctx context.Context, attempt int, err error) error {
+// at once. attempt counts from 1; of is how many there are, WithoutEnd for no bound.
+func (r retry) pause(ctx context.Context, attempt, of int, err error) error {
 	d := longestWait
 	if attempt < 10 {
 		d = min(longestWait, firstWait<<(attempt-1))
@@ -52,6 +64,12 @@ func (r retry) pause(ctx context.Context, attempt int, err error) error {
 	d = d/2 + time.Duration(r.spread()*float64(d/2))
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		d = max(d, refusal.RetryAfter)
+	}
+	if r.on != nil && err != nil && ctx.Err() == nil {
+		if of == WithoutEnd {
+			of = 0
+		}
+		r.on(Retry{Err: err, Wait: d, Try: attempt + 1, Attempts: of})
 	}
 	return r.wait(ctx, d)
 }
@@ -61,8 +79,9 @@ func (r retry) pause(ctx context.Context, attempt int, err error) error {
 const inProgress = "idempotency_in_progress"
 
 // passing reports failures that a repeated call can overcome: lost connections,
-// 429, 5xx and inProgress. A certificate that does not verify stays wrong, and
-// trying again only hides that.
+// 429, 5xx and inProgress. A certificate that does not verify stays wrong, and so does a
+// name that nobody knows, or a server that speaks another protocol: trying again only
+// hides that.
 func passing(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -70,11 +89,35 @@ func passing(ctx context.Context, err error) bool {
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return temporary(refusal.Status) || refusal.Code == inProgress
 	}
-	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
+	if unknownHost(err) || otherProtocol(err) {
 		return false
 	}
 	var broken *unreadable
 	return !errors.As(err, &broken)
+}
+
+// unknownHost reports that nobody knows the name of the server. A machine that has just
+// lost its network may say the same of every name, so a call that goes on for hours
+// takes it for a failure that passes.
+func unknownHost(err error) bool {
+	var name *net.DNSError
+	return errors.As(err, &name) && name.IsNotFound
+}
+
+// otherProtocol reports what no svc at this address can cause.
+func otherProtocol(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	if errors.As(err, &certificate) || errors.As(err, &noTLS) || errors.Is(err, http.ErrSchemeMismatch) {
+		return true
+	}
+	// net/http has no types for these.
+	for _, text := range []string{"unsupported protocol scheme", "malformed HTTP", "stopped after 10 redirects", "failed to parse Location"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // unreadable marks a failure that repeating the same call cannot mend, such as a

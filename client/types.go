@@ -37,10 +37,14 @@ type Quote struct {
 	QuoteID  string `json:"quote_id"`
 	Status   string `json:"status"` // "open", "accepted" or "expired"
 	// The frames that were priced: what the request named, else the scene's own.
-	FrameStart     int    `json:"frame_start"`
-	FrameEnd       int    `json:"frame_end"`
-	FrameStep      int    `json:"frame_step"`
-	FrameCount     int    `json:"frame_count"`
+	FrameStart int `json:"frame_start"`
+	FrameEnd   int `json:"frame_end"`
+	FrameStep  int `json:"frame_step"`
+	FrameCount int `json:"frame_count"`
+	// FrameList has the frames, such as 1-20 or 3,7-9; empty from an older service.
+	// RerenderOf is the job whose frames these are once more, or empty.
+	FrameList      string `json:"frame_list"`
+	RerenderOf     string `json:"rerender_of"`
 	PriceCents     int64  `json:"price_cents"` // of the whole job
 	Currency       string `json:"currency"`
 	PricingVersion string `json:"pricing_version"`
@@ -128,6 +132,10 @@ type Job struct {
 	FrameEnd       int    `json:"frame_end"`
 	FrameStep      int    `json:"frame_step"`
 	FrameCount     int    `json:"frame_count"`
+	// FrameList has the frames, such as 1-20 or 3,7-9; empty from an older service.
+	// RerenderOf is the job whose frames these are once more, or empty.
+	FrameList  string `json:"frame_list"`
+	RerenderOf string `json:"rerender_of"`
 	// FramesCompleted counts accepted frames. ProgressPercent, 0 to 100, also
 	// counts the finished part of frames that are being rendered.
 	FramesCompleted int     `json:"frames_completed"`
@@ -169,6 +177,9 @@ type Job struct {
 	UpdatedAt     time.Time  `json:"updated_at"`
 	// Failure is set exactly when Status is failed.
 	Failure *Failure `json:"failure"`
+	// Findings are what a person should look at in the accepted frames, the worst
+	// first. They never fail a job.
+	Findings []Finding `json:"findings"`
 	// The addresses are empty until the job is completed.
 	DownloadURL string `json:"download_url"`
 	ReceiptURL  string `json:"receipt_url"`
@@ -198,6 +209,16 @@ type Failure struct {
 	Message         string `json:"message"`
 	Retryable       bool   `json:"retryable"`
 	SuggestedAction string `json:"suggested_action"`
+}
+
+// Finding tells which frames of a job look unusual: black, magenta where a texture is
+// missing, equal to the one before. It may be meant.
+type Finding struct {
+	Code            string `json:"code"`
+	Message         string `json:"message"`
+	SuggestedAction string `json:"suggested_action"`
+	Frames          string `json:"frames"` // such as 3,7-9
+	FrameCount      int    `json:"frame_count"`
 }
 
 // Event is one thing that happened to a job: exactly one of Job and Frame is

@@ -57,6 +57,21 @@ func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quo
 	return &quote, nil
 }
 
+// Rerender returns a locked quote for frames of an ended job once more, over the upload
+// that it rendered. frames is a list such as 3,7-9. It spends nothing and changes nothing
+// in that job: start the quote for the new one. Error: *Error with render_not_completed
+// while the job goes on, invalid_frame_range, upload_not_found when the upload is gone.
+func (c *Client) Rerender(ctx context.Context, jobID, frames string) (*Quote, error) {
+	var quote Quote
+	request := struct {
+		Frames string `json:"frames"`
+	}{frames}
+	if err := c.post(ctx, c.jobPath(jobID, "/rerender"), request, &quote); err != nil {
+		return nil, err
+	}
+	return &quote, nil
+}
+
 // UnmarshalJSON accepts each member at the top level or inside the quote member,
 // since the service may send either (spec 2.11). A member at the top level counts
 // over one inside.

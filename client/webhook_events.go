@@ -51,10 +51,14 @@ func (f *webhookFollower) run(ctx context.Context) error {
 		if f.heard {
 			failures = 1
 		}
-		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err)) || (!f.opened && failures >= f.client.retry.attempts) {
+		attempts := f.client.retry.attempts
+		if f.opened {
+			attempts = WithoutEnd
+		}
+		if errors.Is(err, errDone) || (err != nil && !passing(ctx, err) && !(f.opened && unknownHost(err))) || failures >= attempts {
 			return err
 		}
-		if stopped := f.client.retry.pause(ctx, failures, err); stopped != nil {
+		if stopped := f.client.retry.pause(ctx, failures, attempts, err); stopped != nil {
 			return stopped
 		}
 	}

@@ -192,7 +192,7 @@ func (c *Client) openOnce(ctx context.Context, path string) (io.ReadCloser, erro
 		return nil, err
 	}
 	req.Header.Set("Accept", "*/*")
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -56,12 +57,16 @@ func TestAccount(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode,
 			"job":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).start(ts, args[0], args[1]) },
-			"worker":   func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).work(ts) },
-			"ended":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },
-			"fail":     func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).fail(ts, args[0]) },
-			"receiver": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).receiver(ts, args[0]) },
-			"silent":   func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).silent(ts, args[0]) },
-			"received": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).received(ts, args[0]) },
+			"scene": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), demo.Scene(), 0o644))
+			},
+			"worker":      func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).work(ts) },
+			"ended":       func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },
+			"fail":        func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).fail(ts, args[0]) },
+			"receiver":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).receiver(ts, args[0]) },
+			"silent":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).silent(ts, args[0]) },
+			"unavailable": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).unavailable(ts, args[0]) },
+			"received":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).received(ts, args[0]) },
 		},
 	})
 }
@@ -171,6 +176,17 @@ func (s *scriptService) silent(ts *testscript.TestScript, name string) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		s.verified.Add(1)
 		<-r.Context().Done()
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(name, server.URL)
+}
+
+// unavailable NAME starts a server that answers like a proxy without a service behind it.
+// It counts requests as received.
+func (s *scriptService) unavailable(ts *testscript.TestScript, name string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.verified.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(name, server.URL)

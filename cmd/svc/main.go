@@ -3,10 +3,11 @@
 //
 // This folder only reads the command line and turns the result into an exit code.
 // The commands are grouped in packages by who types them: operator (serve, admin,
-// openapi), farm (worker, bench), caller (render, inspect), account (jobs, job, cancel,
+// openapi), farm (worker, bench), caller (render, rerender, look, inspect), account (jobs, job, cancel,
 // download, preview, wallet, keys, open, listen, status), profile (config), proof
-// (verify, log), mcpbridge (mcp), completion and demo. terminal is what all of them print with;
-// profile finds server and key for all that call a service; manual prints the reference.
+// (verify, log), mcpbridge (mcp), completion and demo. terminal is what all of them print
+// with; profile finds server and key for all that call a service; failure says what went
+// wrong; manual prints the reference.
 //
 // What always holds: a mistake on the command line exits with 2; a command's result
 // goes to standard output and its log to standard error; no secret needs to be on a
@@ -17,17 +18,16 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/client"
 	"svc.example/cmd/svc/account"
 	"svc.example/cmd/svc/caller"
 	"svc.example/cmd/svc/completion"
 	"svc.example/cmd/svc/demo"
+	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/farm"
 	"svc.example/cmd/svc/manual"
 	"svc.example/cmd/svc/mcpbridge"
@@ -35,9 +35,8 @@ import (
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/redact"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -52,6 +51,8 @@ type program struct {
 	Worker   farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or check that this machine can."`
 	Bench    farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
 	Render   caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
+	Rerender caller.Rerender   `cmd:"" help:"Render frames of an ended job again: a new price and a new job over the same upload."`
+	Look     caller.Look       `cmd:"" help:"See a frame as the workers do, small and coarse, for free."`
 	Inspect  caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
 	Jobs     account.Jobs      `cmd:"" help:"List the workspace's jobs, newest first."`
 	Job      account.Job       `cmd:"" help:"Show everything about one job."`
@@ -64,7 +65,7 @@ type program struct {
 	Listen   account.Listen    `cmd:"" help:"Forward the workspace's webhooks to a receiver on this machine."`
 	Status   account.Status    `cmd:"" help:"Show what the service is, its limits, and whose key this is."`
 	Config   profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
-	Verify   proof.Verify      `cmd:"" help:"Check a receipt, and the ZIP that it describes, without a network."`
+	Verify   proof.Verify      `cmd:"" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
 	MCP      mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
 	Log      proof.Log         `cmd:"" help:"Check the log of receipts."`
 	Demo     demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
@@ -104,14 +105,38 @@ func main() {
 	if err != nil {
 		parser.FatalIfErrorf(shown(usageError(err)))
 	}
-	ctx.FatalIfErrorf(shown(withSuggestion(ctx.Run())))
+	ctx.FatalIfErrorf(finish(ctx, ctx.Run()))
 }
 
-// shownError is an error whose text a terminal can show, whatever names it quotes. Its
-// own line ends stay: some messages have several lines.
+// finish turns the error of a command into what is shown. With --json the failure is an
+// object on standard output, unless the command has printed one.
+func finish(ctx *kong.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if asJSON(ctx) && !terminal.WasTold(err) {
+		err = errors.Join(err, terminal.PrintJSON(ctx.Stdout, failure.Object{Error: failure.Of(err)}))
+	}
+	return shown(failure.Words(err))
+}
+
+// asJSON reports whether the command prints an object for programs.
+func asJSON(ctx *kong.Context) bool {
+	for _, f := range ctx.Flags() {
+		if f.Name == "json" {
+			wanted, _ := ctx.FlagValue(f).(bool)
+			return wanted
+		}
+	}
+	return false
+}
+
+// shownError is an error whose text a terminal can show, whatever names it quotes, and
+// that tells no secret: a key may have been typed in the wrong place. Its own line ends
+// stay: some messages have several lines.
 type shownError struct{ error }
 
-func (e shownError) Error() string { return plaintext.Lines(e.error.Error()) }
+func (e shownError) Error() string { return plaintext.Lines(redact.Text(e.error.Error())) }
 
 // Unwrap keeps the exit code that the error carries.
 func (e shownError) Unwrap() error { return e.error }
@@ -121,36 +146,6 @@ func shown(err error) error {
 		return nil
 	}
 	return shownError{err}
-}
-
-// withSuggestion adds the next step to a refusal, as a line below it. A refusal is
-// a *client.Error of the API, a *farmapi.Error of the workers' API, or a
-// *fault.Error that this process made itself, as svc admin does. All of them end
-// in the same suggestion that the API sends for the code (spec 7).
-//
-// An invalid_request made here gets no suggestion: its message already names the
-// flag, and the general advice speaks of a request that was never sent.
-//
-// A service that cannot be called is said in words, in place of what the network said.
-func withSuggestion(err error) error {
-	if call, ok := errors.AsType[*client.CallError](err); ok {
-		if said := profile.Unreachable(call.Server, call); said != nil {
-			return terminal.SameExit(err, said)
-		}
-	}
-	action := ""
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		action = refused.SuggestedAction
-	} else if refused, ok := errors.AsType[*farmapi.Error](err); ok {
-		action = refused.SuggestedAction
-	} else if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code != fault.InvalidRequest {
-		_, body := fault.Envelope(refused, "")
-		action = body.Error.SuggestedAction
-	}
-	if action == "" {
-		return err
-	}
-	return fmt.Errorf("%w\n%s", err, action)
 }
 
 // usageError gives every mistake on the command line the exit code 2. kong's own

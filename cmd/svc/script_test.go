@@ -26,9 +26,10 @@ func TestVerify(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/verify",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"writeresult": writeResult,
-			"flip":        flip,
-			"exitcode":    exitCode,
+			"writeresult":  writeResult,
+			"writerelease": writeRelease,
+			"flip":         flip,
+			"exitcode":     exitCode,
 		},
 	})
 }

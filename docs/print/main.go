@@ -1,8 +1,8 @@
 // Command print writes the documents that are made from code: docs/errors.md
-// from the error vocabulary, docs/warnings.md from the table of warnings, docs/states.md from the table of job states,
-// docs/gpu-names.md from the tables of GPU names,
-// docs/openapi.json from the API's routes, docs/interface-coverage.md from the
-// table of rules and tests.
+// from the error vocabulary, docs/warnings.md and docs/findings.md from the tables of
+// warnings and findings, docs/states.md from the table of job states, docs/gpu-names.md
+// from the tables of GPU names, docs/openapi.json from the API's routes,
+// docs/interface-coverage.md from the table of rules and tests.
 package main
 
 //go:generate go run .
@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/door/api"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 )
@@ -23,6 +24,7 @@ import (
 func main() {
 	for name, text := range map[string]string{
 		"errors.md":             fault.Markdown(),
+		"findings.md":           framecheck.FindingsMarkdown(),
 		"gpu-names.md":          benchmark.NamesMarkdown(),
 		"states.md":             job.StatesMarkdown(),
 		"warnings.md":           quote.WarningsMarkdown(),

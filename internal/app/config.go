@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/worker"
 )
@@ -53,8 +54,14 @@ type Config struct {
 	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
 	// contract.UnstartedStorage.
 	Unstarted int64
+	// FreePreviews bounds the free previews of an upload and of a workspace; nil means the
+	// contract's, the zero Limits means none.
+	FreePreviews *preview.Limits
 	// FrameTime is how long a worker may render a frame; 0 means contract.FrameTime.
 	FrameTime time.Duration
+	// PlayTime is how long a worker may compute the frames before a frame; 0 means
+	// contract.PlayTime.
+	PlayTime time.Duration
 	// InspectMemory bounds what inspections of this process keep together, in bytes,
 	// beyond 1 MiB each; 0 means 512 MiB.
 	InspectMemory int64
@@ -183,8 +190,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Envelope == 0 {
 		c.Envelope = contract.QualifiedPixelSamples
 	}
+	if c.FreePreviews == nil {
+		c.FreePreviews = &preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay}
+	}
 	if c.FrameTime == 0 {
 		c.FrameTime = contract.FrameTime
+	}
+	if c.PlayTime == 0 {
+		c.PlayTime = contract.PlayTime
 	}
 	if c.ArtifactLife == 0 {
 		c.ArtifactLife = contract.ArtifactRetention

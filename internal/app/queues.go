@@ -25,6 +25,7 @@ const (
 func (a *App) queues(p parts) map[string]lease.Queue {
 	all := []lease.Queue{
 		p.frames.Queue(),
+		p.previews.Leases(),
 		artifact.Queue(),
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/preview"
 )
 
 // reaper returns the loop that takes back lapsed leases. It waits one lease's
@@ -83,6 +84,7 @@ func (a *App) Forget(ctx context.Context) {
 		"uploads that never came": intake.Forget, "links that were never sent": identity.ForgetUnsent, "webhooks": func(ctx context.Context, _ *db.DB) (int64, error) { return a.webhooks.Forget(ctx) },
 		"failed attempts":   func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetFailedAttempts(ctx, d, logs) },
 		"logs of frames":    func(ctx context.Context, d *db.DB) (int64, error) { return frames.ForgetLogs(ctx, d, logs) },
+		"previews":          preview.Forget,
 		"rejected receipts": func(ctx context.Context, d *db.DB) (int64, error) { return leaderboard.ForgetRejected(ctx, d, workers) },
 		"workers that left": func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetWorkers(ctx, d, workers) },
 	} {

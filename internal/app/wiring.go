@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 )
 
@@ -37,6 +38,7 @@ type parts struct {
 	artifacts *artifact.Artifacts
 	watch     *watch.Reader
 	frames    *frames.Frames
+	previews  *preview.Previews
 	workers   *dispatch.Workers
 	board     *leaderboard.Board
 }
@@ -52,6 +54,9 @@ func (a *App) parts(at links.Links) parts {
 	return parts{
 		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
+		previews: &preview.Previews{
+			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Outlooks: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+		},
 	}
 }
 
@@ -61,7 +66,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Frames: p.frames, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
 // front makes what every request passes on its way to a handler.
@@ -87,7 +92,7 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
-		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
@@ -121,6 +126,8 @@ func expire(p parts, in *intake.Intake) func(context.Context, lease.Lease) error
 		switch kind {
 		case intake.ExpireUpload:
 			return in.Expire(ctx, l, thing)
+		case preview.ExpirePreview:
+			return p.previews.Expire(ctx, l, thing)
 		case job.ExpireSubmit:
 			return p.jobs.CancelUnsubmitted(ctx, l, thing)
 		case job.ExpireFrames:

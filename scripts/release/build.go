@@ -73,7 +73,7 @@ func runWith(folder string, environment []string, name string, args ...string) (
 // build compiles the program from the clone. The flags make it the same everywhere:
 // no path of this machine, no C; git's commit and version are in it. GOFLAGS and the
 // settings of this machine's processor must not change it.
-func (r *release) build(p platform) (path string, err error) {
+func (r *publication) build(p platform) (path string, err error) {
 	path = filepath.Join(r.work, p.system+"-"+p.arch, p.binary())
 	_, err = runWith(r.source, []string{"GOOS=" + p.system, "GOARCH=" + p.arch, "CGO_ENABLED=0", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT="},
 		"go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/svc")
@@ -82,7 +82,7 @@ func (r *release) build(p platform) (path string, err error) {
 
 // describe builds the program for this machine, which knows its version and prints its
 // own manual and completions, and writes build.json.
-func (r *release) describe() error {
+func (r *publication) describe() error {
 	binary, err := r.build(platform{runtime.GOOS, runtime.GOARCH})
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *release) describe() error {
 }
 
 // contents are the files of an archive.
-func (r *release) contents(binary string, p platform) (files []file, err error) {
+func (r *publication) contents(binary string, p platform) (files []file, err error) {
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/cli.md"} {
 		text, err := os.ReadFile(filepath.Join(r.source, filepath.FromSlash(name)))
 		if err != nil {

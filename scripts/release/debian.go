@@ -12,7 +12,7 @@ import (
 
 // debian makes the package of one processor, with what packaging has for it: units of
 // systemd, and in control what dpkg reads and runs.
-func (r *release) debian(binary, arch string) error {
+func (r *publication) debian(binary, arch string) error {
 	root := filepath.Join(r.work, "debian-"+arch)
 	files, err := r.packageFiles(binary)
 	if err != nil {
@@ -56,7 +56,7 @@ func debianVersion(v string) string {
 }
 
 // packageFiles are the files that the package installs, by their path.
-func (r *release) packageFiles(binary string) (files []file, err error) {
+func (r *publication) packageFiles(binary string) (files []file, err error) {
 	program, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err

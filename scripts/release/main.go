@@ -44,7 +44,7 @@ func run(out, key string) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, os.RemoveAll(work)) }()
-	r := &release{source: filepath.Join(work, "source"), work: work, out: out}
+	r := &publication{source: filepath.Join(work, "source"), work: work, out: out}
 	if err := r.make(); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func run(out, key string) (err error) {
 	return nil
 }
 
-// release is one commit on its way to its files.
-type release struct {
+// publication is one commit on its way to its files.
+type publication struct {
 	source, work, out string
 	commit, version   string // version is that of the module, v1.2.3 or v0.0.0-TIME-COMMIT
 	time              time.Time
@@ -67,10 +67,10 @@ type release struct {
 	completion        []file
 }
 
-func (r *release) say(format string, args ...any) { fmt.Printf("release: "+format+"\n", args...) }
+func (r *publication) say(format string, args ...any) { fmt.Printf("release: "+format+"\n", args...) }
 
 // make fills the folder with everything but the sums.
-func (r *release) make() error {
+func (r *publication) make() error {
 	if err := r.clone(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (r *release) make() error {
 }
 
 // clone gets HEAD, with the tags that give it a version. Only what is committed is in it.
-func (r *release) clone() error {
+func (r *publication) clone() error {
 	if _, err := run1("", "git", "clone", "--quiet", ".", r.source); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *release) clone() error {
 }
 
 // publish makes the files of one platform.
-func (r *release) publish(p platform) error {
+func (r *publication) publish(p platform) error {
 	r.say("building for %s", p)
 	binary, err := r.build(p)
 	if err != nil {

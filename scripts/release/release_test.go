@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/release"
 )
 
 func TestAnArchiveFollowsFromItsFilesAlone(t *testing.T) {
@@ -59,52 +62,54 @@ func TestABillNamesEveryModuleAndGo(t *testing.T) {
 	}
 }
 
-// openssl and sha256sum are what docs/releasing.md tells people to use.
-func TestOtherProgramsCheckTheSums(t *testing.T) {
+// docs/releasing.md tells people to use svc verify, or openssl and sha256sum.
+func TestTheSumsAreCheckedBySvcAndByOtherPrograms(t *testing.T) {
 	t.Parallel()
 	folder, keys := t.TempDir(), t.TempDir()
-	public, private, err := ed25519.GenerateKey(nil)
+	key, err := receipt.LoadOrCreateKey(filepath.Join(keys, "key.pem"), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(path, kind string, der []byte, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	write(filepath.Join(keys, "key.pem"), "PRIVATE KEY", der, err)
-	der, err = x509.MarshalPKIXPublicKey(public)
-	write(filepath.Join(keys, "public.pem"), "PUBLIC KEY", der, err)
-	if err := os.WriteFile(filepath.Join(folder, "svc.tar.gz"), []byte("archive"), 0o600); err != nil {
+	public, err := key.Public().PEM()
+	if err != nil {
 		t.Fatal(err)
 	}
+	write := func(path string, content []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(keys, "public.pem"), public)
+	write(filepath.Join(folder, "svc.tar.gz"), []byte("archive"))
 	if err := sum(folder, filepath.Join(keys, "key.pem")); err != nil {
 		t.Fatal(err)
 	}
-	check := func() error {
+	check := func() (svc, others error) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(folder, release.SumsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := os.ReadFile(filepath.Join(folder, release.SignatureFile))
+		if err != nil {
+			t.Fatal(err)
+		}
 		command := exec.Command("sh", "-c", "sha256sum --check SHA256SUMS && openssl pkeyutl -verify -pubin -inkey "+
 			filepath.Join(keys, "public.pem")+" -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig")
 		command.Dir = folder
-		return command.Run()
+		return release.Verify(text, signature, []receipt.PublicKey{key.Public()}, folder).Err(), command.Run()
 	}
-	if err := check(); err != nil {
-		t.Errorf("sound sums are refused: %v", err)
+	if svc, others := check(); svc != nil || others != nil {
+		t.Errorf("sound sums are refused: %v, %v", svc, others)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "svc.tar.gz"), []byte("another"), 0o600); err != nil {
-		t.Fatal(err)
+	write(filepath.Join(folder, "svc.tar.gz"), []byte("another"))
+	if svc, others := check(); svc == nil || others == nil {
+		t.Errorf("another file passes: %v, %v", svc, others)
 	}
-	if check() == nil {
-		t.Error("another file passes")
-	}
-	if err := sum(folder, ""); err != nil {
-		t.Fatal(err)
-	}
-	if check() == nil {
-		t.Error("another list of sums passes")
+	write(filepath.Join(folder, release.SumsFile), fmt.Appendf(nil, "%x  svc.tar.gz\n", sha256.Sum256([]byte("another"))))
+	if svc, others := check(); svc == nil || others == nil {
+		t.Errorf("another list of sums passes: %v, %v", svc, others)
 	}
 }
 

@@ -2,17 +2,20 @@ package main
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/release"
 )
 
-// sum writes SHA256SUMS over all files of the folder, in the form of sha256sum, and its
-// signature when there is a key. os.ReadDir sorts by name.
+// sum writes the sums of all files of the folder, in the form of sha256sum, and their
+// signatures when there is a key. os.ReadDir sorts by name.
 func sum(folder, keyFile string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -20,42 +23,41 @@ func sum(folder, keyFile string) error {
 	}
 	var sums strings.Builder
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		hash, err := digest.OfFile(filepath.Join(folder, e.Name()))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(data), e.Name())
+		fmt.Fprintf(&sums, "%s  %s\n", hash, e.Name())
 	}
-	path := filepath.Join(folder, "SHA256SUMS")
-	if err := os.WriteFile(path, []byte(sums.String()), 0o644); err != nil || keyFile == "" {
+	if err := os.WriteFile(filepath.Join(folder, release.SumsFile), []byte(sums.String()), 0o644); err != nil || keyFile == "" {
 		return err
 	}
-	return sign(path, keyFile)
+	return sign(folder, []byte(sums.String()), keyFile)
 }
 
-// sign writes the raw Ed25519 signature of a file beside it, as openssl pkeyutl -rawin
-// makes it. Such a key also signs receipts and checkpoints; no list of sums is the text
-// of either, which begin otherwise.
-func sign(path, keyFile string) error {
+// sign writes two signatures beside the sums: the one that svc verify checks, and the
+// raw one of the text itself that openssl checks. Such a key may also sign receipts and
+// checkpoints: no list of sums is the text of either, which begin otherwise.
+func sign(folder string, sums []byte, keyFile string) error {
 	text, err := os.ReadFile(keyFile)
 	if err != nil {
 		return err
 	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return fmt.Errorf("%s has no PEM block", keyFile)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, err := receipt.ParseKeyPEM(text)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", keyFile, err)
+		return fmt.Errorf("%s: %w", keyFile, err)
 	}
-	private, ok := parsed.(ed25519.PrivateKey)
-	if !ok {
-		return fmt.Errorf("%s has a %T, and Ed25519 is wanted", keyFile, parsed)
-	}
-	data, err := os.ReadFile(path)
+	signature, err := release.Sign(sums, key)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path+".sig", ed25519.Sign(private, data), 0o644)
+	if err := os.WriteFile(filepath.Join(folder, release.SignatureFile), signature, 0o644); err != nil {
+		return err
+	}
+	block, _ := pem.Decode(text) // ParseKeyPEM has found an Ed25519 key in it
+	raw, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, release.SumsFile+".sig"), ed25519.Sign(raw.(ed25519.PrivateKey), sums), 0o644)
 }

@@ -2,7 +2,7 @@
 where scripts may run, and writes the answers for a test of internal/ground/blendfile.
 
     blender -b --factory-startup --disable-autoexec --python-exit-code 1 \
-        --python scripts/scenes/blendfile_expressions.py -- internal/ground/blendfile/testdata/expressions/answers.json
+        --python scripts/scenes/blendfile_expressions.py -- internal/ground/blendfile/expression/testdata/answers.json
 """
 
 import json

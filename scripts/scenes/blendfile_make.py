@@ -4,6 +4,8 @@ Blender itself says of it after loading it again.
     blender -b --factory-startup --python-exit-code 1 \
         --python scripts/scenes/blendfile_make.py -- internal/ground/blendfile/testdata
 
+Names behind the folder make those files only.
+
 The expected values in each .json use the names of the package's Facts; a test
 compares every one that is there.
 """
@@ -18,7 +20,8 @@ import wave
 
 import bpy
 
-OUT = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+OUT, *ONLY = sys.argv[sys.argv.index("--") + 1:]
+OUT = os.path.abspath(OUT)
 WORK = tempfile.mkdtemp()
 
 
@@ -35,6 +38,8 @@ def facts():
         "linked_libraries": by_name([
             {"name": l.name, "path": l.filepath, "packed": l.packed_file is not None} for l in bpy.data.libraries]),
         "externals": externals(),
+        "simulations": simulation_facts(s),
+        "rendering": rendering_facts(s),
         "texts": by_name([{"name": t.name, "registers": t.use_module} for t in bpy.data.texts]),
         "python_drivers": sum(d.driver.type == "SCRIPTED" for a in animated() for d in a.drivers),
     }
@@ -69,6 +74,35 @@ def scene_facts(s):
         "file_output_nodes": sorted(output_nodes(s), key=lambda n: n["path"]),
         "driven_settings": [d.data_path for d in driven],
     }
+
+
+def rendering_facts(s):
+    editor = s.sequence_editor
+    sequenced = bool(editor and s.render.use_sequencer and any(q.type != "SOUND" for q in editor.sequences))
+    return {
+        "sequenced": sequenced,
+        "shots": list(strip_shots(editor)) if sequenced else list(layer_shots("", s)),
+    }
+
+
+def strip_shots(edit):
+    for q in edit.sequences:
+        if q.mute or edit.channels[q.channel].mute:
+            continue
+        if q.type == "META":
+            yield from strip_shots(q)
+        elif q.type == "SCENE" and q.scene_input == "SEQUENCER":
+            yield from strip_shots(q.scene.sequence_editor)
+        elif q.type == "SCENE":
+            yield from layer_shots(q.name, q.scene)
+
+
+def layer_shots(strip, s):
+    layers = [s]
+    if s.use_nodes and s.render.use_compositing:
+        layers = [n.scene for n in s.node_tree.nodes if n.type == "R_LAYERS" and not n.mute]
+    for scene in dict.fromkeys(layers):
+        yield {"strip": strip, "scene": scene.name, "engine": scene.render.engine}
 
 
 def output_nodes(s):
@@ -129,10 +163,12 @@ def externals():
             if m.type == "OCEAN" and m.is_cached:
                 add("cache", m.filepath, False, o.name)
             if m.type == "FLUID" and m.domain_settings and m.domain_settings.has_cache_baked_data:
-                add("cache", m.domain_settings.cache_directory, False, o.name)
-        for p in o.particle_systems:
-            if p.point_cache.use_external:
-                add("cache", p.point_cache.filepath, False, o.name)
+                add("simulation", m.domain_settings.cache_directory, False, o.name)
+        for cache in caches(o):
+            if cache.use_external:
+                add("simulation", cache.filepath, False, o.name)
+            elif cache.is_baked and cache.use_disk_cache:
+                add("simulation", "//blendcache_*", False, o.name)
     for owner in [*bpy.data.materials, *bpy.data.lights]:
         for n in owner.node_tree.nodes if owner.node_tree else []:
             if n.type == "SCRIPT" and n.filepath:
@@ -140,6 +176,57 @@ def externals():
             if n.type == "TEX_IES" and n.filepath:
                 add("light", n.filepath, False, owner.name)
     return sorted(all, key=lambda e: (e["kind"], e["owner"], e["path"]))
+
+
+def caches(o):
+    """The point caches of an object's running simulations."""
+    for m in o.modifiers:
+        if m.show_render and m.type == "CLOTH":
+            yield m.point_cache
+        if m.show_render and m.type == "SOFT_BODY":
+            yield m.point_cache
+        if m.show_render and m.type == "PARTICLE_SYSTEM":
+            yield m.particle_system.point_cache
+        if m.show_render and m.type == "DYNAMIC_PAINT" and m.canvas_settings:
+            yield from (s.point_cache for s in m.canvas_settings.canvas_surfaces if s.is_active)
+
+
+def simulation_facts(s):
+    """What runs from frame to frame in the picture. The objects of the test scene that do
+    not, though they have a simulation, are named "not ..."."""
+    all = []
+
+    def add(kind, o, first, last, baked, cached=False, folder=""):
+        all.append({"kind": kind, "owner": o.name, "first_frame": first, "last_frame": last, "baked": baked, "cached": cached, "folder": folder})
+
+    def cached_as(kind, o, c):
+        words = c.info.split()  # "3 frames in memory"
+        whole = min(c.frame_end, s.frame_end) - c.frame_start + 1
+        cached = "in memory" in c.info and not c.is_outdated and int(words[0]) >= whole
+        baked = c.is_baked or c.use_external
+        folder = c.filepath if c.use_external else "//blendcache_*" if baked and c.use_disk_cache else ""
+        add(kind, o, c.frame_start, c.frame_end, baked, cached and not baked, folder)
+
+    for o in s.objects:
+        if o.name.startswith("not "):
+            continue
+        if o.rigid_body:
+            cached_as("rigid_body", o, s.rigidbody_world.point_cache)
+        for m in o.modifiers:
+            if m.type in ("CLOTH", "SOFT_BODY"):
+                cached_as(m.type.lower(), o, m.point_cache)
+            if m.type == "PARTICLE_SYSTEM":
+                settings = m.particle_system.settings
+                hair = settings.type == "HAIR"
+                if hair or settings.physics_type not in ("NO", "KEYED"):
+                    cached_as("hair_dynamics" if hair else "particles", o, m.particle_system.point_cache)
+            if m.type == "DYNAMIC_PAINT":
+                cached_as("dynamic_paint", o, m.canvas_settings.canvas_surfaces[0].point_cache)
+            if m.type == "FLUID":
+                d = m.domain_settings
+                baked = d.has_cache_baked_data
+                add("fluid", o, d.cache_frame_start, d.cache_frame_end, baked, folder=d.cache_directory if baked else "")
+    return sorted(all, key=lambda i: (i["kind"], i["owner"]))
 
 
 def by_name(items):
@@ -315,6 +402,7 @@ def files():
     scene_files()
     simulation_files()
     shader_files()
+    bpy.context.scene.render.use_sequencer = False  # else its strips alone were seen
 
 
 def pictures():
@@ -397,10 +485,21 @@ def linked():
         cube("Holder")["image"] = i
 
 
+def overlook(s):
+    """A small picture of all places, from above."""
+    add_camera("Camera of " + s.name, s)
+    s.render.engine = "CYCLES"
+    s.camera.data.type, s.camera.data.ortho_scale = "ORTHO", 8
+    s.camera.location = (3.9, 3.9, 9)
+    s.render.resolution_x = s.render.resolution_y = 64
+    s.cycles.samples, s.cycles.use_denoising = 4, False
+    s.view_settings.view_transform = "Standard"
+
+
 def reach():
     """Files and scripts that the picture comes from are named need, all others not."""
     s = bpy.context.scene
-    add_camera("Camera")
+    overlook(s)
     shown_objects(s)
     unseen_objects(s)
     scene_pictures(s)
@@ -413,11 +512,27 @@ def unloaded(path):
     return i
 
 
-def textured(path, kind="ShaderNodeTexImage"):
-    """A material with a picture."""
-    m = bpy.data.materials.new(path)
+def emissive(name):
+    """A material that shines: its tree, the shader and the output."""
+    m = bpy.data.materials.new(name)
     m.use_nodes = True
-    m.node_tree.nodes.new(kind).image = unloaded(path)
+    tree = m.node_tree
+    tree.nodes.clear()
+    shader, output = tree.nodes.new("ShaderNodeEmission"), tree.nodes.new("ShaderNodeOutputMaterial")
+    tree.links.new(shader.outputs[0], output.inputs["Surface"])
+    return m, tree, shader, output
+
+
+def picture_node(tree, path):
+    node = tree.nodes.new("ShaderNodeTexImage")
+    node.image = unloaded(path)
+    return node
+
+
+def textured(path):
+    """A material that shows a picture."""
+    m, tree, shader, _ = emissive(path)
+    tree.links.new(picture_node(tree, path).outputs[0], shader.inputs[0])
     return m
 
 
@@ -433,11 +548,23 @@ def aside(o):
 
 
 def painted(path, collection):
-    """A mesh with such a material, in a collection or aside."""
+    """A square with such a material, in a collection or aside."""
+    return square(path, textured(path), collection)
+
+
+def place(o):
+    """Puts an object into the next place of the picture."""
+    n = bpy.context.scene.get("places", 0)
+    bpy.context.scene["places"] = n + 1
+    o.location = (n % 8, n // 8, 0)
+
+
+def square(path, material, collection):
     mesh = bpy.data.meshes.new(path)
-    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    mesh.materials.append(textured(path))
+    mesh.from_pydata([(0, 0, 0), (0.8, 0, 0), (0.8, 0.8, 0), (0, 0.8, 0)], [], [(0, 1, 2, 3)])
+    mesh.materials.append(material)
     o = bpy.data.objects.new(path, mesh)
+    place(o)
     if collection:
         collection.objects.link(o)
     else:
@@ -460,7 +587,14 @@ def shown_objects(s):
     painted("need_material.png", root)
     group = bpy.data.node_groups.new("Group", "ShaderNodeTree")
     group.nodes.new("ShaderNodeTexImage").image = unloaded("need_group.png")
-    painted("need_beside.png", root).data.materials[0].node_tree.nodes.new("ShaderNodeGroup").node_tree = group
+    group.outputs.new("NodeSocketColor", "Color")
+    end = group.nodes.new("NodeGroupOutput")
+    group.links.new(group.nodes[0].outputs[0], end.inputs[0])
+    m, tree, shader, _ = emissive("grouped")
+    inside = tree.nodes.new("ShaderNodeGroup")
+    inside.node_tree = group
+    tree.links.new(inside.outputs[0], shader.inputs[0])
+    square("grouped", m, root)
     keyed = painted("need_keyed.png", root)
     keyed.hide_render = True
     keyed.keyframe_insert("hide_render", frame=1)
@@ -471,21 +605,28 @@ def shown_objects(s):
     inner.children.link(collection_of("need_instance_inside.png"))
     empty = add_object("Instance", None)
     empty.instance_type, empty.instance_collection = "COLLECTION", inner
+    empty.location = (1, 0, 0)
     emitter = painted("need_emitter.png", root)
     emitter.modifiers.new("particles", "PARTICLE_SYSTEM")
     particles = emitter.particle_systems[0].settings
     particles.render_type, particles.instance_object = "OBJECT", painted("need_particle.png", None)
+    particles.count, particles.frame_start, particles.frame_end, particles.physics_type = 4, 1, 1, "NO"
+    particles.particle_size, particles.emit_from = 0.5, "VERT"
     waves = painted("need_waves.png", root).modifiers.new("displace", "DISPLACE")
     waves.texture = bpy.data.textures.new("waves", "IMAGE")
     waves.texture.image = unloaded("need_displace.png")
+    waves.direction, waves.strength = "X", 0.3
     nodes = bpy.data.node_groups.new("Geometry", "GeometryNodeTree")
-    nodes.nodes.new("GeometryNodeObjectInfo").inputs[0].default_value = painted("need_geometry.png", None)
-    painted("need_nodes.png", root).modifiers.new("nodes", "NODES").node_group = nodes
+    nodes.outputs.new("NodeSocketGeometry", "Geometry")
+    info = nodes.nodes.new("GeometryNodeObjectInfo")
+    info.inputs[0].default_value = painted("need_geometry.png", None)
+    nodes.links.new(info.outputs["Geometry"], nodes.nodes.new("NodeGroupOutput").inputs[0])
+    square("replaced", emissive("replaced")[0], root).modifiers.new("nodes", "NODES").node_group = nodes
     fonts = bpy.utils.system_resource("DATAFILES", path="fonts")
     text = bpy.data.curves.new("Text", "FONT")
     text.font = bpy.data.fonts.load(os.path.join(fonts, "lastresort.woff2"))
     text.font.filepath = "//need_font.ttf"
-    add_object("Text", text)
+    place(add_object("Text", text))
 
 
 def unseen_objects(s):
@@ -508,34 +649,303 @@ def unseen_objects(s):
 def scene_pictures(s):
     s.world = bpy.data.worlds.new("World")
     s.world.use_nodes = True
-    s.world.node_tree.nodes.new("ShaderNodeTexEnvironment").image = unloaded("need_world.png")
+    sky = s.world.node_tree.nodes.new("ShaderNodeTexEnvironment")
+    sky.image = unloaded("need_world.png")
+    s.world.node_tree.links.new(sky.outputs[0], s.world.node_tree.nodes["Background"].inputs[0])
     others = {}
     for name in ("need_set.png", "need_layer.png", "not_scene.png"):
         others[name] = bpy.data.scenes.new(name)
         painted(name, others[name].collection)
     s.background_set = others["need_set.png"]
     s.use_nodes = True
-    nodes = s.node_tree.nodes
-    nodes.new("CompositorNodeRLayers").scene = others["need_layer.png"]
-    nodes.new("CompositorNodeImage").image = unloaded("need_compositor.png")
-    muted = nodes.new("CompositorNodeImage")
-    muted.image, muted.mute = unloaded("not_muted.png"), True
+    composed(s, others["need_layer.png"])
     s.render.use_sequencer = False
     q = s.sequence_editor_create().sequences
     q.new_image("strip", picture("not_strip.png"), 1, 1).directory = "//"
     q.new_sound("sound", noise("not_sound.wav"), 2, 1).sound.filepath = "//not_sound.wav"
 
 
+def composed(s, other):
+    """A compositor that shows both scenes and a picture, and has others that it does not show."""
+    nodes, links = s.node_tree.nodes, s.node_tree.links
+    nodes.clear()
+    layer, foreign = nodes.new("CompositorNodeRLayers"), nodes.new("CompositorNodeRLayers")
+    foreign.scene = other
+    image, last = nodes.new("CompositorNodeImage"), nodes.new("CompositorNodeComposite")
+    image.image = unloaded("need_compositor.png")
+    both, all_of_it = nodes.new("CompositorNodeMixRGB"), nodes.new("CompositorNodeMixRGB")
+    both.blend_type = all_of_it.blend_type = "ADD"
+    links.new(layer.outputs[0], both.inputs[1])
+    links.new(foreign.outputs[0], both.inputs[2])
+    links.new(both.outputs[0], all_of_it.inputs[1])
+    links.new(image.outputs[0], all_of_it.inputs[2])
+    links.new(all_of_it.outputs[0], last.inputs[0])
+    nodes.new("CompositorNodeImage").image = unloaded("not_connected.png")
+    muted = nodes.new("CompositorNodeImage")
+    muted.image, muted.mute = unloaded("not_muted.png"), True
+    viewed = nodes.new("CompositorNodeImage")
+    viewed.image = unloaded("not_viewed.png")
+    links.new(viewed.outputs[0], nodes.new("CompositorNodeViewer").inputs[0])
+
+
+def nodes():
+    """Which nodes of shaders, lights and geometry the picture comes from."""
+    s = bpy.context.scene
+    overlook(s)
+    s.world = bpy.data.worlds.new("World")
+    for case in (outputs, muted_nodes, links_and_reroutes, grouped_nodes, lights, unlit, geometry_nodes, fonts):
+        case(s.collection)
+
+
+def outputs(root):
+    """Of several outputs Cycles takes one."""
+    def lead(tree, path, output):
+        shader = tree.nodes.new("ShaderNodeEmission")
+        tree.links.new(picture_node(tree, path).outputs[0], shader.inputs[0])
+        tree.links.new(shader.outputs[0], output.inputs["Surface"])
+
+    def several(name, *ends):
+        m, tree, _, _ = emissive(name)
+        tree.nodes.clear()
+        for path, target, active in ends:
+            output = tree.nodes.new("ShaderNodeOutputMaterial")
+            output.target = target
+            lead(tree, path, output)
+            output.is_active_output = active
+        square(name, m, root)
+
+    several("target", ("not_all.png", "ALL", True), ("not_eevee.png", "EEVEE", True), ("need_cycles.png", "CYCLES", True))
+    several("active", ("not_inactive.png", "ALL", False), ("need_active.png", "ALL", True))
+    several("eevee only", ("not_eevee_only.png", "EEVEE", True))
+    m, tree, shader, output = emissive("silent")
+    tree.links.new(picture_node(tree, "not_silent.png").outputs[0], shader.inputs[0])
+    output.mute = True
+    square("silent", m, root)
+    m, tree, _, _ = emissive("loose")
+    picture_node(tree, "not_loose.png")
+    square("loose", m, root)
+    # An output within a group counts.
+    group = bpy.data.node_groups.new("Ended", "ShaderNodeTree")
+    lead(group, "need_end_in_group.png", group.nodes.new("ShaderNodeOutputMaterial"))
+    m, tree, _, _ = emissive("end in group")
+    tree.nodes.clear()
+    tree.nodes.new("ShaderNodeGroup").node_tree = group
+    square("end in group", m, root)
+
+
+def muted_nodes(root):
+    """A muted node passes on one of its inputs, or nothing."""
+    m, tree, shader, _ = emissive("muted picture")
+    image = picture_node(tree, "not_muted.png")
+    image.mute = True
+    tree.links.new(image.outputs[0], shader.inputs[0])
+    square("muted picture", m, root)
+
+    def mixed(name, kind, inputs, output=0):
+        m, tree, shader, _ = emissive(name)
+        mix = tree.nodes.new(kind)
+        mix.mute = True
+        for place, path in inputs:
+            tree.links.new(picture_node(tree, path).outputs[0], mix.inputs[place])
+        tree.links.new(mix.outputs[output], shader.inputs[0])
+        square(name, m, root)
+
+    mixed("muted mix", "ShaderNodeMixRGB", [(1, "need_first.png"), (2, "not_second.png")])
+    mixed("muted mix of one", "ShaderNodeMixRGB", [(2, "need_only.png")])
+    mixed("muted mix by factor", "ShaderNodeMixRGB", [(0, "not_factor.png"), (2, "need_beside_factor.png")])
+    mixed("muted sum", "ShaderNodeMath", [(0, "need_addend.png"), (1, "not_addend.png")])
+    m, tree, shader, output = emissive("muted shaders")
+    mix = tree.nodes.new("ShaderNodeMixShader")
+    mix.mute = True
+    for place, path in ((1, "need_shader.png"), (2, "not_shader.png")):
+        part = tree.nodes.new("ShaderNodeEmission")
+        tree.links.new(picture_node(tree, path).outputs[0], part.inputs[0])
+        tree.links.new(part.outputs[0], mix.inputs[place])
+    tree.links.new(mix.outputs[0], output.inputs["Surface"])
+    square("muted shaders", m, root)
+
+
+def links_and_reroutes(root):
+    m, tree, shader, _ = emissive("muted link")
+    tree.links.new(picture_node(tree, "not_muted_link.png").outputs[0], shader.inputs[0]).is_muted = True
+    square("muted link", m, root)
+    m, tree, shader, _ = emissive("reroute")
+    bend = tree.nodes.new("NodeReroute")
+    tree.links.new(picture_node(tree, "need_reroute.png").outputs[0], bend.inputs[0])
+    tree.links.new(bend.outputs[0], shader.inputs[0])
+    square("reroute", m, root)
+    # The colours of this node are not there while it mixes numbers.
+    m, tree, shader, _ = emissive("kinds of a mix")
+    mix = tree.nodes.new("ShaderNodeMix")
+    mix.data_type = "RGBA"
+    tree.links.new(picture_node(tree, "not_other_kind.png").outputs[0], next(i for i in mix.inputs if i.type == "RGBA"))
+    mix.data_type = "FLOAT"
+    tree.links.new(picture_node(tree, "need_kind.png").outputs[0], next(i for i in mix.inputs if i.type == "VALUE" and i.name == "A"))
+    mix.inputs[0].default_value = 0.3
+    tree.links.new(mix.outputs[0], shader.inputs[0])
+    square("kinds of a mix", m, root)
+
+
+def grouped_nodes(root):
+    """A group of two inputs and two outputs, of which one each is used; and a group in a group."""
+    group = bpy.data.node_groups.new("Pair", "ShaderNodeTree")
+    for name in ("used", "unused"):
+        group.inputs.new("NodeSocketColor", name)
+        group.outputs.new("NodeSocketColor", name)
+    start, end = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
+    add = group.nodes.new("ShaderNodeMixRGB")
+    add.blend_type = "ADD"
+    group.links.new(start.outputs[0], add.inputs[1])
+    group.links.new(picture_node(group, "need_in_group.png").outputs[0], add.inputs[2])
+    group.links.new(add.outputs[0], end.inputs[0])
+    group.links.new(picture_node(group, "not_in_group.png").outputs[0], end.inputs[1])
+
+    outer = bpy.data.node_groups.new("Outer", "ShaderNodeTree")
+    outer.inputs.new("NodeSocketColor", "through")
+    outer.outputs.new("NodeSocketColor", "through")
+    inner = outer.nodes.new("ShaderNodeGroup")
+    inner.node_tree = group
+    outer.links.new(outer.nodes.new("NodeGroupInput").outputs[0], inner.inputs[0])
+    outer.links.new(picture_node(outer, "not_outer.png").outputs[0], inner.inputs[1])
+    outer.links.new(inner.outputs[0], outer.nodes.new("NodeGroupOutput").inputs[0])
+
+    m, tree, shader, _ = emissive("group")
+    node = tree.nodes.new("ShaderNodeGroup")
+    node.node_tree = outer
+    tree.links.new(picture_node(tree, "need_through_group.png").outputs[0], node.inputs[0])
+    tree.links.new(node.outputs[0], shader.inputs[0])
+    square("group", m, root)
+
+    m, tree, shader, _ = emissive("unused group")
+    node = tree.nodes.new("ShaderNodeGroup")
+    node.node_tree = bpy.data.node_groups.new("Unused", "ShaderNodeTree")
+    picture_node(node.node_tree, "not_unused_group.png")
+    square("unused group", m, root)
+
+
+def lights(root):
+    def light(name, path, connected, uses=True):
+        data = bpy.data.lights.new(name, "POINT")
+        data.energy, data.use_nodes = 5, uses
+        node = data.node_tree.nodes.new("ShaderNodeTexIES") if data.node_tree else None
+        if node is None:
+            data.use_nodes = True
+            node = data.node_tree.nodes.new("ShaderNodeTexIES")
+            data.use_nodes = uses
+        node.mode, node.filepath = "EXTERNAL", "//" + path
+        if connected:
+            emission = next(n for n in data.node_tree.nodes if n.type == "EMISSION")
+            data.node_tree.links.new(node.outputs[0], emission.inputs["Strength"])
+        o = bpy.data.objects.new(name, data)
+        root.objects.link(o)
+        place(o)
+        o.location.z = 0.5
+
+    light("lit", "need_light.ies", True)
+    light("loose", "not_light.ies", False)
+    light("plain", "not_plain.ies", True, uses=False)
+    floor = bpy.data.materials.new("floor")
+    mesh = bpy.data.meshes.new("floor")
+    mesh.from_pydata([(-1, -1, -0.1), (9, -1, -0.1), (9, 9, -0.1), (-1, 9, -0.1)], [], [(0, 1, 2, 3)])
+    mesh.materials.append(floor)
+    root.objects.link(bpy.data.objects.new("floor", mesh))
+
+
+def unlit(root):
+    """Materials without their nodes, and scripts of shaders, which are off."""
+    m = textured("not_use_nodes.png")
+    m.use_nodes = False
+    square("not_use_nodes.png", m, root)
+    m, tree, shader, _ = emissive("scripted")
+    script = tree.nodes.new("ShaderNodeScript")
+    script.mode, script.filepath = "EXTERNAL", "//not_script.osl"
+    square("scripted", m, root)
+
+
+def geometry_nodes(root):
+    tree = bpy.data.node_groups.new("Geometry", "GeometryNodeTree")
+    tree.outputs.new("NodeSocketGeometry", "Geometry")
+    grid, paint, end = (tree.nodes.new(k) for k in ("GeometryNodeMeshGrid", "GeometryNodeSetMaterial", "NodeGroupOutput"))
+    grid.inputs[0].default_value = grid.inputs[1].default_value = 0.8
+    paint.inputs["Material"].default_value = textured("need_set_material.png")
+    tree.links.new(grid.outputs[0], paint.inputs[0])
+    tree.links.new(paint.outputs[0], end.inputs[0])
+    tree.nodes.new("GeometryNodeSetMaterial").inputs["Material"].default_value = textured("not_set_material.png")
+    loose = tree.nodes.new("GeometryNodeObjectInfo")
+    loose.inputs[0].default_value = painted("not_loose_object.png", None)
+    square("geometry", emissive("geometry")[0], root).modifiers.new("nodes", "NODES").node_group = tree
+
+
+def fonts(root):
+    """Of a text's four fonts only those count that its letters have."""
+    folder = bpy.utils.system_resource("DATAFILES", path="fonts")
+
+    def font(path):
+        f = bpy.data.fonts.load(os.path.join(folder, "lastresort.woff2"), check_existing=False)
+        f.name, f.filepath = path, "//" + path
+        return f
+
+    def text(name, body, regular, bold, letters=()):
+        data = bpy.data.curves.new(name, "FONT")
+        data.body, data.font, data.font_bold = body, font(regular), font(bold)
+        for i in letters:
+            data.body_format[i].use_bold = True
+        o = bpy.data.objects.new(name, data)
+        root.objects.link(o)
+        place(o)
+
+    text("plain", "AB", "need_regular.ttf", "not_bold.ttf")
+    text("bold", "AB", "not_regular.ttf", "need_bold.ttf", (0, 1))
+    text("both", "AB", "need_both.ttf", "need_both_bold.ttf", (1,))
+    text("empty", "", "not_empty.ttf", "not_empty_bold.ttf")
+
+
 def sequencer():
-    """The picture comes from strips: of a scene, and of a file."""
+    """The picture comes from strips, one a frame: of scenes, of strips of scenes, of files.
+    The edit itself is no scene of Cycles, and has no camera."""
     edit = bpy.context.scene
-    add_camera("Camera")
-    shown, other = bpy.data.scenes.new("Shown"), bpy.data.scenes.new("Other")
-    painted("need_strip.png", shown.collection)
-    painted("not_other.png", other.collection)
+    painted("not_edit.png", edit.collection)
+    edit.render.engine = "BLENDER_EEVEE"
+    edit.render.resolution_x = edit.render.resolution_y = 64
+    edit.frame_end = 8
     q = edit.sequence_editor_create().sequences
-    q.new_scene("scene", shown, 1, 1)
-    q.new_image("file", picture("need_picture.png"), 2, 1).directory = "//"
+
+    def shot(name, path, strips=None, channel=1, frame=None, engine="CYCLES"):
+        scene = bpy.data.scenes.new(name)
+        painted(path, scene.collection)
+        overlook(scene)
+        scene.render.engine = engine
+        at = frame or 1 + len(q)
+        strip = (strips or q).new_scene("strip of " + name, scene, channel, at)
+        strip.frame_final_duration = 1
+        return strip, scene
+
+    shot("Shown", "need_strip.png")
+    still = q.new_image("file", picture("need_picture.png"), 1, 2)
+    still.directory, still.frame_final_duration = "//", 1
+    meta = q.new_meta("meta", 1, 3)
+    shot("In meta", "need_meta.png", meta.sequences, frame=3)
+    shot("Muted in meta", "not_muted_in_meta.png", meta.sequences, channel=2, frame=3)[0].mute = True
+    meta.frame_final_duration = 1
+    nested, scene = shot("Nested", "not_nested.png", frame=4)
+    nested.scene_input = "SEQUENCER"
+    shot("Deep", "need_deep.png", scene.sequence_editor_create().sequences, frame=1)
+    _, scene = shot("Of itself", "need_of_itself.png", frame=5)
+    shot("Below", "not_below.png", scene.sequence_editor_create().sequences, frame=1)
+    shot("Foreign", "not_foreign.png", frame=6, engine="BLENDER_EEVEE")
+    shot("Muted", "not_muted_strip.png", channel=2, frame=6)[0].mute = True
+    shot("In muted channel", "not_muted_channel.png", channel=3, frame=6)
+    edit.sequence_editor.channels[3].mute = True
+    text = q.new_effect("text", "TEXT", 1, frame_start=7, frame_end=8)
+    text.text = "AB"
+    text.font = bpy.data.fonts.load(os.path.join(bpy.utils.system_resource("DATAFILES", path="fonts"), "lastresort.woff2"))
+    text.font.filepath = "//need_strip.ttf"
+    clip = bpy.data.movieclips.load(picture("need_clip.png"))
+    clip.filepath = "//need_clip.png"
+    q.new_clip("clip", clip, 1, 8).frame_final_duration = 1
+    q.new_sound("sound", noise("not_sound.wav"), 4, 1).sound.filepath = "//not_sound.wav"
+    other = bpy.data.scenes.new("Other")
+    painted("not_other.png", other.collection)
 
 
 def scripts_in_use(s):
@@ -560,9 +970,102 @@ def scripts_in_use(s):
     driven(rig.data, "need_rig_data", "noise.random()")
     o.modifiers.new("rig", "ARMATURE").object = rig
     tree = bpy.data.materials["need_material.png"].node_tree
-    drive(tree.nodes["Principled BSDF"].inputs["Roughness"], "default_value", "len(str(frame))")
+    drive(tree.nodes["Emission"].inputs["Strength"], "default_value", "len(str(frame))")
+    drive(tree.nodes.new("ShaderNodeValue").outputs[0], "default_value", "len(str(frame))")
     for name, registers in (("need.py", True), ("not.txt", True), ("not.py", False)):
         bpy.data.texts.new(name).use_module = registers
+
+
+def simulations():
+    """Each kind of simulation: running, baked, stored in the file, and not part of the
+    picture."""
+    s = bpy.context.scene
+    s.frame_end = 10
+    add_camera("Camera")
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(WORK, "simulations.blend"))
+
+    def one(name, modifier, **settings):
+        m = cube(name).modifiers.new("it", modifier)
+        for key, value in settings.items():
+            setattr(m, key, value)
+        return m
+
+    one("cloth", "CLOTH")
+    one("soft body", "SOFT_BODY")
+    one("not cloth for the viewport", "CLOTH", show_render=False)
+    one("not cloth unseen", "CLOTH").id_data.hide_render = True
+    one("cloth stored", "CLOTH").point_cache.frame_end = 3
+    one("cloth stored in part", "CLOTH").point_cache.frame_end = 30
+    particles(one)
+    fluids(one)
+    painted_canvas()
+    rigid_bodies()
+    baked = [one("cloth baked", "CLOTH"), one("cloth baked on disk", "CLOTH"), one("soft body baked", "SOFT_BODY")]
+    baked[1].point_cache.use_disk_cache = True
+    for m in baked:
+        m.point_cache.frame_end = 4
+        with bpy.context.temp_override(point_cache=m.point_cache, active_object=m.id_data):
+            bpy.ops.ptcache.bake(bake=True)
+    for frame in range(1, 4):
+        s.frame_set(frame)
+
+
+def particles(one):
+    def system(name, **settings):
+        p = one(name, "PARTICLE_SYSTEM").particle_system
+        for key, value in settings.items():
+            setattr(p.settings, key, value)
+        return p
+
+    system("particles", count=3)
+    system("not particles that stay", count=3, physics_type="NO")
+    system("not particles to be seen", count=3, render_type="NONE")
+    system("not hair that moves", type="HAIR", count=3)
+    system("hair that moves", type="HAIR", count=3).use_hair_dynamics = True
+    outside = system("particles outside", count=3).point_cache
+    outside.use_external = True
+    outside.filepath = "//outside"
+
+
+def fluids(one):
+    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+    def domain(name, **settings):
+        m = one(name, "FLUID")
+        mesh = m.id_data.data
+        mesh.clear_geometry()
+        mesh.from_pydata(corners, [], sides)
+        m.fluid_type = "DOMAIN"
+        d = m.domain_settings
+        d.resolution_max, d.cache_frame_end, d.cache_directory = 6, 2, "//" + name
+        for key, value in settings.items():
+            setattr(d, key, value)
+        return m
+
+    domain("smoke", cache_type="REPLAY")
+    domain("not smoke before its bake", cache_type="MODULAR")
+    one("not a flow", "FLUID", fluid_type="FLOW")
+    baked = domain("smoke baked", cache_type="MODULAR").id_data
+    bpy.context.view_layer.objects.active = baked
+    bpy.ops.fluid.bake_data()
+
+
+def painted_canvas():
+    for name, kind in (("canvas", "CANVAS"), ("not a brush", "BRUSH")):
+        o = cube(name)
+        o.modifiers.new("it", "DYNAMIC_PAINT")
+        bpy.context.view_layer.objects.active = o
+        bpy.ops.dpaint.type_toggle(type=kind)
+
+
+def rigid_bodies():
+    bpy.ops.rigidbody.world_add()
+    for name, kind in (("falls", "ACTIVE"), ("not one that stays", "PASSIVE"), ("not one by hand", "ACTIVE")):
+        o = cube(name)
+        bpy.context.view_layer.objects.active = o
+        bpy.ops.rigidbody.object_add(type=kind)
+        o.rigid_body.kinematic = name == "not one by hand"
 
 
 def save(name, make):
@@ -594,9 +1097,11 @@ def save_library():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    save_library()
-    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, sequencer):
-        save(make.__name__, make)
+    if not ONLY or "linked" in ONLY:
+        save_library()
+    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
+        if not ONLY or make.__name__ in ONLY:
+            save(make.__name__, make)
     shutil.rmtree(WORK)
 
 

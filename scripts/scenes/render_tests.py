@@ -153,6 +153,21 @@ scene.render.border_min_x, scene.render.border_max_x = 0.13, 0.77
 scene.render.border_min_y, scene.render.border_max_y = 0.11, 0.91
 save("border")
 
+# Everything by which a preview could become large or slow: cropped, a format for
+# compositing, and samples of an animation and of a layer.
+scene = base(samples=64)
+scene.render.use_border = scene.render.use_crop_to_border = True
+scene.render.border_min_x, scene.render.border_max_x = 0.13, 0.77
+scene.render.border_min_y, scene.render.border_max_y = 0.11, 0.91
+scene.render.image_settings.file_format = "OPEN_EXR"
+scene.cycles.use_adaptive_sampling, scene.cycles.adaptive_threshold = True, 0.1
+scene.view_layers[0].samples = 128
+for frame, samples in ((1, 64), (20, 4096)):
+    scene.cycles.samples = samples
+    scene.cycles.keyframe_insert("samples", frame=frame)
+scene.cycles.samples = 64
+save("costly")
+
 scene = base()
 node = compositor(scene, "CompositorNodeOutputFile")
 node.base_path = os.path.join(FOLDER, "stray")
@@ -206,6 +221,40 @@ edit.render.resolution_x, edit.render.resolution_y = 64, 48
 edit.sequence_editor_create().sequences.new_scene("strip", shown, 1, 1)
 bpy.context.window.scene = edit
 save("strips")
+
+# An edit of another engine, without a camera, shows one scene of Cycles and one of its own.
+shown = base()
+shown.name = "Shown"
+title = bpy.data.scenes.new("Title")
+title.render.engine = "BLENDER_EEVEE"
+title.camera = shown.camera
+edit = bpy.data.scenes.new("Edit")
+edit.render.engine = "BLENDER_WORKBENCH"
+edit.render.resolution_x, edit.render.resolution_y = 64, 48
+edit.frame_end = 2
+edit.render.dither_intensity = 0
+strips = edit.sequence_editor_create().sequences
+strips.new_scene("shot", shown, 1, 1).frame_final_duration = 1
+strips.new_scene("title", title, 1, 2).frame_final_duration = 1
+bpy.context.window.scene = edit
+save("edit")
+strips.remove(strips["shot"])
+save("edit_of_titles")
+
+# The compositor takes in a scene of another engine.
+scene = base()
+title = bpy.data.scenes.new("Title")
+title.render.engine = "BLENDER_EEVEE"
+title.camera = scene.camera
+scene.use_nodes = True
+scene.node_tree.nodes["Render Layers"].scene = title
+save("composited_title")
+
+# A Denoise node that leads nowhere.
+scene = base()
+scene.use_nodes = True
+scene.node_tree.nodes.new("CompositorNodeDenoise")
+save("denoise_loose")
 
 # A texture and a library that are not there where the file is opened.
 base()

@@ -21,6 +21,7 @@ import (
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 )
 
@@ -35,8 +36,8 @@ type Download struct {
 
 // Help is printed below the flags.
 func (Download) Help() string {
-	return "Exit codes: 0 fetched and verified; 1 failed or interrupted; 2 wrong usage; " +
-		"3 the receipt's signature is not valid; 4 the ZIP does not match the receipt; 5 the receipt is not in the log."
+	return "A download that broke off continues where it ended. " +
+		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
 
 // Run fetches a completed job, by the same steps and checks as svc render.
@@ -45,7 +46,12 @@ func (c *Download) Run(app *kong.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	api, err := c.Any()
+	human := app.Stdout
+	if c.JSON {
+		human = app.Stderr
+	}
+	display := terminal.NewDisplay(human, time.Now)
+	api, err := service.Client(profile.RetriesOn(service.Server, human, display)...)
 	if err != nil {
 		return err
 	}
@@ -61,12 +67,8 @@ func (c *Download) Run(app *kong.Context) (err error) {
 	if c.Frames.Ranges != nil {
 		return proof.WithExitCode(c.pick(ctx, app, api, job))
 	}
-	human := app.Stdout
-	if c.JSON {
-		human = app.Stderr
-	}
 	results, err := caller.Run(ctx, caller.Options{
-		Client: api, Server: service.Server, JobID: job.JobID, Folder: c.Out, Display: terminal.NewDisplay(human, time.Now),
+		Client: api, Server: service.Server, JobID: job.JobID, Folder: c.Out, Display: display,
 	})
 	if err != nil {
 		return proof.WithExitCode(err)
@@ -196,7 +198,7 @@ func chosen(list caller.FrameList, r *receipt.Receipt) (frames []receipt.Frame, 
 			}
 		}
 		if !found {
-			return nil, terminal.WrongUsagef("--frames %s: the job has no frame %d; it has frames %d to %d, step %d", list, named.Start, r.FrameStart, r.FrameEnd, r.FrameStep)
+			return nil, terminal.WrongUsagef("--frames %s: the job has no frame %d; it has %s", list, named.Start, quote.ListText(r.FrameStart, r.FrameEnd, r.FrameStep, r.FrameList))
 		}
 	}
 	for _, f := range r.Frames {

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -56,6 +57,13 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 	}
 	row("file", fmt.Sprintf("%s, %s", j.Filename, terminal.InBytes.Text(j.InputSizeBytes)))
 	row("frames", framesText(j))
+	if j.RerenderOf != "" {
+		row("again", "frames of "+j.RerenderOf)
+	}
+	for _, f := range j.Findings {
+		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
+		table.Row("", f.SuggestedAction)
+	}
 	if j.RenderSeconds > 0 {
 		row("rendering", fmt.Sprintf("%s in all, by %s %s on %s (%s)",
 			(time.Duration(j.RenderSeconds*1000)*time.Millisecond).Round(100*time.Millisecond), j.Application, j.Version, j.DeviceName, j.RenderDevice))
@@ -94,6 +102,9 @@ func framesText(j *client.Job) string {
 	text := fmt.Sprintf("%d to %d", j.FrameStart, j.FrameEnd)
 	if j.FrameStep > 1 {
 		text += fmt.Sprintf(", step %d", j.FrameStep)
+	}
+	if strings.Contains(j.FrameList, ",") { // no range
+		text = j.FrameList
 	}
 	return fmt.Sprintf("%s: %d of %d done", text, j.FramesCompleted, j.FrameCount)
 }

@@ -12,6 +12,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/plaintext"
 )
 
 // Jobs is svc jobs.
@@ -42,13 +43,11 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	read := func() ([]*client.Job, error) {
-		return collect(api.Jobs(ctx, client.JobsRequest{Status: c.Status, Limit: most}))
-	}
+	wanted := client.JobsRequest{Status: c.Status, Limit: most}
 	if c.Watch {
-		return watchJobs(ctx, app.Stdout, read, watchPace)
+		return c.watch(ctx, app.Stdout, wanted)
 	}
-	jobs, err := read()
+	jobs, err := collect(api.Jobs(ctx, wanted))
 	if err != nil {
 		return err
 	}
@@ -91,10 +90,38 @@ func listOf(jobs []*client.Job, now time.Time) *terminal.List {
 // framesOf is how many frames of a job are done, as in "3/20".
 func framesOf(j *client.Job) string { return fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount) }
 
+// watch reads the jobs again and again. Once the service has answered, a connection that
+// is lost is tried again without end.
+func (c *Jobs) watch(ctx context.Context, w io.Writer, wanted client.JobsRequest) error {
+	service, err := c.Service(profile.AgentKey | profile.AccountKey)
+	if err != nil {
+		return err
+	}
+	screen := &screen{w: w}
+	var options []client.Option
+	if terminal.IsTerminal(w) {
+		options = append(options, profile.Retrying(service.Server, screen.note))
+	}
+	first, err := service.Client(options...)
+	if err != nil {
+		return err
+	}
+	patient, err := service.Client(append(options, client.WithAttempts(client.WithoutEnd))...)
+	if err != nil {
+		return err
+	}
+	api := first
+	return watchJobs(ctx, screen, func() ([]*client.Job, error) {
+		jobs, err := collect(api.Jobs(ctx, wanted))
+		api = patient
+		return jobs, err
+	}, watchPace)
+}
+
 // watchJobs shows the jobs until none of them can change any more, or ctx ends, which is
 // no failure.
-func watchJobs(ctx context.Context, w io.Writer, read func() ([]*client.Job, error), pace time.Duration) error {
-	screen := screen{w: w}
+func watchJobs(ctx context.Context, screen *screen, read func() ([]*client.Job, error), pace time.Duration) error {
+	w := screen.w
 	seen := map[string]string{}
 	for {
 		jobs, err := read()
@@ -105,7 +132,8 @@ func watchJobs(ctx context.Context, w io.Writer, read func() ([]*client.Job, err
 			return err
 		}
 		if terminal.IsTerminal(w) {
-			screen.show(listOf(jobs, time.Now()).Lines(terminal.Width(w)))
+			columns, lines := terminal.Screen(w)
+			screen.show(terminal.Fit(listOf(jobs, time.Now()).Lines(columns), columns, lines))
 		} else {
 			printChanges(w, jobs, seen, time.Now())
 		}
@@ -143,10 +171,21 @@ func anyAlive(jobs []*client.Job) bool {
 	return false
 }
 
-// screen draws a list over the one before.
+// screen draws a list over the one before. Its lines fit the terminal: a line that the
+// terminal breaks would count as two.
 type screen struct {
 	w     io.Writer
 	drawn int // lines
+}
+
+// note writes a line below the list, until the next list is drawn.
+func (s *screen) note(format string, args ...any) {
+	line := plaintext.Line(fmt.Sprintf(format, args...))
+	if columns := terminal.Width(s.w); columns > 0 {
+		line = terminal.Cut(line, columns)
+	}
+	s.drawn++
+	_, _ = io.WriteString(s.w, line+"\n") // nobody reads a closed terminal
 }
 
 func (s *screen) show(lines []string) {

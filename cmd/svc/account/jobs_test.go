@@ -22,7 +22,7 @@ func TestAWatchPrintsEachChangeOnceAndEndsWithTheLastJob(t *testing.T) {
 	}
 	states := [][]*client.Job{at("queued", 0), at("queued", 0), at("rendering", 1), at("completed", 2)}
 	var out strings.Builder
-	err := watchJobs(t.Context(), &out, func() (jobs []*client.Job, err error) {
+	err := watchJobs(t.Context(), &screen{w: &out}, func() (jobs []*client.Job, err error) {
 		jobs, states = states[0], states[1:]
 		return jobs, nil
 	}, time.Millisecond)
@@ -36,7 +36,7 @@ func TestAWatchEndsWithCtrlCAndWithARefusal(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
-	err := watchJobs(ctx, &out, func() ([]*client.Job, error) {
+	err := watchJobs(ctx, &screen{w: &out}, func() ([]*client.Job, error) {
 		cancel()
 		return nil, ctx.Err()
 	}, time.Hour)
@@ -44,7 +44,7 @@ func TestAWatchEndsWithCtrlCAndWithARefusal(t *testing.T) {
 		t.Errorf("Ctrl-C: %v", err)
 	}
 	refused := errors.New("refused")
-	if err := watchJobs(t.Context(), &out, func() ([]*client.Job, error) { return nil, refused }, time.Hour); !errors.Is(err, refused) {
+	if err := watchJobs(t.Context(), &screen{w: &out}, func() ([]*client.Job, error) { return nil, refused }, time.Hour); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 }
@@ -55,8 +55,9 @@ func TestAScreenIsDrawnOverTheOneBefore(t *testing.T) {
 	s := screen{w: &out}
 	s.show([]string{"a", "b"})
 	s.show([]string{"c"})
+	s.note("%s", "the line\nis lost")
 	s.show([]string{"d"})
-	if want := "a\nb\n\x1b[2A\x1b[Jc\n\x1b[1A\x1b[Jd\n"; out.String() != want {
+	if want := "a\nb\n\x1b[2A\x1b[Jc\nthe line\\nis lost\n\x1b[2A\x1b[Jd\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 }

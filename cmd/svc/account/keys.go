@@ -1,6 +1,8 @@
 package account
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -8,6 +10,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/plaintext"
 )
 
 // Keys is svc keys: the agent keys of a workspace. All its commands take an account key.
@@ -19,7 +22,7 @@ type Keys struct {
 
 // Help is printed below the flags.
 func (Keys) Help() string {
-	return "These commands take an account key (svc_…). A person makes account keys in the browser, or the operator with svc admin key create."
+	return "These commands take an account key (svc_…). The service's operator makes account keys, with svc admin key create --kind account."
 }
 
 type keysList struct {
@@ -106,9 +109,12 @@ type keysRevoke struct {
 	profile.Flags
 	output
 	KeyID string `arg:"" name:"key-id" help:"The key's id, key_…, from svc keys list."`
+	// Not from the environment: a yes that was meant for another command must not count.
+	Yes bool `short:"y" env:"-" help:"Do it without being asked. Needed where there is no terminal."`
 }
 
-// Run ends a key.
+// Run ends a key, after a yes. A key that is not there, or has ended before, is the
+// service's to refuse.
 func (c *keysRevoke) Run(app *kong.Context) (err error) {
 	api, err := c.Account()
 	if err != nil {
@@ -116,6 +122,21 @@ func (c *keysRevoke) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
+	if !c.Yes {
+		keys, err := api.AgentKeys(ctx)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if k.KeyID != c.KeyID || k.RevokedAt != nil {
+				continue
+			}
+			what := fmt.Sprintf("revoke the key %s (%s, %s): requests with it are refused from now on, and its open ones end. It cannot be undone", k.KeyID, plaintext.Line(k.Name), k.MaskedPrefix)
+			if err := terminal.Confirm(ctx, os.Stdin, app.Stderr, what); err != nil {
+				return err
+			}
+		}
+	}
 	if err := api.RevokeAgentKey(ctx, c.KeyID); err != nil {
 		return err
 	}

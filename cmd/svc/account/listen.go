@@ -26,6 +26,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/redact"
 )
 
 // Listen is svc listen.
@@ -67,9 +68,10 @@ func (c *Listen) Run(app *kong.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = terminal.Told(err) }() // each line of --json is a delivery
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	terminal.Printf(app.Stderr, "forwarding to %s; Ctrl-C ends it. The receiver's secret:", target)
+	terminal.Printf(app.Stderr, "forwarding to %s; Ctrl-C ends it. The receiver's secret:", redact.Address(c.ForwardTo))
 	terminal.Printf(app.Stderr, "  %s", secret)
 	forward := forwarder{target: target.String(), signer: signer, client: localClient(), now: time.Now}
 	for event, err := range api.WebhookEvents(ctx, c.After) {
@@ -141,7 +143,7 @@ func (f forwarder) post(ctx context.Context, event client.RawWebhook, at time.Ti
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	res, err := f.client.Do(r)
 	if err != nil {
-		return 0, err
+		return 0, redact.URLs(err)
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10)) // the status alone says how it went
 	return res.StatusCode, res.Body.Close()
@@ -152,7 +154,7 @@ func (f forwarder) post(ctx context.Context, event client.RawWebhook, at time.Ti
 func localTarget(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return nil, fmt.Errorf("--forward-to %q is not an address such as http://127.0.0.1:3000/webhooks", address)
+		return nil, fmt.Errorf("--forward-to %q is not an address such as http://127.0.0.1:3000/webhooks", redact.Address(address))
 	}
 	hosts, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip", u.Hostname())
 	if err != nil {

@@ -56,7 +56,7 @@ func (c *Preview) Run(app *kong.Context) (err error) {
 			return fmt.Errorf("write the preview: %w", err)
 		}
 	}
-	if c.Open && !show(path) {
+	if c.Open && !terminal.Open(path) {
 		terminal.Printf(app.Stderr, "no viewer was found on this machine; the picture is in")
 	}
 	return c.print(app, struct {
@@ -89,7 +89,7 @@ func (c *Open) Run(app *kong.Context) (err error) {
 		return err
 	}
 	terminal.Printf(app.Stdout, "%s", address)
-	if !c.Print && !show(address) {
+	if !c.Print && !terminal.Open(address) {
 		terminal.Printf(app.Stderr, "no browser was found on this machine; open the address yourself")
 	}
 	return nil

@@ -46,9 +46,9 @@ func (c *Status) Run(app *kong.Context) (err error) {
 	if err != nil && !errors.Is(err, profile.ErrNoKey) {
 		return err
 	}
-	api, err := client.New(service.Server, service.Key)
+	api, err := service.Client()
 	if err != nil {
-		return terminal.WrongUsage(err)
+		return err
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()

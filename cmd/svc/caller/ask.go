@@ -1,13 +1,11 @@
 package caller
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
@@ -25,9 +23,8 @@ var errDeclined = errors.New("not started: nothing was spent. Run the command ag
 
 // accept returns nil only after a yes: --yes, or "y" or "yes" typed on a terminal.
 // Piped input never counts, whatever it says: a script that happens to feed a yes
-// must not spend money. The end of ctx returns its error; the goroutine that reads is
-// then left behind, because a read from a terminal cannot be cancelled, and ends with
-// the process.
+// must not spend money. "look" shows a frame and asks again. The end of ctx returns its
+// error.
 func (t terms) accept(ctx context.Context, offer Offer) error {
 	if t.yes {
 		return nil
@@ -40,26 +37,30 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	if offer.Jobs > 1 {
 		in = fmt.Sprintf(" in %d jobs", offer.Jobs)
 	}
-	fmt.Fprintf(t.out, "Render %s%s for %s and accept the terms %s? [y/N] ", terminal.CountOf(offer.Frames, "frame"), in, price, client.LegalV1)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(t.in).ReadString('\n') // end of input counts as no
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(t.out)
-		return ctx.Err()
-	case word := <-answer:
-		if word == "y" || word == "yes" {
-			return nil
+	fmt.Fprintln(t.out, "look shows a frame first, for free")
+	for {
+		fmt.Fprintf(t.out, "Render %s%s for %s and accept the terms %s? [y/N/look] ", terminal.CountOf(offer.Frames, "frame"), in, price, client.LegalV1)
+		word, err := terminal.Answer(ctx, t.in, t.out)
+		switch {
+		case err != nil || terminal.IsYes(word):
+			return err
+		case word != "look" && word != "l":
+			return errDeclined
 		}
-		return errDeclined
+		if err := offer.Look(ctx); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			terminal.Printf(t.out, "%v", err)
+		}
 	}
 }
 
 // missingError refuses to render a scene without files that it uses.
 type missingError struct{ count int }
+
+// Failure implements failure.Coded.
+func (e *missingError) Failure() (code, action string) { return "missing_files", "" }
 
 func (e *missingError) Error() string {
 	return fmt.Sprintf("not started, nothing was spent: %s that the scene uses, named above, would be missing in the pictures. "+

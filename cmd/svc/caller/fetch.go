@@ -15,6 +15,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/receipt"
 )
 
@@ -49,6 +50,11 @@ func (r *Result) take(signed *receipt.Receipt) {
 	r.ElapsedSeconds = signed.CompletedAt.Sub(signed.StartedAt).Seconds()
 	r.Renderer = signed.Renderer.Application
 	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
+	looks := make([]framecheck.AcceptedFrame, len(signed.Frames))
+	for i, f := range signed.Frames {
+		looks[i] = framecheck.AcceptedFrame{Frame: f.Frame, Finding: f.Finding, PixelSHA256: f.PixelSHA256}
+	}
+	r.Findings = framecheck.Find(looks, true)
 }
 
 // download fetches the ZIP. The file name comes from the service and must be a plain

@@ -23,6 +23,14 @@ func (e *jobError) Error() string {
 		e.job.JobID, plaintext.Line(e.job.Failure.Message), e.job.Failure.Code, e.job.Failure.SuggestedAction))
 }
 
+// Failure implements failure.Coded.
+func (e *jobError) Failure() (code, action string) {
+	if e.job.Failure == nil {
+		return "", ""
+	}
+	return e.job.Failure.Code, e.job.Failure.SuggestedAction
+}
+
 // follow waits until the job is terminal and shows its progress. It returns a
 // *jobError unless the job is completed.
 //

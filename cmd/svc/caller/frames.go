@@ -3,11 +3,11 @@ package caller
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc.example/client"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/framelist"
 )
 
 // FrameList is the value of --frames: frames and ranges, as in 1,3,5-9 or 10-100:5. The
@@ -31,10 +31,11 @@ func (l *FrameList) UnmarshalText(text []byte) error {
 	var named []client.Range
 	count := 0
 	for word := range strings.SplitSeq(string(text), ",") {
-		r, err := readRange(word)
+		read, err := framelist.ParseRange(word)
 		if err != nil {
 			return err
 		}
+		r := client.Range{Start: read.First, End: read.Last, Step: read.Step}
 		if count += frameCount(r); count > mostFrames {
 			return fmt.Errorf("%q has more than %d frames", text, mostFrames)
 		}
@@ -66,43 +67,7 @@ func (l FrameList) String() string {
 
 // rangeText writes a range as --frames reads it.
 func rangeText(start, end, step int) string {
-	text := strconv.Itoa(start)
-	if end != start {
-		text += "-" + strconv.Itoa(end)
-		if step > 1 {
-			text += ":" + strconv.Itoa(step)
-		}
-	}
-	return text
-}
-
-// readRange reads A, A-B or A-B:STEP, in numbers of 1 and above. It refuses signs and
-// blanks, which strconv or a shell would let pass, so that a typing error never becomes
-// a range that somebody pays for.
-func readRange(text string) (client.Range, error) {
-	ends, step, stepped := strings.Cut(text, ":")
-	first, last, ranged := strings.Cut(ends, "-")
-	if !ranged {
-		last = first
-	}
-	if !stepped {
-		step = "1"
-	}
-	var numbers [3]int
-	for i, word := range []string{first, last, step} {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || word[0] == '+' {
-			return client.Range{}, fmt.Errorf("%q is not A, A-B or A-B:STEP in numbers of 1 and above, nor several of them with commas between", text)
-		}
-		numbers[i] = n
-	}
-	if stepped && !ranged {
-		return client.Range{}, fmt.Errorf("%q has a step but no end", text)
-	}
-	if numbers[1] < numbers[0] {
-		return client.Range{}, fmt.Errorf("%q ends before it starts", text)
-	}
-	return client.Range{Start: numbers[0], End: numbers[1], Step: numbers[2]}, nil
+	return framelist.Range{First: start, Last: end, Step: step}.String()
 }
 
 func frameCount(r client.Range) int { return (r.End-r.Start)/max(1, r.Step) + 1 }
@@ -143,4 +108,16 @@ func chunks(r client.Range) (parts []client.Range) {
 		r.Start = end + r.Step
 	}
 	return append(parts, r)
+}
+
+// OneList is the value of --frames where all frames are one job: it may have gaps.
+type OneList string
+
+// UnmarshalText reads the list, and writes equal lists alike.
+func (l *OneList) UnmarshalText(text []byte) error {
+	list, err := framelist.Parse(string(text), contract.MaxFrames)
+	if err == nil {
+		*l = OneList(list.String())
+	}
+	return err
 }

@@ -40,6 +40,8 @@ type inspected struct {
 	PriceCents int      `json:"price_cents"` // of the whole range; 0 likewise
 	Currency   string   `json:"currency"`
 	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
+	// Warnings are those of a quote of the scene's own range, by a service without workers.
+	Warnings []quote.Warning `json:"warnings"`
 }
 
 // refusal is how the service would refuse the file. It is a result here and no error:
@@ -78,19 +80,22 @@ func readFacts(path string) (*inspected, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency}
+	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}}
+	if facts.Scene != nil {
+		scene := intake.SceneOf(facts, info.Name())
+		frames, skipped, err := (quote.RequestedFrames{}).Resolve(scene.Frames())
+		if err == nil { // a range without a price is no refusal: the caller can ask for another one
+			found.FrameCount = frames.Count()
+		} else {
+			frames = scene.Frames()
+		}
+		found.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, frames, skipped)
+	}
 	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts, quote.Farm{})); ok {
-		found.Refused = &refusal{refused.Code, refused.Message}
+		found.Refused, found.FrameCount = &refusal{refused.Code, refused.Message}, 0
 		return found, nil
 	}
-	if s := facts.Scene; s != nil {
-		// A range without a price, because it is too long or has no frame of
-		// 1 or above, is no refusal: the caller can ask for another range.
-		if frames, _, err := (quote.RequestedFrames{}).Resolve(quote.Frames{Start: s.FrameStart, End: s.FrameEnd, Step: s.FrameStep}); err == nil {
-			found.FrameCount = frames.Count()
-			found.PriceCents = found.FrameCount * contract.CentsPerFrame
-		}
-	}
+	found.PriceCents = found.FrameCount * contract.CentsPerFrame
 	return found, nil
 }
 
@@ -112,7 +117,11 @@ func (f *inspected) print(w io.Writer) {
 	} else {
 		row("price", "none for the scene's own range; choose a range of %d to %d frames, from frame 1 on", contract.MinFrames, contract.MaxFrames)
 	}
-	f.printWarnings(row)
+	for _, w := range f.Warnings {
+		row("warning", "%s (%s)", w.Message, w.Code)
+		row("", "%s", w.SuggestedAction)
+	}
+	f.printLists(row)
 	_ = table.Flush() // nobody reads a closed standard output
 }
 
@@ -141,10 +150,9 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 	row("layers", "%s", strings.Join(s.ViewLayers, ", "))
 }
 
-// printWarnings lists what a render on another machine lacks or does differently:
-// files outside of the .blend, scripts that do not run there, settings that drivers
-// change, and outputs that are not in the result.
-func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
+// printLists names all that warnings name the first of, and the settings that drivers
+// change.
+func (f *inspected) printLists(row func(name, format string, args ...any)) {
 	for _, m := range f.MissingFiles {
 		of := ""
 		if m.UsedBy != "" {
@@ -172,8 +180,5 @@ func (f *inspected) printWarnings(row func(name, format string, args ...any)) {
 		if !n.Muted {
 			row("writes", "%s, by the compositor's node %s", n.Path, n.Name)
 		}
-	}
-	if f.Scene.MovieOutput {
-		row("output", "one film (%s), not one picture per frame", f.Scene.OutputFormat)
 	}
 }

@@ -38,15 +38,15 @@ func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 	t.Parallel()
 	for file, wants := range map[string][]string{
-		"files.blend": {"missing image //stills/still.png, used by Scene", "missing cache //mesh.pc2, used by Cached, of scene Scene"},
+		"files.blend": {"missing cache //mesh.pc2, used by Cached, of scene Scene"},
 		"reach.blend": {
 			"missing image //need_material.png, used by need_material.png, of material need_material.png",
 			"script text need.py", `script object Driven, ["need_python"]: noise.random()`,
 		},
 		"linked.blend":      {"missing library //library.blend, used by library.blend, of scene Scene"},
-		"drivers.blend":     {"script text startup.py", "driven cycles.samples"},
+		"drivers.blend":     {"script text startup.py", "driven cycles.samples", "warning The samples change by frame; the file stores 5. Each frame is rendered with the samples that Blender computes for it. (driven_samples)"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
-		"film_output.blend": {"output one film (FFMPEG), not one picture per frame"},
+		"film_output.blend": {"warning The scene's output is a film (FFMPEG). The frames are delivered as PNG pictures, without sound. (movie_output_as_png)", "Make the film of the delivered frames."},
 		"library.blend":     {"scene none"},
 	} {
 		lines := inspectedLines(t, file)

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,14 +40,16 @@ type jobFile struct {
 	QuoteID     string    `json:"quote_id"`
 	Filename    string    `json:"filename"`
 	InputSHA256 string    `json:"input_sha256"`
-	Frames      string    `json:"frames"` // as the command named them, "" for the scene's own
-	Part        int       `json:"part"`   // of Parts jobs that the command ordered at once, from 1
+	Frames      string    `json:"frames"`                // as the command named them, "" for the scene's own
+	RerenderOf  string    `json:"rerender_of,omitempty"` // the job whose frames these are once more
+	Part        int       `json:"part"`                  // of Parts jobs that the command ordered at once, from 1
 	Parts       int       `json:"parts"`
 	Order       string    `json:"order"` // the same in all parts
 	FrameStart  int       `json:"frame_start"`
 	FrameEnd    int       `json:"frame_end"`
 	FrameStep   int       `json:"frame_step"`
 	FrameCount  int       `json:"frame_count"`
+	FrameList   string    `json:"frame_list,omitempty"`
 	PriceCents  int64     `json:"price_cents"`
 	Currency    string    `json:"currency"`
 	CreatedAt   time.Time `json:"created_at"` // when the price was accepted
@@ -59,7 +62,13 @@ type jobFile struct {
 func (j *jobFile) take(q *client.Quote) {
 	j.UploadID, j.QuoteID, j.Filename, j.InputSHA256 = q.UploadID, q.QuoteID, q.Filename, q.InputSHA256
 	j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount = q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount
+	j.FrameList = q.FrameList
 	j.PriceCents, j.Currency = q.PriceCents, q.Currency
+}
+
+// list is what the job renders, as --frames reads it.
+func (j *jobFile) list() string {
+	return cmp.Or(j.FrameList, rangeText(j.FrameStart, j.FrameEnd, j.FrameStep))
 }
 
 // save writes the file as a whole.

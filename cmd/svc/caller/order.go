@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,23 +23,47 @@ import (
 // ordered the same into the same folder, it returns that command's jobs. With an error
 // it returns the jobs that may have been started.
 func (r *run) order(ctx context.Context) ([]*jobFile, error) {
-	if r.JobID != "" {
+	switch {
+	case r.JobID != "":
 		return r.adopt(ctx)
+	case r.RerenderOf != "":
+		return r.rerender(ctx)
 	}
 	sum, err := digest.OfFile(r.File)
 	if err != nil {
 		return nil, fmt.Errorf("read the file to render: %w", err)
 	}
-	out := r.out(r.File)
 	same := func(j *jobFile) bool {
-		return j.InputSHA256 == sum && j.Frames == r.Frames.String() && profile.SameServer(j.Server, r.Server)
+		return j.InputSHA256 == sum && j.Frames == r.Frames.String() && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
 	}
+	return r.orderIn(ctx, r.out(r.File), same, func() ([]*client.Quote, error) { return r.quotes(ctx, sum) })
+}
+
+// rerender orders frames of an ended job again, into the folder that has the job's file
+// name: the earlier job keeps what it has there.
+func (r *run) rerender(ctx context.Context) ([]*jobFile, error) {
+	first, err := r.Client.Job(ctx, r.RerenderOf)
+	if err != nil {
+		return nil, err
+	}
+	same := func(j *jobFile) bool {
+		return j.RerenderOf == first.JobID && j.Frames == r.List && profile.SameServer(j.Server, r.Server)
+	}
+	return r.orderIn(ctx, r.out(first.Filename), same, func() ([]*client.Quote, error) {
+		quote, err := r.Client.Rerender(ctx, first.JobID, r.List)
+		return []*client.Quote{quote}, err
+	})
+}
+
+// orderIn returns the jobs of an earlier command in out that are the same, or prices new
+// ones, asks, and starts them.
+func (r *run) orderIn(ctx context.Context, out string, same func(*jobFile) bool, priced func() ([]*client.Quote, error)) ([]*jobFile, error) {
 	if _, err := os.Stat(out); err == nil && !r.Again {
 		if order, err := r.resume(ctx, out, same); err != nil || len(order) > 0 {
 			return order, err
 		}
 	}
-	quotes, err := r.quotes(ctx, sum)
+	quotes, err := priced()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +106,7 @@ func placed(order []*jobFile) []*jobFile {
 func (r *run) orderOf(quotes []*client.Quote) (order []*jobFile) {
 	for i, q := range quotes {
 		j := &jobFile{
-			State: stateOrdered, Server: r.Server, Frames: r.Frames.String(),
+			State: stateOrdered, Server: r.Server, Frames: cmp.Or(r.List, r.Frames.String()), RerenderOf: r.RerenderOf,
 			Order: quotes[0].QuoteID, Part: i + 1, Parts: len(quotes), CreatedAt: time.Now().UTC(),
 		}
 		j.take(q)
@@ -184,12 +209,23 @@ func (r *run) consent(ctx context.Context, quotes []*client.Quote, out string, o
 	if err := r.sayPaidBefore(out, order); err != nil {
 		return err
 	}
-	offer := Offer{Jobs: len(quotes), Currency: quotes[0].Currency}
+	offer := Offer{Jobs: len(quotes), Currency: quotes[0].Currency, Look: func(ctx context.Context) error { return r.look(ctx, quotes[0]) }}
 	for _, q := range quotes {
 		offer.Frames += q.FrameCount
 		offer.PriceCents += q.PriceCents
 	}
 	return r.Accept(ctx, offer)
+}
+
+// look shows the frame in the middle of the first job, for free.
+func (r *run) look(ctx context.Context, q *client.Quote) error {
+	l := looker{client: r.Client, display: r.Display, out: r.Human, show: showAuto}
+	p, path, err := l.look(ctx, q.UploadID, q.Filename, 0)
+	if err != nil {
+		return err
+	}
+	l.describe(p, path, q)
+	return nil
 }
 
 // sayPaidBefore names a job of the same bytes and frames that --again orders once more.
@@ -222,7 +258,7 @@ func (r *run) start(ctx context.Context, order []*jobFile) error {
 			return err
 		}
 		if i > 0 || j.Parts > 1 {
-			err = fmt.Errorf("%d of %s are started, frames %s are not: %w. Run the same command again to go on", i, terminal.CountOf(len(order), "job"), rangeText(j.FrameStart, j.FrameEnd, j.FrameStep), err)
+			err = fmt.Errorf("%d of %s are started, frames %s are not: %w. Run the same command again to go on", i, terminal.CountOf(len(order), "job"), j.list(), err)
 		}
 		return err
 	}
@@ -273,7 +309,13 @@ func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
 
 // renew puts a new quote in the place of one that leads to no job.
 func (r *run) renew(ctx context.Context, j *jobFile) error {
-	quote, err := r.inspect(ctx, client.Range{Start: j.FrameStart, End: j.FrameEnd, Step: j.FrameStep})
+	again := func() (*client.Quote, error) {
+		return r.inspect(ctx, client.Range{Start: j.FrameStart, End: j.FrameEnd, Step: j.FrameStep})
+	}
+	if j.RerenderOf != "" {
+		again = func() (*client.Quote, error) { return r.Client.Rerender(ctx, j.RerenderOf, j.Frames) }
+	}
+	quote, err := again()
 	if err != nil {
 		return err
 	}
@@ -317,8 +359,8 @@ func (r *run) adopt(ctx context.Context) ([]*jobFile, error) {
 	j := &jobFile{
 		State: stateStarted, Server: r.Server, JobID: job.JobID, UploadID: job.UploadID, QuoteID: job.QuoteID,
 		Filename: job.Filename, InputSHA256: job.InputSHA256,
-		Frames:     FrameList{Ranges: []client.Range{{Start: job.FrameStart, End: job.FrameEnd, Step: job.FrameStep}}}.String(),
-		FrameStart: job.FrameStart, FrameEnd: job.FrameEnd, FrameStep: job.FrameStep, FrameCount: job.FrameCount,
+		Frames: cmp.Or(job.FrameList, rangeText(job.FrameStart, job.FrameEnd, job.FrameStep)), RerenderOf: job.RerenderOf,
+		FrameStart: job.FrameStart, FrameEnd: job.FrameEnd, FrameStep: job.FrameStep, FrameCount: job.FrameCount, FrameList: job.FrameList,
 		PriceCents: job.PriceCents, Currency: job.Currency, CreatedAt: job.CreatedAt, Order: job.JobID, Part: 1, Parts: 1,
 	}
 	return []*jobFile{j}, place(out, []*jobFile{j})

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,27 +38,22 @@ func missingFiles(q *client.Quote) (lines []string) {
 // mostMissing bounds the missing files that are named before the price.
 const mostMissing = 50
 
-// printQuotes shows what would be rendered at which price: what is wrong with the scene
-// first, the worst before the rest, and the price last, above the question.
+// printQuotes shows what would be rendered at which price, and then what is wrong with the
+// scene, the worst first: it stands right above the question.
 func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) {
 	var text strings.Builder
 	table := terminal.NewTable(&text)
 	row := table.Rowf
 	first := quotes[0]
+	if first.RerenderOf != "" {
+		row("again", "frames of %s", first.RerenderOf)
+	}
 	row("file", "%s, %s", first.Filename, terminal.InBytes.Text(first.InputSizeBytes))
 	row("scene", "%s, %d x %d at %d %%, %s", first.Scene.Name, first.Scene.ResolutionX, first.Scene.ResolutionY,
 		first.Scene.ResolutionPercentage, terminal.CountOf(first.Scene.Samples, "sample"))
-	for i, file := range missing {
-		if i == mostMissing {
-			row("missing", "%d more; svc inspect names them all", len(missing)-i)
-			break
-		}
-		row("missing", "%s", file)
-	}
-	printWarnings(row, quotes)
 	price := int64(0)
 	for _, q := range quotes {
-		row("frames", "%s (%s)", rangeText(q.FrameStart, q.FrameEnd, q.FrameStep), terminal.CountOf(q.FrameCount, "frame"))
+		row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
 		price += q.PriceCents
 	}
 	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
@@ -68,6 +64,14 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 		of = fmt.Sprintf(" for %d jobs together", len(quotes))
 	}
 	row("price", "%s%s, locked until %s", terminal.Money(price, first.Currency), of, dayAndTime(first.ExpiresAt))
+	for i, file := range missing {
+		if i == mostMissing {
+			row("missing", "%d more; svc inspect names them all", len(missing)-i)
+			break
+		}
+		row("missing", "%s", file)
+	}
+	printWarnings(row, quotes)
 	_ = table.Flush() // a strings.Builder takes everything
 	for line := range strings.Lines(text.String()) {
 		to.Say("%s", strings.TrimSuffix(line, "\n"))
@@ -117,6 +121,11 @@ func Print(w io.Writer, results []*Result) {
 		cents, frames = cents+r.ChargedCents, frames+len(r.Frames)
 	}
 	_ = table.Flush() // nobody reads a closed standard output
+	for _, r := range results {
+		for _, f := range r.Findings {
+			terminal.Printf(w, "look at %s", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
+		}
+	}
 	terminal.Printf(w, "%s for %s; every receipt is verified. To verify one again:", terminal.CountOf(frames, "frame"), terminal.Money(cents, results[0].Currency))
 	terminal.Printf(w, "  svc verify %s", quoted(near(results[0].Receipt)))
 }
@@ -129,6 +138,10 @@ func (r *Result) print(w io.Writer) {
 		row("frames", first)
 	} else {
 		row("frames", fmt.Sprintf("%s to %s", first, filepath.Base(last)))
+	}
+	for _, f := range r.Findings {
+		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
+		row("", f.SuggestedAction)
 	}
 	row("price", fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame")))
 	row("took", r.took())

@@ -1,5 +1,5 @@
-// Package caller has the commands of people who have files rendered: render and
-// inspect.
+// Package caller has the commands of people who have files rendered: render, rerender,
+// look and inspect.
 //
 // What always holds: money is spent only after somebody accepted the price; a command
 // that ends at any instant, and is given again, goes on with the same job and never
@@ -21,7 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/client"
+	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
@@ -47,9 +47,7 @@ func (Render) Help() string {
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
 
-// Run renders. The first Ctrl-C stops waiting and leaves the render running, since it
-// is already paid for. With --json, standard output carries the one object only, and
-// everything for people goes to standard error.
+// Run renders a file, or follows a job.
 func (c *Render) Run(app *kong.Context) error {
 	if (c.File == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a FILE to render or a --job to follow"))
@@ -57,27 +55,34 @@ func (c *Render) Run(app *kong.Context) error {
 	if c.Job != "" && (c.Frames.Ranges != nil || c.Again) {
 		return terminal.WrongUsage(errors.New("--frames and --again cannot be used with --job: a started job keeps its frames"))
 	}
-	service, err := c.Service(profile.AgentKey)
-	if err != nil {
-		return err
-	}
-	api, err := c.Agent()
+	return order(app, c.Flags, c.JSON, c.Yes, Options{
+		File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+	})
+}
+
+// order runs the options of a command for the service that its flags name. The first
+// Ctrl-C stops waiting and leaves the render running, since it is already paid for. With
+// asJSON, standard output carries the one object only, and everything for people goes to
+// standard error.
+func order(app *kong.Context, flags profile.Flags, asJSON, yes bool, o Options) error {
+	service, err := flags.Service(profile.AgentKey)
 	if err != nil {
 		return err
 	}
 	human := app.Stdout // the stream that people read
-	if c.JSON {
+	if asJSON {
 		human = app.Stderr
+	}
+	o.Server, o.Display, o.Human = service.Server, terminal.NewDisplay(human, time.Now), human
+	o.Accept = terms{yes: yes, in: os.Stdin, out: human}.accept
+	if o.Client, err = service.Client(profile.RetriesOn(service.Server, human, o.Display)...); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	consent := terms{yes: c.Yes, in: os.Stdin, out: human}
-	results, err := Run(ctx, Options{
-		Client: api, Server: service.Server, File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again,
-		AllowMissing: c.AllowMissing, Accept: consent.accept, Display: terminal.NewDisplay(human, time.Now),
-	})
-	return c.report(app, human, results, explain(ctx, service.Server, results, err))
+	results, err := Run(ctx, o)
+	return report(app, human, asJSON, results, explain(ctx, service.Server, results, err))
 }
 
 // explain turns a failure into what the person needs to know next. An unknown start
@@ -111,20 +116,20 @@ func interrupted(server string, results []*Result) error {
 
 // summary is the form of --json for a command of several jobs.
 type summary struct {
-	OK           bool         `json:"ok"`
-	ChargedCents int64        `json:"charged_cents"`
-	Jobs         []*Result    `json:"jobs"`
-	Error        *renderError `json:"error"`
+	OK           bool             `json:"ok"`
+	ChargedCents int64            `json:"charged_cents"`
+	Jobs         []*Result        `json:"jobs"`
+	Error        *failure.Failure `json:"error"`
 }
 
 // report prints the outcome for people or for programs. With --json the object is
 // printed after a failure too: a JobID in it means that money may be reserved.
-func (c *Render) report(app *kong.Context, human io.Writer, results []*Result, err error) error {
+func report(app *kong.Context, human io.Writer, asJSON bool, results []*Result, err error) error {
 	if err == nil {
 		Print(human, results)
 	}
-	if c.JSON {
-		err = errors.Join(terminal.PrintJSON(app.Stdout, shownAsJSON(results, err)), err)
+	if asJSON {
+		err = terminal.Told(errors.Join(terminal.PrintJSON(app.Stdout, shownAsJSON(results, err)), err))
 	}
 	return proof.WithExitCode(err)
 }
@@ -147,32 +152,11 @@ func shownAsJSON(results []*Result, err error) any {
 	return one
 }
 
-// renderError is a failure in the form of --json. Its members mirror the API's
-// envelope (spec 7).
-type renderError struct {
-	Code            string `json:"code"` // the service's code, or "failed"
-	Message         string `json:"message"`
-	SuggestedAction string `json:"suggested_action,omitempty"`
-	RequestID       string `json:"request_id,omitempty"`
-}
-
-// failureOf finds the most useful description of err: the service's refusal, else the
-// reason why the job failed, else the text alone under the code "failed".
-func failureOf(err error) *renderError {
+// failureOf is an error in the form of --json; null for none.
+func failureOf(err error) *failure.Failure {
 	if err == nil {
 		return nil
 	}
-	shown := &renderError{Code: "failed", Message: err.Error()}
-	var refused *client.Error
-	var failed *jobError
-	var missing *missingError
-	switch {
-	case errors.As(err, &refused) && refused.Code != "":
-		*shown = renderError{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
-	case errors.As(err, &failed) && failed.job.Failure != nil:
-		shown.Code, shown.SuggestedAction = failed.job.Failure.Code, failed.job.Failure.SuggestedAction
-	case errors.As(err, &missing):
-		shown.Code = "missing_files"
-	}
-	return shown
+	f := failure.Of(proof.WithExitCode(err))
+	return &f
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,6 +40,8 @@ type fakeService struct {
 	refusal   string // the answer to each start, instead of a job
 	expired   int64  // so many starts are answered that the quote has expired
 	inspected atomic.Int64
+
+	rerendered atomic.Int64
 }
 
 const sceneFile = "scene" // the bytes that the receipt's input hash is of
@@ -88,6 +91,21 @@ func startFakeService(t *testing.T) *fakeService {
 	})
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"job_id":"JOB-1","status":"completed","filename":"scene.blend","frame_start":1,"frame_end":3,"frame_step":1,"frame_count":3}`)
+	})
+	mux.HandleFunc("GET /node/v1/jobs/JOB-0", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"job_id":"JOB-0","status":"completed","filename":"scene.blend","frame_start":1,"frame_end":9,"frame_step":1,"frame_count":9}`)
+	})
+	mux.HandleFunc("POST /node/v1/jobs/JOB-0/rerender", func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Frames string `json:"frames"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			panic(err)
+		}
+		d.rerendered.Add(1)
+		answer := maps.Clone(d.inspect)
+		answer["rerender_of"], answer["frame_list"] = "JOB-0", asked.Frames
+		json.NewEncoder(w).Encode(answer)
 	})
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/events", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, d.events) })
 	mux.HandleFunc("GET /node/v1/jobs/JOB-1/download", d.download)

@@ -248,7 +248,7 @@ func TestMissingFilesAreNamedAndNeedAWord(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	at := -1
-	for _, want := range []string{"missing  image //tex/wood.png, used by Floor\n", `missing  library //lib/\x1b[2Jtree.blend, used by Tree`, "2 files are missing", "Pack them.", "frame 0", "price"} {
+	for _, want := range []string{"price", "missing  image //tex/wood.png, used by Floor\n", `missing  library //lib/\x1b[2Jtree.blend, used by Tree`, "2 files are missing", "Pack them.", "frame 0"} {
 		next := strings.Index(seen.String(), want)
 		if next <= at {
 			t.Errorf("%q is missing, or not in its place:\n%s", want, seen)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/receipt"
 )
 
@@ -18,6 +21,8 @@ type Options struct {
 	Server       string    // its address, as job.json names it
 	File         string    // path of a .blend; "" follows JobID instead
 	JobID        string    // a job that is already started; "" starts File
+	RerenderOf   string    // an ended job, of which List is rendered again; "" starts File
+	List         string    // frames of RerenderOf, such as 3,7-9
 	Frames       FrameList // the zero value takes the scene's own range
 	Folder       string    // for everything fetched; "" takes one named after the file
 	Again        bool      // order anew, also where Folder has the same render
@@ -26,6 +31,7 @@ type Options struct {
 	// and is returned as it is.
 	Accept  func(context.Context, Offer) error
 	Display terminal.Display
+	Human   io.Writer // that Display writes to, where pictures are shown
 }
 
 // Offer is what a person is asked to accept.
@@ -34,6 +40,9 @@ type Offer struct {
 	Frames     int
 	PriceCents int64
 	Currency   string
+	// Look shows a frame for free, by which a person decides. Its error is for them to
+	// read; the offer stands.
+	Look func(context.Context) error
 }
 
 // Result is what Run has achieved for one job, and the form of --json. After a failure
@@ -60,7 +69,9 @@ type Result struct {
 	Version        string          `json:"version"`  // of Blender
 	Switched       []string        `json:"switched"` // settings of the scene that the worker changed
 	Checks         []receipt.Check `json:"checks"`   // every step of the verification, failed ones too
-	Error          *renderError    `json:"error"`
+	// Findings are what a person should look at in the frames, by the receipt.
+	Findings framecheck.Findings `json:"findings"`
+	Error    *failure.Failure    `json:"error"`
 }
 
 // Run takes a file all the way: price, start, wait, fetch, verify, unpack. It unpacks
@@ -103,7 +114,7 @@ func Run(ctx context.Context, o Options) ([]*Result, error) {
 // newResult is what is known of a job before it is followed. Its lists are empty and
 // not null in JSON.
 func newResult(j *jobFile, resumed bool) *Result {
-	return &Result{JobID: j.JobID, Folder: j.folder, Resumed: resumed, Frames: []string{}, Switched: []string{}, Checks: []receipt.Check{}}
+	return &Result{JobID: j.JobID, Folder: j.folder, Resumed: resumed, Frames: []string{}, Switched: []string{}, Checks: []receipt.Check{}, Findings: framecheck.Findings{}}
 }
 
 // run is one Run.
@@ -152,5 +163,5 @@ func (o Options) out(filename string) string {
 
 // frames writes what a job renders, as in "frames 1-20 (20 frames)".
 func (j *jobFile) frames() string {
-	return fmt.Sprintf("frames %s (%s)", rangeText(j.FrameStart, j.FrameEnd, j.FrameStep), terminal.CountOf(j.FrameCount, "frame"))
+	return fmt.Sprintf("frames %s (%s)", j.list(), terminal.CountOf(j.FrameCount, "frame"))
 }

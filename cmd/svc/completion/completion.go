@@ -55,24 +55,33 @@ type Complete struct {
 	Words []string `arg:"" optional:"" help:"The words behind svc, the last one unfinished."`
 }
 
-// Run prints the candidates, one a line.
+// Run prints the candidates, one a line, each with what it means behind a tab.
 func (c *Complete) Run(k *kong.Context) error {
 	words := c.Words
 	if c.Next || len(words) == 0 {
 		words = append(words, "")
 	}
 	for _, candidate := range Words(k.Model.Node, words) {
-		fmt.Fprintln(k.Stdout, candidate) // nobody reads a closed standard output
+		line := candidate.Word
+		if candidate.Means != "" {
+			line += "\t" + candidate.Means
+		}
+		fmt.Fprintln(k.Stdout, line) // nobody reads a closed standard output
 	}
 	return nil
 }
 
+// Candidate is what a word can become, and what that means: "" where the word says it.
+type Candidate struct{ Word, Means string }
+
 // Words returns what the last of the words can become: commands, flags, or the values
 // that a flag or an argument may have. It is empty where anything fits, such as a file.
-func Words(app *kong.Node, words []string) (candidates []string) {
+func Words(app *kong.Node, words []string) (candidates []Candidate) {
 	node, flag, arguments := app, (*kong.Flag)(nil), 0
 	for _, word := range words[:len(words)-1] {
 		switch child := childOf(node, word); {
+		case flag != nil && word == "=":
+			// bash takes --flag=value for three words.
 		case flag != nil:
 			flag = nil // the word is its value
 		case strings.HasPrefix(word, "-"):
@@ -84,26 +93,40 @@ func Words(app *kong.Node, words []string) (candidates []string) {
 		}
 	}
 	last := words[len(words)-1]
+	name, _, assigned := strings.Cut(last, "=")
 	switch {
+	case flag != nil && last == "=":
+		last = ""
+		candidates = values(flag.Value, "")
 	case flag != nil:
-		candidates = values(flag.Value)
+		candidates = values(flag.Value, "")
+	case strings.HasPrefix(last, "-") && assigned:
+		if flag := valueFlag(node, name); flag != nil {
+			candidates = values(flag.Value, name+"=")
+		}
 	case strings.HasPrefix(last, "-"):
 		for _, f := range flagsOf(node) {
-			candidates = append(candidates, "--"+f.Name)
+			candidates = append(candidates, Candidate{"--" + f.Name, sentence(f.Help)})
 		}
 	default:
 		for _, child := range node.Children {
 			if !child.Hidden {
-				candidates = append(candidates, child.Name)
+				candidates = append(candidates, Candidate{child.Name, sentence(child.Help)})
 			}
 		}
 		if arguments < len(node.Positional) {
-			candidates = append(candidates, values(node.Positional[arguments])...)
+			candidates = append(candidates, values(node.Positional[arguments], "")...)
 		}
 	}
-	candidates = slices.DeleteFunc(candidates, func(c string) bool { return !strings.HasPrefix(c, last) })
-	slices.Sort(candidates)
-	return slices.Compact(candidates)
+	candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return !strings.HasPrefix(c.Word, last) })
+	slices.SortFunc(candidates, func(a, b Candidate) int { return strings.Compare(a.Word, b.Word) })
+	return slices.CompactFunc(candidates, func(a, b Candidate) bool { return a.Word == b.Word })
+}
+
+// sentence is the first sentence of a help text, without its stop.
+func sentence(help string) string {
+	first, _, _ := strings.Cut(help, ". ")
+	return strings.TrimSuffix(first, ".")
 }
 
 func childOf(node *kong.Node, name string) *kong.Node {
@@ -133,11 +156,12 @@ func flagsOf(node *kong.Node) (flags []*kong.Flag) {
 	return flags
 }
 
-// values returns what a flag or an argument may be; nil where anything fits.
-func values(v *kong.Value) (all []string) {
+// values returns what a flag or an argument may be, with prefix before it; nil where
+// anything fits.
+func values(v *kong.Value, prefix string) (all []Candidate) {
 	for _, value := range v.EnumSlice() {
 		if value != "" {
-			all = append(all, value)
+			all = append(all, Candidate{Word: prefix + value})
 		}
 	}
 	return all

@@ -2,9 +2,12 @@
 # Completes the words of svc in zsh.
 _svc() {
   local -a found
-  found=(${(f)"$(svc complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  local line
+  for line in ${(f)"$(svc complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"}; do
+    found+=("${${line%%$'\t'*}//:/\\:}:${${line#*$'\t'}#$line}")
+  done
   if (( $#found )); then
-    compadd -a found
+    _describe -V svc found
   else
     _files
   fi

@@ -69,6 +69,11 @@ func (c *Bench) Run(app *kong.Context) error {
 		return err
 	}
 	c.Key = key
+	if c.Server != "" {
+		if err := profile.CheckServer(c.Server); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	human := app.Stdout // the stream that people read
@@ -87,7 +92,7 @@ func (c *Bench) Run(app *kong.Context) error {
 	}
 	sendErr := c.send(ctx, &done)
 	if c.JSON {
-		return errors.Join(sendErr, terminal.PrintJSON(app.Stdout, done))
+		return terminal.Told(errors.Join(sendErr, terminal.PrintJSON(app.Stdout, done)))
 	}
 	done.print(app.Stdout, c.Server)
 	return sendErr
@@ -199,9 +204,17 @@ func (c *Bench) sign(done *benchResult) error {
 func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (workerID string, err error) {
 	reply, err := farmapi.NewClient(c.Server, c.Key).Register(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("register at %s: %w", c.Server, err)
+		return "", c.reached(fmt.Errorf("register at %s: %w", c.Server, err))
 	}
 	return reply.WorkerID, nil
+}
+
+// reached says in words why the service could not be called; a refusal stays as it is.
+func (c *Bench) reached(err error) error {
+	if said := profile.Unreachable(c.Server, err); said != nil {
+		return said
+	}
+	return err
 }
 
 // send submits the receipt, where a server is given. A result that the service stores
@@ -216,7 +229,7 @@ func (c *Bench) send(ctx context.Context, done *benchResult) error {
 	}
 	reply, err := farmapi.NewClient(c.Server, c.Key).Benchmark(ctx, farmapi.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
 	if err != nil {
-		return fmt.Errorf("send the receipt: %w", err)
+		return c.reached(fmt.Errorf("send the receipt: %w", err))
 	}
 	done.Result = &reply
 	if reply.Status != farmapi.BenchmarkAccepted {

@@ -55,6 +55,11 @@ func (c *doctor) Run(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Server != "" {
+		if err := profile.CheckServer(c.Server); err != nil {
+			return err
+		}
+	}
 	if key != "" {
 		e.Farm = farmapi.NewClient(c.Server, key)
 	}
@@ -69,7 +74,7 @@ func (c *doctor) Run(app *kong.Context) error {
 		err = errUnfit
 	}
 	if c.JSON {
-		return errors.Join(terminal.PrintJSON(app.Stdout, found), err)
+		return terminal.Told(errors.Join(terminal.PrintJSON(app.Stdout, found), err))
 	}
 	found.print(app.Stdout)
 	return err

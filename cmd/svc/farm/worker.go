@@ -71,6 +71,9 @@ func (c *workerRun) Run() error {
 	if err != nil {
 		return err
 	}
+	if err := profile.CheckServer(c.Server); err != nil {
+		return err
+	}
 	renderer, err := c.newRenderer(ctx)
 	if err != nil {
 		return err

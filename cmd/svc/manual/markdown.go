@@ -6,6 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/terminal"
 )
 
@@ -25,12 +26,21 @@ An environment variable in a table sets its flag; of two names, the first counts
 
 ## Exit codes
 
-| code | means |
-|---|---|
+| code | with --json | means |
+|---|---|---|
 `)
 	for _, c := range terminal.Codes() {
-		fmt.Fprintf(&b, "| %d | %s |\n", c.Code, cell(c.Means))
+		name := ""
+		if c.Name != "" {
+			name = "`" + c.Name + "`"
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", c.Code, name, cell(c.Means))
 	}
+	b.WriteString(`
+With --json a command prints one object on standard output, and everything for people on standard error. The object of a failure is ` +
+		"`" + `{"ok": false, "error": {"code", "message", "suggested_action", "request_id"}}` + "`" + `; commands that have found something, such as svc verify, print that with ` +
+		"`" + `"ok": false` + "`" + `. The code is one of [errors.md](errors.md), or ` + "`" + failure.Unreachable + "`" + ` where no service could be called, or the name in this table. A mistake that the command line itself shows, such as an unknown flag, has no object.
+`)
 	b.WriteString("\n## Commands\n\n| command | does |\n|---|---|\n")
 	all := commands(app.Node)
 	for _, n := range all {

@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/redact"
 )
 
 // transferWait is how long a call waits for a file to be moved. Then it answers, the
@@ -183,7 +184,7 @@ func isScene(path string) bool { return strings.EqualFold(filepath.Ext(path), co
 func (b *bridge) send(ctx context.Context, address, name string, file *os.File, size int64) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, address, file) // the transport closes the file
 	if err != nil {
-		return errors.Join(err, file.Close())
+		return errors.Join(redact.URLs(err), file.Close())
 	}
 	r.GetBody = func() (io.ReadCloser, error) { return os.Open(file.Name()) }
 	r.ContentLength = size
@@ -191,7 +192,7 @@ func (b *bridge) send(ctx context.Context, address, name string, file *os.File, 
 	r.Header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	res, err := b.links.Do(r)
 	if err != nil {
-		return fault.New(fault.Unavailable, "The file could not be sent: %v.", err)
+		return fault.New(fault.Unavailable, "The file could not be sent: %v.", redact.URLs(err))
 	}
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
 		return errors.Join(fault.New(fault.Unavailable, "The file could not be sent: the service answered %d.", res.StatusCode), res.Body.Close())
@@ -268,11 +269,11 @@ func (b *bridge) save(ctx context.Context, name, address, sum string) (err error
 func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return err
+		return redact.URLs(err)
 	}
 	res, err := b.links.Do(r)
 	if err != nil {
-		return fault.New(fault.Unavailable, "The ZIP could not be fetched: %v.", err)
+		return fault.New(fault.Unavailable, "The ZIP could not be fetched: %v.", redact.URLs(err))
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {

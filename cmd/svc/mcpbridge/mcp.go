@@ -37,9 +37,8 @@ const oldKeyVariable = "SVC_API_KEY"
 // key: every process of the machine can read another's command line, and the programs
 // that start svc mcp keep their arguments in plain files.
 type Command struct {
-	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
-	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one named default."`
-	SaveTo  string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
+	profile.ServerFlags
+	SaveTo string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
 }
 
 // Help is printed below the flags.
@@ -52,12 +51,19 @@ func (Command) Help() string {
 // an agent could not repair either.
 func (c *Command) Run() error {
 	key := profile.FromEnvironment(oldKeyVariable)
-	service, err := profile.Flags{Server: c.Server, Profile: c.Profile, Key: key}.Service(profile.AgentKey)
+	service, err := profile.Flags{ServerFlags: c.ServerFlags, Key: key}.Service(profile.AgentKey)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	api, err := service.Client()
+	if err != nil {
+		return err
+	}
+	if _, err := api.Health(ctx); err != nil { // it says in words what is wrong with an address
+		return err
+	}
 	b := newBridge(service.Server, service.Key)
 	if c.SaveTo != "" {
 		// A root refuses names that lead out of it, through links too.

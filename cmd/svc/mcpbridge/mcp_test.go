@@ -2,8 +2,10 @@ package mcpbridge
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -86,5 +88,25 @@ func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 	}
 	if a.Status != "inspected" {
 		t.Errorf("the file is %+v", a)
+	}
+}
+
+func TestNoRefusalTellsASignedLink(t *testing.T) {
+	t.Parallel()
+	const signature = "5ebe2294ecd0e0f08eab7690d2a6ee69"
+	b := newBridge("http://127.0.0.1:1", "")
+	for _, link := range []string{"http://127.0.0.1:1/x", "http://127.0.0.1/%zz", "ftp://127.0.0.1/x"} {
+		link += "?expires=1768485600&signature=" + signature
+		file, err := os.Open("mcp_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{b.send(t.Context(), link, "scene.blend", file, 1), b.fetch(t.Context(), link, io.Discard, "")} {
+			if err == nil {
+				t.Error("it does not fail")
+			} else if said := localRefusal(err).Error(); strings.Contains(said, signature) {
+				t.Error(said)
+			}
+		}
 	}
 }

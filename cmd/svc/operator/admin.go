@@ -114,7 +114,7 @@ func (f changeFlags) confirm(what string) error {
 	if f.Yes {
 		return nil
 	}
-	return terminal.Confirm(os.Stdin, os.Stderr, what)
+	return terminal.Confirm(context.Background(), os.Stdin, os.Stderr, what)
 }
 
 // to is the proposal of a change that needs nothing read.

@@ -57,7 +57,7 @@ func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found
 	if err == nil && len(found.Breaches) > 0 {
 		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %d breaches", len(found.Breaches)))
 	}
-	return err
+	return terminal.Told(err)
 }
 
 // auditProgress shows how far each part of an audit is: a bar on a terminal, else a line

@@ -53,7 +53,7 @@ type deadLetterRequeue struct {
 }
 
 // Run puts dead letters back in one transaction: all of them or, when one id is
-// unknown (lease.ErrNoDeadLetter), none. A queue without dead letters is no error.
+// unknown (dead_letter_not_found), none. A queue without dead letters is no error.
 func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if (len(c.ID) == 0) == (c.Queue == "") {
 		return terminal.WrongUsage(errors.New("give either ids or --queue"))

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/erase"
-	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
 
@@ -23,7 +21,7 @@ type eraseWorkspace struct {
 
 // Run erases a workspace: its rows in one transaction, then its files. Of an erased
 // workspace it erases what was left, and says when it was erased. Errors:
-// workspace_not_found, job.ErrGoesOn, erase.ErrReserved.
+// workspace_not_found, jobs_not_ended, money_reserved.
 func (c *eraseWorkspace) Run(k *kong.Context) error {
 	var plan erase.Plan
 	var files erase.Files
@@ -36,9 +34,6 @@ func (c *eraseWorkspace) Run(k *kong.Context) error {
 	})
 	if err == nil {
 		err = c.remove(files)
-	}
-	if errors.Is(err, job.ErrGoesOn) || errors.Is(err, erase.ErrReserved) {
-		return fmt.Errorf("nothing was changed: %w; end the jobs first, see svc admin job list --workspace %s", err, c.Workspace)
 	}
 	if err != nil {
 		return err
@@ -57,7 +52,7 @@ func (c *eraseWorkspace) proposal(p erase.Plan) string {
 		return fmt.Sprintf("erase what is left of %s, which was erased at %s", c.Workspace, p.ErasedAt.Format(time.DateTime))
 	}
 	what := fmt.Sprintf("erase %s for good, with its people (%d), their sign-ins, keys and webhooks, the names and files of its uploads and jobs, its logs and the text of its receipts. "+
-		"What stays: the ledger, ids, states, prices and times of jobs, hashes of files, and the leaves of the receipt log; who kept a receipt can still verify it", c.Workspace, p.People)
+		"What stays: the ledger, ids, states, prices and times of jobs, hashes of files, ids and first characters of keys, and the leaves of the receipt log; who kept a receipt can still verify it", c.Workspace, p.People)
 	if p.AvailableCents > 0 {
 		what += fmt.Sprintf(". It has %s: that stays in the ledger, and nobody can spend it, so pay it back first", wallet.Money(p.AvailableCents))
 	}

@@ -120,7 +120,7 @@ type jobFail struct {
 }
 
 // Run ends a job that has not ended, whatever its state (decisions 24). Errors:
-// render_not_found, job.ErrEnded, invalid_request for the reason.
+// render_not_found, job_ended, invalid_request for the reason.
 func (c *jobFail) Run(k *kong.Context) error {
 	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (job.Object, error) {
 		return jobs().FailByOperator(ctx, tx, c.Job, c.Reason)

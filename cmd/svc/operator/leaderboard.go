@@ -20,7 +20,7 @@ type resultFlags struct {
 }
 
 // changeResults asks, changes the results that the flags name, and prints how many have
-// changed. Error: leaderboard.ErrNotShown.
+// changed. Error: result_not_found.
 func (f resultFlags) changeResults(k *kong.Context, verb, what string, change func(ctx context.Context, tx *db.Tx, resultIDs []string) (int64, error)) error {
 	if (len(f.Results) == 0) == (f.Node == "") {
 		return terminal.WrongUsagef("give either results or --node")

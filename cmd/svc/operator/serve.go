@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/preview"
 )
 
 // Serve runs the service: API, pages, background work and, by default, a worker.
@@ -44,7 +45,9 @@ type Serve struct {
 	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
 	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
+	Previews    previewLimits `name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
 	FrameTime   time.Duration `env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take, on any worker. One that takes longer fails with frame_time_exceeded."`
+	PlayTime    time.Duration `env:"SVC_PLAY_TIME" default:"2h" help:"Most time that a worker may compute the frames before a frame, where simulations run from frame to frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	Double      int           `name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that workers of two node keys render, to compare their pixels."`
 	RateFlags
 	openFlags
@@ -101,12 +104,13 @@ func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
-	cfg.DoubleRender, cfg.FrameTime, cfg.CheckPublicURL = c.Double, c.FrameTime, true
+	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
+	cfg.FreePreviews = (*preview.Limits)(&c.Previews)
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
 	}
-	if c.FrameTime < time.Second {
-		return cfg, terminal.WrongUsagef("--frame-time must be at least 1s")
+	if c.FrameTime < time.Second || c.PlayTime < time.Second {
+		return cfg, terminal.WrongUsagef("--frame-time and --play-time must be at least 1s")
 	}
 	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg))
 	return cfg, err

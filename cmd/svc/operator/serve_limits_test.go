@@ -19,10 +19,12 @@ func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 		flags                                     []string
 		accepts                                   bool
 		perMinute, burst, unstarted, frameSeconds float64
+		ofUpload, ofDay                           float64 // free previews
 	}{
-		"none":     {nil, true, 60, 20, 5 << 30, 7200},
-		"unusual":  {[]string{"--rate-per-minute=7", "--rate-burst=3", "--unstarted-storage=12MiB", "--frame-time=90s", "--no-accept-jobs"}, false, 7, 3, 12 << 20, 90},
-		"no limit": {[]string{"--rate-per-minute=0", "--rate-burst=3"}, true, 0, 0, 5 << 30, 7200},
+		"none": {nil, true, 60, 20, 5 << 30, 7200, 3, 20},
+		"unusual": {[]string{"--rate-per-minute=7", "--rate-burst=3", "--unstarted-storage=12MiB", "--frame-time=90s", "--no-accept-jobs", "--free-previews=5,8"},
+			false, 7, 3, 12 << 20, 90, 5, 8},
+		"no limit": {[]string{"--rate-per-minute=0", "--rate-burst=3", "--free-previews=0"}, true, 0, 0, 5 << 30, 7200, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,6 +47,8 @@ func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 				"workspace_rate_limit":    map[string]any{"requests_per_minute": 5 * c.perMinute, "burst": 5 * c.burst},
 				"unstarted_storage_bytes": c.unstarted,
 				"maximum_frame_seconds":   c.frameSeconds,
+
+				"free_previews_per_upload": c.ofUpload, "free_previews_per_day": c.ofDay,
 			} {
 				if got := limits[member]; !reflect.DeepEqual(got, want) {
 					t.Errorf("%s is %v, want %v", member, got, want)
@@ -57,6 +61,20 @@ func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 				t.Errorf("accepting_jobs is %v", got)
 			}
 		})
+	}
+}
+
+func TestTheLimitsOfFreePreviewsAreTwoNumbersOrNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]*previewLimits{
+		"3,20": {Upload: 3, Day: 20}, "0": {}, "1,10000": {Upload: 1, Day: 10000},
+		"": nil, "3": nil, "3,": nil, "0,20": nil, "3,0": nil, "3,20,1": nil, "-1,20": nil, "3,10001": nil, "three,20": nil,
+	} {
+		var got previewLimits
+		err := got.UnmarshalText([]byte(text))
+		if (want == nil) != (err != nil) || (want != nil && got != *want) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
 	}
 }
 

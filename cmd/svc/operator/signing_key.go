@@ -113,7 +113,7 @@ type signingKeyEnd struct {
 	After time.Duration `help:"Delay until the key ends, such as 24h. Without it, the key ends at once."`
 }
 
-// Run ends a published key. It refuses to end the last one (signing.ErrLastKey):
+// Run ends a published key. It refuses to end the last one (last_signing_key):
 // without a key no job could complete.
 func (c *signingKeyEnd) Run(k *kong.Context) error {
 	when := "now"

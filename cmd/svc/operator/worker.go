@@ -84,7 +84,7 @@ type workerShow struct {
 // shownFailures is how many failed attempts of a worker or a job are shown.
 const shownFailures = 20
 
-// Run shows one worker. Error: dispatch.ErrNoWorker.
+// Run shows one worker. Error: worker_not_found.
 func (c *workerShow) Run(k *kong.Context) error {
 	var w dispatch.WorkerView
 	var held []dispatch.HeldFrame
@@ -131,7 +131,7 @@ type workerDrain struct {
 	Undo   bool   `help:"Give the worker frames again."`
 }
 
-// Run drains a worker. Repeating it changes nothing. Error: dispatch.ErrNoWorker.
+// Run drains a worker. Repeating it changes nothing. Error: worker_not_found.
 func (c *workerDrain) Run(k *kong.Context) error {
 	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
 		if c.Undo {
@@ -169,7 +169,7 @@ type workerForget struct {
 	Worker string `arg:"" help:"Worker id."`
 }
 
-// Run removes a worker that has left. Errors: dispatch.ErrNoWorker, dispatch.ErrInUse.
+// Run removes a worker that has left. Errors: worker_not_found, worker_in_use.
 func (c *workerForget) Run(k *kong.Context) error {
 	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
 		return fmt.Sprintf("remove the worker %s (%s) from the list; if it comes back, it registers again", w.WorkerID, w.Name)

@@ -2,16 +2,19 @@ package profile
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
-	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 )
 
@@ -55,18 +58,18 @@ func (c *set) Run(app *kong.Context) error {
 	}
 	value := strings.TrimSpace(c.Value)
 	if value == "-" {
-		if terminal.IsTerminal(os.Stdin) {
-			fmt.Fprintf(app.Stderr, "Paste the %s, then press Enter: ", c.Name)
+		line, err := c.read(app.Stderr)
+		if err != nil {
+			return err
 		}
-		line, err := bufio.NewReader(io.LimitReader(os.Stdin, longestValue)).ReadString('\n')
 		if value = strings.TrimSpace(line); value == "" {
-			return terminal.WrongUsagef("standard input has no %s: %w", c.Name, err)
+			return terminal.WrongUsagef("standard input has no %s", c.Name)
 		}
 	}
 	shown, keep := value, func(p *Stored) { p.Server = strings.TrimRight(value, "/") }
 	if c.Name == "server" {
-		if _, err := client.New(value, ""); err != nil {
-			return terminal.WrongUsage(err)
+		if err := CheckServer(value); err != nil {
+			return err
 		}
 	} else {
 		if err := (AgentKey | AccountKey).check(value, "VALUE"); err != nil {
@@ -86,6 +89,29 @@ func (c *set) Run(app *kong.Context) error {
 		terminal.Printf(app.Stdout, "profile %s: %s %s, kept in %s", c.Profile, c.Name, shown, path)
 	}
 	return err
+}
+
+// read reads the value from standard input. A key that is typed or pasted on a terminal is
+// not shown: it would stay on the screen and in its history.
+func (c *set) read(out io.Writer) (string, error) {
+	if !terminal.IsTerminal(os.Stdin) || c.Name != "key" {
+		if terminal.IsTerminal(os.Stdin) {
+			fmt.Fprintf(out, "Paste the %s, then press Enter: ", c.Name)
+		}
+		line, err := bufio.NewReader(io.LimitReader(os.Stdin, longestValue)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return line, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fmt.Fprint(out, "Paste the key, then press Enter; it is not shown: ")
+	line, err := terminal.Secret(ctx, os.Stdin, out)
+	if ctx.Err() != nil {
+		return "", terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was kept"))
+	}
+	return line, err
 }
 
 // get is svc config get.

@@ -37,6 +37,9 @@ func (p Stored) key(kind Kind) string {
 	return ""
 }
 
+// home is where the profile's keys belong.
+func (p Stored) home() string { return first(p.Server, DefaultServer) }
+
 // file is all profiles, as they are on the disk.
 type file struct {
 	Profiles map[string]Stored `json:"profiles"`

@@ -106,12 +106,12 @@ func malformed(key string, kind Kind) string {
 
 // whereFrom says how to get a key of the kind.
 func (k Kind) whereFrom() string {
-	kind := "account"
+	const operator = "the service's operator makes one with: svc admin key create --kind "
 	switch {
 	case k == NodeKey:
-		kind = "node"
+		return operator + "node"
 	case k&AgentKey != 0:
-		kind = "agent"
+		return "make one with an account key: svc keys create NAME. Or " + operator + "agent"
 	}
-	return "the service's operator makes one with: svc admin key create --kind " + kind
+	return operator + "account"
 }

@@ -24,13 +24,18 @@ const DefaultServer = "http://127.0.0.1:8080"
 // KeyVariable is the one environment variable for keys, of whatever kind.
 const KeyVariable = "SVC_KEY"
 
-// Flags are the flags of each command that calls a service for a person. The operator's
-// configuration file has no part in them (config:"-"): its server and key are those of
-// a worker.
-type Flags struct {
+// ServerFlags are the flags of each command that calls a service for a person. The
+// operator's configuration file has no part in them (config:"-"): its server and key are
+// those of a worker.
+type ServerFlags struct {
 	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
-	Key     string `env:"SVC_KEY" config:"-" placeholder:"KEY" help:"Key for the service. The first of these counts: the flag, the environment, the profile."`
 	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one named default."`
+}
+
+// Flags are ServerFlags and the key, for the commands that need one.
+type Flags struct {
+	ServerFlags
+	Key string `env:"SVC_KEY" config:"-" placeholder:"KEY" help:"Key for the service. The first of these counts: the flag, the environment, the profile."`
 }
 
 // Service is what the flags come to: an address and the key for it.
@@ -64,31 +69,55 @@ func (f Flags) client(kind Kind, options []client.Option) (*client.Client, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(service.Server, service.Key, options...)
+	return service.Client(options...)
+}
+
+// Client returns a client of the service, which says on standard error what it tries
+// again unless an option has it say so elsewhere. The error is a wrong usage.
+func (s Service) Client(options ...client.Option) (*client.Client, error) {
+	options = append([]client.Option{Retrying(s.Server, onStderr)}, options...)
+	c, err := client.New(s.Server, s.Key, options...)
 	if err != nil {
 		return nil, terminal.WrongUsage(err)
 	}
 	return c, nil
 }
 
+// CheckServer refuses what is no address of a service. The error is a wrong usage.
+func CheckServer(address string) error {
+	_, err := client.New(address, "")
+	return usage(err)
+}
+
+// Service finds the address, for a command that needs no key. Errors are wrong usages.
+func (f ServerFlags) Service() (Service, error) {
+	s, _, err := f.address()
+	return s, err
+}
+
+// address returns the service without a key, and the profile.
+func (f ServerFlags) address() (s Service, stored Stored, err error) {
+	if stored, err = f.stored(); err != nil {
+		return s, stored, terminal.WrongUsage(err)
+	}
+	s.Server = strings.TrimRight(first(f.Server, stored.home()), "/")
+	return s, stored, CheckServer(s.Server)
+}
+
 // Service finds the address and a key of one of the kinds. Where only the key is
 // missing, the error wraps ErrNoKey and the address is set nevertheless.
 func (f Flags) Service(kind Kind) (Service, error) {
-	stored, err := f.stored()
+	s, stored, err := f.address()
 	if err != nil {
-		return Service{}, terminal.WrongUsage(err)
+		return s, err
 	}
-	home := first(stored.Server, DefaultServer) // where the profile's keys belong
-	s := Service{Server: strings.TrimRight(first(f.Server, home), "/"), Key: strings.TrimSpace(f.Key)}
-	if _, err := client.New(s.Server, ""); err != nil {
-		return s, terminal.WrongUsage(err)
-	}
-	if s.Key != "" {
+	home := stored.home()
+	if s.Key = strings.TrimSpace(f.Key); s.Key != "" {
 		return s, usage(kind.check(s.Key, sourceOf(s.Key)))
 	}
 	if s.Key = stored.key(kind); s.Key == "" {
-		return s, terminal.WrongUsagef("%w: this command takes %s. Give it with --key or in %s, or keep it with:\n  svc config set key -%s",
-			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile))
+		return s, terminal.WrongUsagef("%w: this command takes %s. Give it with --key or in %s, or keep it with:\n  svc config set key -%s\nWho has none: %s",
+			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile), kind.whereFrom())
 	}
 	if !SameServer(s.Server, home) {
 		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or keep it in another profile with:\n  svc config set server %s --profile NAME",
@@ -98,7 +127,7 @@ func (f Flags) Service(kind Kind) (Service, error) {
 }
 
 // stored reads the profile that the flags name. The default profile need not exist.
-func (f Flags) stored() (Stored, error) {
+func (f ServerFlags) stored() (Stored, error) {
 	path, err := Path()
 	if err != nil {
 		path = "" // a service without a home folder has no profiles

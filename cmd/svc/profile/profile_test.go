@@ -41,14 +41,14 @@ func TestAProfileCountsAfterFlagAndEnvironmentAndBeforeTheDefault(t *testing.T) 
 		want  Service
 	}{
 		{Flags{}, AgentKey, Service{"https://one.example", agentKey}},
-		{Flags{Profile: "bare"}, AgentKey, Service{DefaultServer, agentKey}},
-		{Flags{Profile: "studio"}, AgentKey, Service{"https://two.example/base", otherKey}},
-		{Flags{Profile: "studio"}, AccountKey, Service{"https://two.example/base", accountKey}},
-		{Flags{Profile: "studio"}, AgentKey | AccountKey, Service{"https://two.example/base", otherKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "bare"}}, AgentKey, Service{DefaultServer, agentKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey, Service{"https://two.example/base", otherKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, Service{"https://two.example/base", accountKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey | AccountKey, Service{"https://two.example/base", otherKey}},
 		// kong puts the flag or the environment into the fields.
-		{Flags{Server: "https://three.example/", Key: otherKey}, AgentKey, Service{"https://three.example", otherKey}},
+		{Flags{ServerFlags: ServerFlags{Server: "https://three.example/"}, Key: otherKey}, AgentKey, Service{"https://three.example", otherKey}},
 		{Flags{Key: " " + otherKey + "\n"}, AgentKey, Service{"https://one.example", otherKey}},
-		{Flags{Server: "HTTPS://One.Example/"}, AgentKey, Service{"HTTPS://One.Example", agentKey}},
+		{Flags{ServerFlags: ServerFlags{Server: "HTTPS://One.Example/"}}, AgentKey, Service{"HTTPS://One.Example", agentKey}},
 	} {
 		if got, err := c.flags.Service(c.kind); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v", c.flags, got, err)
@@ -59,8 +59,8 @@ func TestAProfileCountsAfterFlagAndEnvironmentAndBeforeTheDefault(t *testing.T) 
 func TestAKeyOfAProfileGoesToItsOwnServerOnly(t *testing.T) {
 	keep(t, map[string]Stored{"default": {Server: "https://one.example", AgentKey: agentKey}, "bare": {AgentKey: agentKey}})
 	for _, f := range []Flags{
-		{Server: "https://two.example"}, {Server: "http://one.example"}, {Server: "https://one.example:444"},
-		{Server: "https://one.example.evil.example"}, {Profile: "bare", Server: "https://one.example"},
+		{ServerFlags: ServerFlags{Server: "https://two.example"}}, {ServerFlags: ServerFlags{Server: "http://one.example"}}, {ServerFlags: ServerFlags{Server: "https://one.example:444"}},
+		{ServerFlags: ServerFlags{Server: "https://one.example.evil.example"}}, {ServerFlags: ServerFlags{Profile: "bare", Server: "https://one.example"}},
 	} {
 		got, err := f.Service(AgentKey)
 		if got.Key != "" || err == nil || !strings.Contains(err.Error(), "is not sent to "+f.Server) {
@@ -77,15 +77,15 @@ func TestAWrongKeyIsRefusedInWordsBeforeAnyCall(t *testing.T) {
 		kind  Kind
 		want  string
 	}{
-		{Flags{Key: accountKey}, AgentKey, "an account key (svc_AAAABBBB…) was given in --key, this command takes an agent key (svc_agent_…); the service's operator makes one with: svc admin key create --kind agent"},
-		{Flags{Key: agentKey}, AccountKey, "an agent key (svc_agent_AAAABBBB…) was given in --key, this command takes an account key (svc_…)"},
+		{Flags{Key: accountKey}, AgentKey, "an account key (svc_AAAABBBB…) was given in --key, this command takes an agent key (svc_agent_…); make one with an account key: svc keys create NAME. Or the service's operator makes one with: svc admin key create --kind agent"},
+		{Flags{Key: agentKey}, AccountKey, "an agent key (svc_agent_AAAABBBB…) was given in --key, this command takes an account key (svc_…); the service's operator makes one with: svc admin key create --kind account"},
 		{Flags{Key: nodeKey}, AgentKey | AccountKey, "a node key (svc_node_AAAABBBB…) was given in --key, this command takes an agent key (svc_agent_…) or an account key (svc_…)"},
 		{Flags{Key: agentKey[:20]}, AgentKey, "it is 20 characters long instead of 53"},
 		{Flags{Key: agentKey[:52] + "!"}, AgentKey, "it has a character that keys do not have"},
 		{Flags{Key: "hunter2"}, AgentKey, "what --key holds is no key of svc"},
-		{Flags{}, AgentKey, "no key is given: this command takes an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or keep it with:\n  svc config set key -"},
-		{Flags{Profile: "studio"}, AccountKey, "svc config set key - --profile studio"},
-		{Flags{Profile: "stduio"}, AgentKey, `there is no profile "stduio"`},
+		{Flags{}, AgentKey, "no key is given: this command takes an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or keep it with:\n  svc config set key -\nWho has none: make one with an account key: svc keys create NAME. Or the service's operator"},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, "svc config set key - --profile studio"},
+		{Flags{ServerFlags: ServerFlags{Profile: "stduio"}}, AgentKey, `there is no profile "stduio"`},
 	} {
 		_, err := c.flags.Service(c.kind)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -98,7 +98,7 @@ func TestAWrongKeyIsRefusedInWordsBeforeAnyCall(t *testing.T) {
 			}
 		}
 		wantUsage(t, err)
-		if _, err := (Flags{Key: c.flags.Key, Profile: c.flags.Profile}).client(c.kind, nil); err == nil {
+		if _, err := (Flags{ServerFlags: ServerFlags{Profile: c.flags.Profile}, Key: c.flags.Key}).client(c.kind, nil); err == nil {
 			t.Errorf("%+v gives a client", c.flags)
 		}
 	}

@@ -8,63 +8,96 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"svc.example/client"
+	"svc.example/internal/ground/farmapi"
 )
 
 // Unreachable says in words why a service at an address cannot be called, and what to
 // do: nothing answers, the name does not resolve, TLS fails, or it is no svc. It
 // returns nil for any other error, such as a refusal of the service.
 func Unreachable(server string, err error) error {
-	at, parseErr := url.Parse(server)
-	if parseErr != nil {
+	what, do := diagnose(server, err)
+	if what == "" {
 		return nil
 	}
-	refused, isRefusal := errors.AsType[*client.Error](err)
+	return errors.New(what + ". " + do)
+}
+
+// diagnose says what is wrong and what to do, "" for what Unreachable does not know.
+func diagnose(server string, err error) (what, do string) {
+	at, parseErr := url.Parse(server)
+	if parseErr != nil {
+		return "", ""
+	}
+	refused, isRefusal := refusalOf(err)
 	if isRefusal && refused.Code != "" {
-		return nil
+		return "", ""
 	}
 	lost, isLost := errors.AsType[*url.Error](err)
 	if !isRefusal && !isLost && !errors.Is(err, client.ErrForeignAnswer) {
-		return nil
+		return "", ""
 	}
 	if isLost && lost.Timeout() {
-		return fmt.Errorf("nothing answers at %s in time. Check the address (--server) and the network between", server)
+		return fmt.Sprintf("nothing answers at %s in time", server), "Check the address (--server) and the network between"
 	}
 	switch {
 	case at.Scheme == "http" && speaksTLS(at, refused, lost):
-		return fmt.Errorf("%s speaks TLS, and http was asked for. Use https%s", server, strings.TrimPrefix(server, "http"))
+		return fmt.Sprintf("%s speaks TLS, and http was asked for", server), "Use https" + strings.TrimPrefix(server, "http")
 	case isRefusal && refused.Status >= http.StatusBadGateway && refused.Status <= http.StatusGatewayTimeout:
-		return fmt.Errorf("a proxy answers at %s (%d %s), and not the service behind it. Try again; if it lasts, tell the service's operator",
-			server, refused.Status, http.StatusText(refused.Status))
+		return fmt.Sprintf("a proxy answers at %s (%d %s), and not the service behind it", server, refused.Status, http.StatusText(refused.Status)),
+			"Try again; if it lasts, tell the service's operator"
 	case isRefusal:
-		return fmt.Errorf("what answers at %s is no svc: it says %d %s, without svc's form of an error. %s", server, refused.Status, http.StatusText(refused.Status), checkAddress(server))
+		return fmt.Sprintf("what answers at %s is no svc: it says %d %s, without svc's form of an error", server, refused.Status, http.StatusText(refused.Status)), checkAddress(server)
 	case !isLost:
-		return fmt.Errorf("what answers at %s is no svc: its answer is not svc's JSON. %s", server, checkAddress(server))
+		return fmt.Sprintf("what answers at %s is no svc: its answer is not svc's JSON", server), checkAddress(server)
 	}
 	return lostConnection(server, at, lost)
 }
 
-// lostConnection is Unreachable for an exchange without an answer.
-func lostConnection(server string, at *url.URL, lost *url.Error) error {
+// refusalOf finds what a server answered: at the API, or at the workers' API.
+func refusalOf(err error) (*client.Error, bool) {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused, true
+	}
+	refused, ok := errors.AsType[*farmapi.Error](err)
+	if !ok {
+		return nil, false
+	}
+	return &client.Error{Status: refused.Status, Code: refused.Code}, true
+}
+
+// lostConnection is diagnose for an exchange without an answer.
+func lostConnection(server string, at *url.URL, lost *url.Error) (what, do string) {
 	name, unresolved := errors.AsType[*net.DNSError](lost)
 	certificate, untrusted := errors.AsType[*tls.CertificateVerificationError](lost)
 	_, noTLS := errors.AsType[tls.RecordHeaderError](lost)
 	dial, isDial := errors.AsType[*net.OpError](lost)
 	switch {
 	case unresolved:
-		return fmt.Errorf("the name %s does not resolve (%s). Check the address (--server) for a typing error, and this machine's network", at.Hostname(), reason(name))
+		return fmt.Sprintf("the name %s does not resolve (%s)", at.Hostname(), reason(name)), "Check the address (--server) for a typing error, and this machine's network"
 	case untrusted:
-		return fmt.Errorf("TLS fails: %s. %s", certificateText(at.Host, certificate.Err),
-			"Check the address and this machine's clock; for a certificate authority of your own, set SSL_CERT_FILE to its certificate")
-	case noTLS || strings.Contains(lost.Error(), "server gave HTTP response to HTTPS client"):
-		return fmt.Errorf("%s does not speak TLS, and https was asked for. Use http%s if the service is on this machine or a network that you trust", server, strings.TrimPrefix(server, "https"))
+		return "TLS fails: " + certificateText(at.Host, certificate.Err),
+			"Check the address and this machine's clock; for a certificate authority of your own, set SSL_CERT_FILE to its certificate"
+	case noTLS || errors.Is(lost, http.ErrSchemeMismatch):
+		return server + " does not speak TLS, and https was asked for", "Use http" + strings.TrimPrefix(server, "https") + " if the service is on this machine or a network that you trust"
 	case isDial && dial.Op == "dial":
-		return fmt.Errorf("nothing answers at %s (%w). Check the address (--server) and whether the service is running", server, dial.Err)
+		return fmt.Sprintf("nothing answers at %s (%v)", server, withoutCall(dial.Err)), "Check the address (--server) and whether the service is running"
+	case strings.Contains(lost.Error(), "malformed HTTP"):
+		return fmt.Sprintf("what answers at %s is no svc: it does not speak HTTP", server), checkAddress(server)
 	}
-	return fmt.Errorf("the connection to %s broke off (%w). Run the command again", server, lost.Err)
+	return fmt.Sprintf("the connection to %s broke off (%v)", server, withoutCall(lost.Err)), "Run the command again"
+}
+
+// withoutCall is what the operating system says, without the name of its function.
+func withoutCall(err error) error {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		return call.Err
+	}
+	return err
 }
 
 // reason is why a name does not resolve, without the name.

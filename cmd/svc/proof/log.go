@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/client"
+	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/work/receipt"
@@ -30,7 +28,7 @@ type Log struct {
 
 // logVerify checks a service's whole log from outside, over its public files.
 type logVerify struct {
-	Server     string `env:"SVC_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
+	profile.ServerFlags
 	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, the keys that the service publishes."`
 	Checkpoint string `type:"path" placeholder:"FILE" help:"File with the checkpoint of the last run, which the log must still begin with. Rewritten after each run that finds no fault."`
 	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
@@ -38,7 +36,7 @@ type logVerify struct {
 
 // Help is printed below the flags.
 func (logVerify) Help() string {
-	return "A log that is forked, altered, has a hole or is not signed is broken. " + terminal.ExitHelp(terminal.ExitNotInLog)
+	return "A log that is forked, altered, has a hole or is not signed is broken. " + terminal.ExitHelp(terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
 
 // Run reads the log to its end and recomputes every hash. The checkpoint file is
@@ -55,14 +53,26 @@ func (c *logVerify) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	keys, err := c.keys(ctx)
+	service, err := c.Service()
 	if err != nil {
 		return err
 	}
-	meter := terminal.NewDisplay(human, time.Now).Meter("leaves", terminal.InLeaves)
-	walked, err := receiptlog.Walk{Source: logSource{c.Server}, Keys: keys, Known: known, Progress: meter.Move}.Run(ctx)
-	meter.End()
+	display := terminal.NewDisplay(human, time.Now)
+	api, err := service.Client(profile.RetriesOn(service.Server, human, display)...)
 	if err != nil {
+		return err
+	}
+	keys, err := c.keys(ctx, api)
+	if err != nil {
+		return err
+	}
+	meter := display.Meter("leaves", terminal.InLeaves)
+	walked, err := receiptlog.Walk{Source: logSource{api}, Keys: keys, Known: known, Progress: meter.Move}.Run(ctx)
+	meter.End()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was written"))
+	case err != nil:
 		return logExitCode(err)
 	}
 	if c.Checkpoint != "" {
@@ -99,13 +109,9 @@ func (c *logVerify) known() ([]byte, error) {
 
 // keys returns the keys that the checkpoint must be signed by. The published keys only
 // show that the log is consistent in itself; --key shows whose it is.
-func (c *logVerify) keys(ctx context.Context) ([]receipt.PublicKey, error) {
+func (c *logVerify) keys(ctx context.Context, api *client.Client) ([]receipt.PublicKey, error) {
 	if c.PinnedKey != "" {
 		return readPublicKeys(c.PinnedKey)
-	}
-	api, err := client.New(c.Server, "")
-	if err != nil {
-		return nil, terminal.WrongUsage(err)
 	}
 	published, err := api.SigningKeys(ctx)
 	if err != nil {
@@ -138,59 +144,17 @@ func logExitCode(err error) error {
 	return err
 }
 
-// maxLogFile bounds what is read of one file of a log, in bytes. The largest file that
-// a log has is a full tile of entries, 8704 bytes; a service that sends without end
-// must not fill the memory.
-const maxLogFile = 64 << 10
-
-// logFileTimeout bounds the time for one file. A scheduled run must not wait for a
-// silent server for ever.
-const logFileTimeout = time.Minute
+// checkpointPath is the one file that every log has.
+const checkpointPath = "checkpoint"
 
 // logSource reads a log's files from a service, without a key: they are public.
-type logSource struct{ server string }
+type logSource struct{ api *client.Client }
 
-// Read fetches one file. It tries four times, with pauses of 1, 2 and 3 seconds: a run
-// over a long log makes thousands of requests, and one lost connection must not cost
-// all of them. A file that the service does not have is receiptlog.ErrNoTile, which is
-// an answer and is not retried.
+// Read fetches one file. A tile that the service does not have is receiptlog.ErrNoTile.
 func (s logSource) Read(ctx context.Context, path string) ([]byte, error) {
-	address, err := url.JoinPath(strings.TrimRight(s.server, "/"), "log", path)
-	if err != nil {
-		return nil, err
-	}
-	for try := 1; ; try++ {
-		data, err := readOnce(ctx, address)
-		if err == nil || errors.Is(err, receiptlog.ErrNoTile) || try == 4 {
-			return data, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Duration(try) * time.Second):
-		}
-	}
-}
-
-// readOnce makes one request.
-func readOnce(ctx context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, logFileTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxLogFile))
-	switch {
-	case answer.StatusCode == http.StatusNotFound:
+	data, err := s.api.LogFile(ctx, path)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && path != checkpointPath {
 		return nil, receiptlog.ErrNoTile
-	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("GET %s: %s", address, answer.Status)
 	}
 	return data, err
 }

@@ -1,10 +1,10 @@
 // Package proof has the commands that check a service from outside: verify for one
-// receipt, log verify for the whole log.
+// receipt, or for the files of a release; log verify for the whole log.
 //
 // What always holds: verify uses no network and writes nothing; each kind of failed
 // check has an exit code of its own; a check that could not be made is reported as
-// skipped, never as passed. It leaves the checks themselves to package receipt. Start
-// reading at Verify.
+// skipped, never as passed. It leaves the checks themselves to packages receipt and
+// release. Start reading at Verify.
 package proof
 
 import (
@@ -20,6 +20,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/release"
 )
 
 // KeyFile is the name of the file with the service's public keys, PEM, that svc render
@@ -30,12 +31,12 @@ const KeyFile = "signing-key.pem"
 // the form of the API's proof route.
 const ProofFile = "proof.json"
 
-// Verify checks a receipt without a network. What it does not get by flags it looks
-// for beside the receipt, where svc render puts it.
+// Verify checks a receipt, or a release, without a network. What it does not get by
+// flags it looks for beside the receipt, where svc render puts it.
 type Verify struct {
-	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route."`
+	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
 	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
-	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public key or keys, PEM. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
+	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
 	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
 	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
@@ -63,12 +64,15 @@ type verified struct {
 
 // Run makes the checks and prints each one, then returns the first failure.
 func (c *Verify) Run(app *kong.Context) error {
+	if filepath.Base(c.Receipt) == release.SumsFile {
+		return c.runRelease(app)
+	}
 	found, err := c.Check()
 	if found == nil {
 		return err
 	}
 	if c.JSON {
-		return errors.Join(terminal.PrintJSON(app.Stdout, found), err)
+		return terminal.Told(errors.Join(terminal.PrintJSON(app.Stdout, found), err))
 	}
 	found.print(app.Stdout)
 	return err

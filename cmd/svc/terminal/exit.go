@@ -30,6 +30,7 @@ const (
 // Code is an exit code and what it means to a script.
 type Code struct {
 	Code  int
+	Name  string // error.code of --json, where no service has named the failure
 	Means string
 }
 
@@ -37,15 +38,29 @@ type Code struct {
 // and the reference of the command line are printed from it.
 func Codes() []Code {
 	return []Code{
-		{ExitOK, "done"},
-		{ExitFailure, "failed: a refusal, a lost connection, a file that cannot be read, a check that does not pass"},
-		{ExitUsage, "wrong usage: flags, arguments, environment or configuration; nothing was done or spent"},
-		{ExitBadSignature, "the receipt was changed, or is not signed by the key"},
-		{ExitBadArtifact, "the ZIP does not match the receipt"},
-		{ExitNotInLog, "the receipt is not proven to be in the log, or the log is broken"},
-		{ExitMissingFiles, "files that the scene uses are missing, and --allow-missing was not given; nothing was spent"},
-		{ExitInterrupted, "stopped by Ctrl-C or a signal; the message says how to go on"},
+		{ExitOK, "", "done"},
+		{ExitFailure, "failed", "failed: a refusal, a lost connection, a file that cannot be read, a check that does not pass"},
+		{ExitUsage, "wrong_usage", "wrong usage: flags, arguments, environment or configuration; nothing was done or spent"},
+		{ExitBadSignature, "bad_signature", "the receipt, or the list of a release's sums, was changed or is not signed by the key"},
+		{ExitBadArtifact, "bad_artifact", "the ZIP does not match the receipt, or a file not the list of sums"},
+		{ExitNotInLog, "not_in_log", "the receipt is not proven to be in the log, or the log is broken"},
+		{ExitMissingFiles, "missing_files", "files that the scene uses are missing, and --allow-missing was not given; nothing was spent"},
+		{ExitInterrupted, "interrupted", "stopped by Ctrl-C or a signal; the message says how to go on"},
 	}
+}
+
+// NameOf is the name of the exit code that err leads to.
+func NameOf(err error) string {
+	code := ExitFailure
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		code = exit.code
+	}
+	for _, row := range Codes() {
+		if row.Code == code {
+			return row.Name
+		}
+	}
+	return NameOf(nil)
 }
 
 // ExitHelp is the line about exit codes in a command's help: success, failure, wrong
@@ -93,3 +108,23 @@ func (e *ExitError) ExitCode() int { return e.code }
 
 // Unwrap returns the error inside.
 func (e *ExitError) Unwrap() error { return e.err }
+
+// Told is an error of a command that has printed its own JSON object, with the failure in
+// it. nil stays nil.
+func Told(err error) error {
+	if err == nil {
+		return nil
+	}
+	return told{err}
+}
+
+// WasTold reports whether an object was printed for err.
+func WasTold(err error) bool {
+	_, ok := errors.AsType[told](err)
+	return ok
+}
+
+type told struct{ error }
+
+// Unwrap returns the error inside.
+func (t told) Unwrap() error { return t.error }

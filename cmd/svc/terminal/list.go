@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -15,14 +16,20 @@ import (
 
 // Width is how many columns w shows: 0 where it is no terminal, which has no end.
 func Width(w io.Writer) int {
-	if !IsTerminal(w) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
-	if err != nil {
-		return 0
-	}
+	width, _ := Screen(w)
 	return width
+}
+
+// Screen is how many columns and lines w shows: 0 where it is no terminal.
+func Screen(w io.Writer) (columns, lines int) {
+	if !IsTerminal(w) {
+		return 0, 0
+	}
+	columns, lines, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return columns, lines
 }
 
 // Column is a column of a List.
@@ -39,8 +46,10 @@ type Column struct {
 const shortestCut = 12
 
 // List is a table of things, one a line, that fits the terminal: first it cuts what may
-// be cut, then it leaves out what can be spared. Where there is no terminal, every cell
-// is whole. As in a Table, no cell can break a row or move the cursor.
+// be cut, then it leaves out what can be spared. On a terminal too narrow for that, each
+// thing has several lines: its first cell, and below it the others. Where there is no
+// terminal, every cell is whole. As in a Table, no cell can break a row or move the
+// cursor.
 type List struct {
 	columns []Column
 	rows    [][]string
@@ -62,6 +71,9 @@ func (l *List) Row(cells ...string) {
 // the titles first.
 func (l *List) Lines(width int) []string {
 	widths := l.fit(width)
+	if width > 0 && lineOf(widths) > width {
+		return l.stacked(width)
+	}
 	titles := make([]string, len(l.columns))
 	for i, c := range l.columns {
 		titles[i] = c.Title
@@ -69,6 +81,31 @@ func (l *List) Lines(width int) []string {
 	lines := []string{joined(titles, widths)}
 	for _, row := range l.rows {
 		lines = append(lines, joined(row, widths))
+	}
+	return lines
+}
+
+// stacked is the list without titles: of each row the first cell, and below it, with two
+// blanks before them, as many of the others on a line as it holds.
+func (l *List) stacked(width int) (lines []string) {
+	for _, row := range l.rows {
+		lines = append(lines, row[0])
+		line := ""
+		for _, cell := range row[1:] {
+			if cell == "" {
+				continue
+			}
+			if line != "" && columnsOf(line)+2+columnsOf(cell) > width {
+				lines, line = append(lines, line), ""
+			}
+			line += "  " + cell
+			if columnsOf(line) > width {
+				line = Cut(line, width)
+			}
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }
@@ -98,7 +135,7 @@ func (l *List) fit(width int) []int {
 		}
 		spared := l.mostSpare(left)
 		if over <= 0 || spared < 0 {
-			return widths // or the terminal breaks the lines
+			return widths
 		}
 		left[spared] = true
 	}
@@ -166,6 +203,23 @@ func Cut(text string, width int) string {
 		}
 	}
 	return text
+}
+
+// Fit returns lines that a terminal of so many columns and lines shows at once, with the
+// cursor below them: what is too long is cut, and what is too much is counted.
+func Fit(lines []string, columns, most int) []string {
+	if most--; len(lines) > most && most > 0 {
+		left := len(lines) - most + 1
+		lines = append(slices.Clone(lines[:most-1]), fmt.Sprintf("… %s more", CountOf(left, "line")))
+	}
+	if columns == 0 {
+		return lines
+	}
+	fit := make([]string, len(lines))
+	for i, line := range lines {
+		fit[i] = Cut(line, columns)
+	}
+	return fit
 }
 
 func columnsOf(text string) (n int) {

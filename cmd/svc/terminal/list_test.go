@@ -16,6 +16,8 @@ func TestAListFitsItsTerminal(t *testing.T) {
 		41:  "JOB    FILE          PRICE      STARTED\nJOB-1  a long name…  0.05 USD   3 min ago\nJOB-2  日本語のシ…   12.00 USD  2 h ago",
 		32:  "JOB    FILE            PRICE\nJOB-1  a long name o…  0.05 USD\nJOB-2  日本語のシー…   12.00 USD",
 		25:  "JOB    FILE\nJOB-1  a long name of a …\nJOB-2  日本語のシーンフ…",
+		12:  "JOB-1\n  a long na…\n  0.05 USD\n  3 min ago\nJOB-2\n  日本語の…\n  12.00 USD\n  2 h ago",
+		20:  "JOB    FILE\nJOB-1  a long name …\nJOB-2  日本語のシー…",
 		200: "",
 	} {
 		lines := l.Lines(width)
@@ -29,6 +31,20 @@ func TestAListFitsItsTerminal(t *testing.T) {
 		}
 		if width != 0 && strings.Join(lines, "\n") != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, strings.Join(lines, "\n"), want)
+		}
+	}
+}
+
+func TestLinesFitAScreen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"a b c", "a b c"},
+		{"a b c d", "a b …_2_lines_more"},
+		{"abcdefghijklmnopqrs b", "abcdefghijklmn… b"},
+	} {
+		got := strings.Join(Fit(strings.Fields(c.in), 15, 4), " ")
+		if got = strings.ReplaceAll(got, "… 2 lines more", "…_2_lines_more"); got != c.want {
+			t.Errorf("%q fits as %q, want %q", c.in, got, c.want)
 		}
 	}
 }

@@ -72,3 +72,13 @@ func CountOf(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// Finding formats what a person should look at in count frames, such as "frames 3,7-9:
+// Every pixel is black. (black)".
+func Finding(frames string, count int, message, code string) string {
+	word := "frames"
+	if count == 1 {
+		word = "frame"
+	}
+	return fmt.Sprintf("%s %s: %s (%s)", word, frames, message, code)
+}

@@ -66,6 +66,7 @@ type lockedQuote struct {
 	FrameEnd    frameNumber  `json:"frame_end"`
 	FrameStep   frameStep    `json:"frame_step"`
 	FrameCount  count        `json:"frame_count"`
+	FrameList   string       `json:"frame_list" jsonschema:"The frames, such as 1-20 or 3,7-9."`
 	PriceCents  cents        `json:"price_cents" jsonschema:"What the whole job costs, in cents."`
 	Currency    string       `json:"currency"`
 	Startable   bool         `json:"startable" jsonschema:"False when a frame is more work than the price covers; then svc_start refuses."`
@@ -194,13 +195,13 @@ func inspectedOf(i intake.Inspection) inspected {
 		OK: true, Status: here, UploadID: uploadID(i.UploadID),
 		Quote: &lockedQuote{
 			QuoteID: quoteID(q.QuoteID), Status: q.Status, FrameStart: frameNumber(q.FrameStart), FrameEnd: frameNumber(q.FrameEnd),
-			FrameStep: frameStep(q.FrameStep), FrameCount: count(q.FrameCount), PriceCents: cents(q.PriceCents), Currency: q.Currency,
+			FrameStep: frameStep(q.FrameStep), FrameCount: count(q.FrameCount), FrameList: q.FrameList, PriceCents: cents(q.PriceCents), Currency: q.Currency,
 			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), MostSeconds: count(i.FrameTime.Seconds()), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
 		},
 		Scene: &scene{
 			Width: s.FrameWidth, Height: s.FrameHeight,
 			Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
-			MadeWith: s.FileVersion, OutputKind: s.OutputFormat, Denoise: s.Denoise, UsesScripts: s.UsesAutorunScripts,
+			MadeWith: s.FileVersion, OutputKind: s.OutputFormat, Denoise: len(s.Denoising) > 0, UsesScripts: s.UsesAutorunScripts,
 		},
 		FromFile: &text,
 		Warnings: []warning{},
@@ -271,8 +272,8 @@ func (i inspected) lines() string {
 		return i.waitingLines()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be rendered: frames %d to %d (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s.\n", i.UploadID,
-		i.Quote.FrameStart, i.Quote.FrameEnd, framesOf(int(i.Quote.FrameCount)), i.Scene.Width, i.Scene.Height, i.Scene.Samples,
+	fmt.Fprintf(&b, "%s can be rendered: frames %s (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s.\n", i.UploadID,
+		i.Quote.FrameList, framesOf(int(i.Quote.FrameCount)), i.Scene.Width, i.Scene.Height, i.Scene.Samples,
 		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second)
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "Warning (%s): %s %s\n", w.Code, w.Message, w.SuggestedAction)

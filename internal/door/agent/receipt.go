@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
 
@@ -33,6 +34,7 @@ type receiptAnswer struct {
 	FrameEnd       count     `json:"frame_end"`
 	FrameStep      count     `json:"frame_step"`
 	FrameCount     count     `json:"frame_count"`
+	FrameList      string    `json:"frame_list"`
 	BlenderVersion string    `json:"blender_version" jsonschema:"Of the Blender that really rendered."`
 	RenderDevice   string    `json:"render_device" jsonschema:"What it rendered on: GPU or CPU."`
 	DeviceName     string    `json:"device_name"`
@@ -73,7 +75,7 @@ func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 	out := receiptAnswer{
 		OK: true, JobID: in.JobID, ReceiptID: receiptID(r.ReceiptID), InputSHA256: sha256Hex(r.Input.SHA256),
 		ArtifactSHA256: sha256Hex(r.Artifact.SHA256), ArtifactBytes: count(r.Artifact.SizeBytes),
-		FrameStart: count(r.FrameStart), FrameEnd: count(r.FrameEnd), FrameStep: count(r.FrameStep), FrameCount: count(r.FrameCount),
+		FrameStart: count(r.FrameStart), FrameEnd: count(r.FrameEnd), FrameStep: count(r.FrameStep), FrameCount: count(r.FrameCount), FrameList: quote.ListText(r.FrameStart, r.FrameEnd, r.FrameStep, r.FrameList),
 		BlenderVersion: r.Renderer.Version, RenderDevice: r.RenderDevice, DeviceName: device, Switched: append([]string{}, r.Switched...), RenderSeconds: r.RenderSeconds,
 		ChargedCents: cents(r.ChargedCents), Currency: r.Currency, CompletedAt: at(r.CompletedAt), LogIndex: count(inclusion.LogIndex),
 		Documents: documents{

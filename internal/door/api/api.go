@@ -38,6 +38,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -51,6 +52,7 @@ type Config struct {
 	Watch     *watch.Reader
 	Board     *leaderboard.Board
 	Intake    *intake.Intake
+	Previews  *preview.Previews
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
 	// Sealed encrypts the answers that are stored for idempotency keys, since
@@ -92,6 +94,10 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 
 	open := &public.Server{
 		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, FrameTime: c.FrameTime, Errors: c.Errors,
+		Previews: preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay},
+	}
+	if c.Previews != nil {
+		open.Previews = c.Previews.Limits
 	}
 	open.Routes(mux, api)
 	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
@@ -101,6 +107,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s := &server{Config: c, Guard: guard}
 	s.uploads(api)
 	s.storedUploads(api)
+	s.previews(api)
 	s.renders(api)
 	s.jobs(api)
 	s.workspaceEvents(api)

@@ -220,7 +220,7 @@ func (w *world) public(op operation) []string {
 		w.t.Errorf("%s from another site: %s %s", op.id, got, got.code)
 	}
 	takes, entry := "nothing", "open"
-	if op.id == "downloadArtifact" { // its address is the credential
+	if op.id == "downloadArtifact" || op.id == "getPreviewImage" { // its address is the credential
 		takes, entry = "a signed address", unauthenticated.String()
 		site = entry
 		if plain != unauthenticated {

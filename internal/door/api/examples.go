@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 )
@@ -56,25 +57,36 @@ func jobExamples(at links.Links) map[string]any {
 	var frames requoteInput
 	frames.Body.FrameStart, frames.Body.FrameEnd, frames.Body.FrameStep = 1, 10, new(1)
 	return map[string]any{
-		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
+		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "RerenderRequest": map[string]any{"frames": "3,7-9"}, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
 		"StartRequest":   map[string]any{"quote_id": sample.QuoteID, "legal_acceptance": contract.LegalAcceptance},
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
+		"PreviewRequest": map[string]int{"frame": 125}, "Preview": examplePreviewBody(at),
 		"RenderFrames": exampleFramesBody(at), "UploadDeleted": map[string]any{"ok": true, "upload_id": sample.UploadID, "deleted": true},
 	}
 }
 
 func exampleQuoteBody() quoteBody {
 	q := quote.Quote{
-		QuoteID: sample.QuoteID, UploadID: sample.UploadID, Status: quote.Open, FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames,
+		QuoteID: sample.QuoteID, UploadID: sample.UploadID, Status: quote.Open, FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames, FrameList: "1-250",
 		PriceCents: sample.Frames * contract.CentsPerFrame, Currency: contract.Currency, PricingVersion: contract.PricingVersion, Qualified1C: true,
 		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
 		Warnings: []quote.Warning{quote.Warn(quote.WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")},
 	}
 	return quoteBody{OK: true, Quote: q, Inner: q, FrameSeconds: int(contract.FrameTime.Seconds()), Scene: quote.Scene{
 		Name: "Scene", Engine: contract.Engine, ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 100, Samples: 128, FPS: 24,
-		FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FileVersion: "4.1", MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{},
-		Scripts: []string{"rig_ui.py"}, UsesAutorunScripts: true, FileOutputNodes: []string{}, OutputFormat: "PNG",
+		FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FileVersion: "4.1", MissingFiles: []quote.MissingFile{}, Simulations: []quote.Simulation{}, LinkedLibraries: []string{},
+		Scripts: []string{"rig_ui.py"}, UsesAutorunScripts: true, FileOutputNodes: []string{}, Denoising: []string{}, OutputFormat: "PNG",
+	}}
+}
+
+func examplePreviewBody(at links.Links) previewBody {
+	return previewBody{OK: true, View: preview.View{
+		PreviewID: sample.PreviewID, UploadID: sample.UploadID, Status: preview.Ready, Frame: 125,
+		ImageURL: new(at.To(links.PreviewImagePath + sample.PreviewID + "?expires=1768485600&signature=" + sample.FrameSHA256)), Width: new(640), Height: new(360),
+		Findings: []quote.Warning{quote.Warn(quote.WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")},
+		Seconds:  new(1.84), Estimate: &preview.Estimate{FrameLow: 5.1, FrameHigh: 9.6, TotalLow: new(212.5), TotalHigh: new(400.0)},
+		CreatedAt: sample.Time(10 * time.Second), ExpiresAt: new(sample.Time(contract.PreviewRetention)),
 	}}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // kept is what a database holds at one moment.
 type kept struct {
-	effects [5]int // uploads, quotes, jobs, jobs that await their submit, cancelled jobs
+	effects [6]int // uploads, quotes, jobs, jobs that await their submit, cancelled jobs, free previews
 	answers int    // of requests with an Idempotency-Key
 }
 
@@ -35,7 +35,7 @@ func (c *commits) read() (k kept, err error) {
 	e := &k.effects
 	err = c.raw.QueryRowContext(context.Background(), `SELECT (SELECT count(*) FROM upload), (SELECT count(*) FROM quote), (SELECT count(*) FROM job),
 		(SELECT count(*) FROM job WHERE status = 'awaiting_submit'), (SELECT count(*) FROM job WHERE status = 'cancelled'),
-		(SELECT count(*) FROM idempotency WHERE status <> 0)`).Scan(&e[0], &e[1], &e[2], &e[3], &e[4], &k.answers)
+		(SELECT count(*) FROM preview), (SELECT count(*) FROM idempotency WHERE status <> 0)`).Scan(&e[0], &e[1], &e[2], &e[3], &e[4], &e[5], &k.answers)
 	return k, err
 }
 
@@ -88,10 +88,21 @@ func keyedRequests(s *service) map[string]func() keyedRequest {
 	uploaded := func() string {
 		return s.call("POST", "/v1/renders", s.account, jsonBody(`{"upload_id":"`+inspected().text("upload_id")+`"}`)).text("job_id")
 	}
+	ended := func() string {
+		jobID := started()
+		s.post("/node/v1/jobs/"+jobID+"/cancel", body{})
+		return jobID
+	}
 	told := `"webhook_url":"` + deadReceiver + `"`
 	return map[string]func() keyedRequest{
 		"quoteUpload": func() keyedRequest {
 			return keyedRequest{"/node/v1/uploads/" + inspected().text("upload_id") + "/quote", s.agent, key("quote"), jsonBody(`{"frame_start":1,"frame_end":2}`)}
+		},
+		"previewInspectedUpload": func() keyedRequest {
+			return keyedRequest{"/node/v1/uploads/" + inspected().text("upload_id") + "/preview", s.agent, key("look"), jsonBody(`{"frame":2}`)}
+		},
+		"previewUpload": func() keyedRequest {
+			return keyedRequest{"/v1/uploads/" + inspected().text("upload_id") + "/preview", s.account, key("look"), jsonBody(`{}`)}
 		},
 		"startUpload": func() keyedRequest {
 			q := inspected()
@@ -103,6 +114,12 @@ func keyedRequests(s *service) map[string]func() keyedRequest {
 		},
 		"cancelRender": func() keyedRequest {
 			return keyedRequest{"/v1/renders/" + started() + "/cancel", s.account, key("cancel"), body{}}
+		},
+		"rerenderJob": func() keyedRequest {
+			return keyedRequest{"/node/v1/jobs/" + ended() + "/rerender", s.agent, key("again"), again("1")}
+		},
+		"rerenderRender": func() keyedRequest {
+			return keyedRequest{"/v1/renders/" + ended() + "/rerender", s.account, key("again"), again("1")}
 		},
 		"submitRender": func() keyedRequest {
 			return keyedRequest{"/v1/renders/" + uploaded() + "/submit", s.account, key("submit"), body{}}

@@ -13,12 +13,21 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 )
 
 // jobInput names a job of the caller's workspace.
 type jobInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
+}
+
+// rerenderInput selects frames of a job.
+type rerenderInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+	Body  struct {
+		Frames string `json:"frames" doc:"Numbers and ranges of the job's frames, such as 3,7-9. A finding's frames can be sent as they are."`
+	}
 }
 
 // downloadOutput is the RenderObject with the artifact's signed link.
@@ -118,6 +127,22 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 				return s.Jobs.Cancel(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			})
 			return &objectOutput{o}, err
+		})
+	rerender := op("rerenderJob", http.MethodPost, "/rerender", "Get a locked quote for frames of an ended job once more; spends nothing")
+	rerender.Description = "The quote is over the upload that the job rendered, and names the job in `rerender_of`. Nothing changes in that job. The new job begins when the quote is started."
+	rerender.MaxBodyBytes = contract.MaxJSONBodyBytes
+	rerender.Middlewares = append(rerender.Middlewares, s.idempotent(byBody))
+	huma.Register(api, rerender,
+		func(ctx context.Context, in *rerenderInput) (*quoteOutput, error) {
+			frames, err := quote.ReadList(in.Body.Frames)
+			if err != nil {
+				return nil, err
+			}
+			b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
+				i, err := s.Intake.Rerender(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID, frames)
+				return quoted(i), err
+			})
+			return &quoteOutput{b}, err
 		})
 	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
 		func(ctx context.Context, in *jobInput) (*downloadOutput, error) {

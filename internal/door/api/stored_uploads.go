@@ -23,25 +23,37 @@ type deletedOutput struct {
 	}
 }
 
+// uploadDoor is one of the two places at which an upload is reached, each with its kind of
+// key.
+type uploadDoor struct {
+	name string // of the upload, in operation ids
+	op   huma.Operation
+}
+
+// uploadDoors returns both places, for a path below an upload.
+func (s *server) uploadDoors(below string) []uploadDoor {
+	door := func(name, path, tag string, guard operation.Middleware, schemes ...string) uploadDoor {
+		d := uploadDoor{name, huma.Operation{Path: path + below, Tags: []string{tag}, Middlewares: huma.Middlewares{operation.KeepRequestID, guard}}}
+		for _, scheme := range schemes {
+			d.op.Security = append(d.op.Security, map[string][]string{scheme: {}})
+		}
+		return d
+	}
+	return []uploadDoor{
+		door("InspectedUpload", "/node/v1/uploads/{upload_id}", "Job API", s.Guard.AgentKeyOrSession(), operation.AgentScheme, operation.SessionScheme),
+		door("Upload", "/v1/uploads/{upload_id}", "Renders", s.Guard.AccountKey(), operation.AccountScheme),
+	}
+}
+
 // storedUploads registers reading and deleting an upload (decisions 15), once for
 // each kind of key.
 func (s *server) storedUploads(api huma.API) {
-	for _, door := range []struct {
-		tag, path, get, remove string
-		guard                  operation.Middleware
-		security               []map[string][]string
-	}{
-		{"Job API", "/node/v1/uploads/{upload_id}", "getInspectedUpload", "deleteInspectedUpload", s.Guard.AgentKeyOrSession(),
-			[]map[string][]string{{operation.AgentScheme: {}}, {operation.SessionScheme: {}}}},
-		{"Renders", "/v1/uploads/{upload_id}", "getUpload", "deleteUpload", s.Guard.AccountKey(),
-			[]map[string][]string{{operation.AccountScheme: {}}}},
-	} {
-		op := huma.Operation{Path: door.path, Tags: []string{door.tag}, Security: door.security, Middlewares: huma.Middlewares{operation.KeepRequestID, door.guard}}
-		get, remove := op, op
-		get.OperationID, get.Method = door.get, http.MethodGet
+	for _, door := range s.uploadDoors("") {
+		get, remove := door.op, door.op
+		get.OperationID, get.Method = "get"+door.name, http.MethodGet
 		get.Summary = "Read an upload again, with its newest quote; one that has expired is replaced"
 		huma.Register(api, get, s.readUpload)
-		remove.OperationID, remove.Method = door.remove, http.MethodDelete
+		remove.OperationID, remove.Method = "delete"+door.name, http.MethodDelete
 		remove.Summary = "Delete an upload that no running job needs; frees its storage at once"
 		huma.Register(api, remove, s.deleteUpload)
 	}

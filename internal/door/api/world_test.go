@@ -65,6 +65,7 @@ func newWorld(t *testing.T, url string) *world {
 	terms := jsonBody(`{"quote_id":"` + inspected.text("quote_id") + `","legal_acceptance":"SVC_LEGAL_V1","webhook_url":"` + deadReceiver + `"}`)
 	w.path["job_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/start", terms).text("job_id")
 	s.post("/node/v1/jobs/"+w.path["job_id"]+"/cancel", body{}) // ended, so that event streams end
+	w.path["preview_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/preview", body{}).text("preview_id")
 	w.owner, w.stranger, w.ended = w.party(s.owner, false), w.party(s.other, false), w.party(s.owner, true)
 	w.keys = map[string]string{}
 	for _, routes := range []string{"/v1/api-keys", "/v1/agent-keys"} {
@@ -75,14 +76,15 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["endpoint_id"] = w.endpoint()
 	deliveries := s.call("GET", "/v1/renders/"+w.path["job_id"]+"/webhook-deliveries", s.account, body{}).body["deliveries"].([]any)
 	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
-	w.belongings = append(w.belongings, w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], inspected.text("quote_id"))
+	w.belongings = append(w.belongings, w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open(s.owner)
 	skew.Store(0)
 	w.samples = map[string]sample{
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
 		"quoteUpload": {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
-		"createRender":          {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
+		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
+		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},
 		"preflightRender":       {body: jsonBody(`{"filename":"scene.blend"}`)},
 		"createWebhookEndpoint": {body: jsonBody(`{"url":"` + deadReceiver + `"}`)}, "changeWebhookEndpoint": {body: jsonBody(`{"enabled":true}`)},
@@ -90,6 +92,8 @@ func newWorld(t *testing.T, url string) *world {
 		"createApiKey": {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
 		"askForLink": {body: jsonBody(`{"email":"three@example.com"}`)}, "signIn": {body: form("token", "unknown")}, "showLink": {query: "?token=unknown"},
 		"watchWorkspace": {query: "?follow=false"}, "watchNodeWorkspace": {query: "?follow=false"}, // the streams end
+		"previewInspectedUpload": {body: jsonBody(`{}`)}, "previewUpload": {body: jsonBody(`{"frame":2}`)},
+		"getPreviewImage":  {query: "?expires=9999999999&signature=unknown"},
 		"downloadArtifact": {query: "?expires=9999999999&signature=unknown"},
 	}
 	return w

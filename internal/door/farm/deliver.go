@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/farmapi"
@@ -26,6 +27,7 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/preview"
 )
 
 // frameFile is the form of a picture's file name. It becomes part of a blob's
@@ -71,6 +73,9 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err := checkMeta(meta); err != nil {
 		return nil, err
 	}
+	if preview.Owns(meta.LeaseID) {
+		return farmapi.OKReply{OK: true}, s.deliverPreview(ctx, meta, worker, file)
+	}
 	p := frames.Picture{
 		Picture: framecheck.Picture{
 			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
@@ -83,6 +88,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		// the one that is not kept would delete the file of the one that is.
 		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
+		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
 	if err := s.store(ctx, p, file); err != nil {
@@ -125,7 +131,7 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 // bounds. Errors: invalid_request.
 func checkMeta(meta farmapi.FrameResult) error {
 	switch {
-	case meta.LeaseID != frames.LeaseID(meta.JobID, meta.Frame) || !id.Valid(id.Job, meta.JobID):
+	case !isLeaseOf(meta):
 		return fault.Field("body.meta.lease_id", "is not the lease of this frame")
 	case !frameFile.MatchString(meta.File) || !strings.HasPrefix(meta.File, fmt.Sprintf("frame_%04d.", meta.Frame)):
 		return fault.Field("body.meta.file", "is not the name of this frame")
@@ -141,10 +147,22 @@ func checkMeta(meta farmapi.FrameResult) error {
 		return fault.Field("body.meta.sha256", "and pixel_sha256 must be 64 digits from 0 to f")
 	case meta.RenderSeconds < 0 || meta.RenderSeconds > mostRenderTime.Seconds():
 		return fault.Field("body.meta.render_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())
+	case meta.Played < 0 || meta.Played > 2*contract.MaxFrameNumber:
+		return fault.Field("body.meta.played", "must be 0 to %d", 2*contract.MaxFrameNumber)
+	case meta.PlaySeconds < 0 || meta.PlaySeconds > mostRenderTime.Seconds():
+		return fault.Field("body.meta.play_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())
 	case len(meta.Switched) > mostSwitched || slices.ContainsFunc(meta.Switched, func(name string) bool { return !switched.MatchString(name) }):
 		return fault.Field("body.meta.switched", "must be %d names at most, of the letters a to z and _", mostSwitched)
 	}
 	return nil
+}
+
+// isLeaseOf reports whether the lease of a description is that of its frame.
+func isLeaseOf(meta farmapi.FrameResult) bool {
+	if id.Valid(id.Preview, meta.JobID) {
+		return meta.LeaseID == preview.LeaseID(meta.JobID, meta.Frame)
+	}
+	return meta.LeaseID == frames.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 }
 
 // store writes the bytes of a picture and checks their number and hash. It

@@ -8,8 +8,8 @@
 // with lease_lost. A frame is on disk and hashed before it is accepted. No
 // reply names a workspace.
 //
-// Package frames decides what a report means, package dispatch which worker
-// gets which frame. Start reading at Server.Routes, then deliver.go;
+// Package frames decides what a report means, package preview what one of a free
+// preview means, package dispatch which worker gets which frame. Start reading at Server.Routes, then deliver.go;
 // waitqueue.go has the long poll.
 package farm
 
@@ -34,12 +34,15 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 )
 
@@ -47,20 +50,24 @@ import (
 // Routes and not changed afterwards; it closes none of them. Its handlers run
 // concurrently.
 type Server struct {
-	DB      *db.DB
-	Frames  *frames.Frames
-	Workers *dispatch.Workers
-	Board   *leaderboard.Board
-	Blobs   blob.Store
-	Whole   *blob.Whole // what of Blobs was hashed, one for the process
+	DB     *db.DB
+	Frames *frames.Frames
+	// Previews are the free ones, which workers render that no frame waits for.
+	Previews *preview.Previews
+	Workers  *dispatch.Workers
+	Board    *leaderboard.Board
+	Blobs    blob.Store
+	Whole    *blob.Whole // what of Blobs was hashed, one for the process
 	// AllowSynthetic admits workers that render without Blender, for tests of
 	// the service. It is checked at every report, not only when a worker
 	// registers.
 	AllowSynthetic bool
 	// FrameTime is how long a worker may render a frame. It is told at registration.
 	FrameTime time.Duration
-	Errors    *front.Errors
-	Log       *slog.Logger
+	// PlayTime is how long the frames before a frame may take to be computed.
+	PlayTime time.Duration
+	Errors   *front.Errors
+	Log      *slog.Logger
 
 	checks  inputChecks
 	waiters *waitQueue
@@ -158,7 +165,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
-		FrameSeconds: s.FrameTime.Seconds(),
+		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(),
 	}, nil
 }
 
@@ -211,15 +218,24 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	defer cancel()
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
-	waiter := s.waiters.join()
+	open := dispatch.OpenJob{JobID: req.JobID}
+	if req.After != nil {
+		open.After = new(int64(*req.After))
+	}
+	waiter := s.waiters.join(req.Previews)
 	defer s.waiters.remove(waiter)
 	for {
-		work, err := s.Frames.Claim(ctx, req.WorkerID, req.JobID, req.Max)
+		work, err := s.Frames.Claim(ctx, req.WorkerID, open, req.Max)
 		if err != nil {
 			return nil, err
 		}
 		if len(work.Leases) > 0 {
-			return leaseReply(work), nil
+			return leaseReply(work)
+		}
+		if req.Previews {
+			if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
+				return previewReply(work), err
+			}
 		}
 		select {
 		case <-waiting.Done():
@@ -233,14 +249,19 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 
 // leaseReply writes claimed frames as the wire has them. All belong to one job,
 // because a worker has one file open.
-func leaseReply(w frames.Work) farmapi.LeaseReply {
+func leaseReply(w frames.Work) (farmapi.LeaseReply, error) {
+	first, last, step, err := job.FramesOf(w.Job)
+	if err != nil {
+		return farmapi.LeaseReply{}, err
+	}
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
 		JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
+		Frames: farmapi.Frames{First: first, Last: last, Step: step}, Plays: w.Plays,
 	}}
 	for _, l := range w.Leases {
 		reply.Leases = append(reply.Leases, farmapi.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
 	}
-	return reply
+	return reply, nil
 }
 
 // heartbeat extends a worker's leases, records their progress (0 to 1), and
@@ -253,12 +274,35 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	progress := make([]float64, 0, len(req.Leases))
-	for _, h := range req.Leases {
-		progress = append(progress, h.Progress)
+	ofFrames, ofPreviews := byKind(req.Leases)
+	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofFrames), progress(ofFrames))
+	if err == nil && len(ofPreviews) > 0 {
+		var more []string
+		more, err = s.Previews.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofPreviews), progress(ofPreviews))
+		lost = append(lost, more...)
 	}
-	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, req.Leases), progress)
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
+}
+
+// byKind parts the leases of a report: they belong to two packages.
+func byKind(held []farmapi.Held) (ofFrames, ofPreviews []farmapi.Held) {
+	for _, h := range held {
+		if preview.Owns(h.LeaseID) {
+			ofPreviews = append(ofPreviews, h)
+		} else {
+			ofFrames = append(ofFrames, h)
+		}
+	}
+	return ofFrames, ofPreviews
+}
+
+// progress is how far the leases of a report are.
+func progress(held []farmapi.Held) []float64 {
+	shares := make([]float64, 0, len(held))
+	for _, h := range held {
+		shares = append(shares, h.Progress)
+	}
+	return shares
 }
 
 // refs returns the leases of a report, each with the worker as its holder: a
@@ -289,6 +333,9 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	}
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
 	failure := framecheck.Failure{Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final}
+	if preview.Owns(ref.ID) {
+		return farmapi.OKReply{OK: true}, s.Previews.Fail(r.Context(), ref, failure)
+	}
 	if code == fault.InputDamaged {
 		var err error
 		if failure, err = s.inputReported(r.Context(), ref); err != nil {
@@ -308,7 +355,11 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, req.Leases)); err != nil || !req.Leaving {
+	ofFrames, ofPreviews := byKind(req.Leases)
+	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, ofPreviews)); err != nil {
+		return nil, err
+	}
+	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, ofFrames)); err != nil || !req.Leaving {
 		return farmapi.OKReply{OK: true}, err
 	}
 	s.Log.Info("worker left", "worker_id", req.WorkerID)
@@ -341,7 +392,7 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 	}
 	sum := r.PathValue("sha256")
 	content, err := s.files().Open(r.Context(), uploadID, sum)
-	if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged) {
+	if (errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged)) && isJob(r) {
 		return nil, s.inputLost(r.Context(), r.PathValue("job_id"), uploadID, err)
 	}
 	if errors.Is(err, project.ErrNoContent) {
@@ -361,12 +412,18 @@ func (s *Server) files() project.Store {
 	return project.Store{DB: s.DB, Blobs: s.Blobs, Whole: s.Whole}
 }
 
-// uploadOf returns the upload of the job that the request names, if its worker
-// holds a frame of that job. Errors: lease_lost.
+// isJob reports whether a request names a job, and no preview.
+func isJob(r *http.Request) bool { return !id.Valid(id.Preview, r.PathValue("job_id")) }
+
+// uploadOf returns the upload of the job or preview that the request names, if its worker
+// holds a frame of it. Errors: lease_lost.
 func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID string, err error) {
 	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
 	if err != nil {
 		return "", err
+	}
+	if !isJob(r) {
+		return s.Previews.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 	}
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/preview"
 )
 
 // waitQueue holds the long polls of this process. When frames arrive it wakes
@@ -26,6 +27,8 @@ type waitQueue struct {
 	// trying counts the waiters that are awake and have not finished their
 	// claim.
 	trying int
+	// tryingPreviews counts those of them that were woken for a preview.
+	tryingPreviews int
 	// round rises whenever there may be new work. A waiter is woken at most
 	// once a round, so that a frame that nobody may have does not wake the same
 	// ones forever.
@@ -42,6 +45,9 @@ type waiter struct {
 	tried int
 	// trying says that it counts in waitQueue.trying.
 	trying bool
+	// previews says that it takes free previews too, and forPreview that it is awake for
+	// one.
+	previews, forPreview bool
 }
 
 // Bounds of the wait queue.
@@ -49,6 +55,9 @@ const (
 	// maxTrying bounds how many waiters claim at once: enough to share commits,
 	// few enough not to contend for rows.
 	maxTrying = 32
+	// maxTryingPreviews is how many of them are awake for previews, so that frames that
+	// come find free slots.
+	maxTryingPreviews = 4
 	// recheckEvery is how often the queue is read for work that becomes due
 	// without a notification, such as a frame whose pause after a failure ends.
 	recheckEvery = time.Second
@@ -59,10 +68,10 @@ func newWaitQueue() *waitQueue { return &waitQueue{changed: make(chan struct{}, 
 
 // join returns a new waiter, which makes its first claim unasked. It counts as
 // having tried in this round; only later work wakes it.
-func (q *waitQueue) join() *waiter {
+func (q *waitQueue) join(previews bool) *waiter {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return &waiter{awake: make(chan struct{}, 1), tried: q.round}
+	return &waiter{awake: make(chan struct{}, 1), tried: q.round, previews: previews}
 }
 
 // wait enqueues a waiter that got nothing and returns the channel that wakes
@@ -94,6 +103,10 @@ func (q *waitQueue) endTry(w *waiter) {
 	if w.trying {
 		w.trying = false
 		q.trying--
+	}
+	if w.forPreview {
+		w.forPreview = false
+		q.tryingPreviews--
 	}
 }
 
@@ -134,8 +147,27 @@ func (q *waitQueue) freeSlots() (n int) {
 func (q *waitQueue) wake(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.rouse(n, func(*waiter) bool { return true })
+}
+
+// wakeForPreviews is wake of waiters that take previews, maxTryingPreviews at once.
+func (q *waitQueue) wakeForPreviews(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.rouse(min(n, maxTryingPreviews-q.tryingPreviews), func(w *waiter) bool {
+		if w.previews {
+			w.forPreview = true
+			q.tryingPreviews++
+		}
+		return w.previews
+	})
+}
+
+// rouse wakes up to n waiters that have not tried in this round and are chosen. The caller
+// holds mu.
+func (q *waitQueue) rouse(n int, choose func(*waiter) bool) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
-		if n == 0 || w.tried == q.round {
+		if n <= 0 || w.tried == q.round || !choose(w) {
 			return false
 		}
 		n--
@@ -149,11 +181,14 @@ func (q *waitQueue) wake(n int) {
 // WakeWorkers wakes waiting workers when there is work, until ctx ends. Exactly
 // one call runs per process; app starts it.
 //
-// It wakes no more workers than there are due frames. Without a notification it
-// looks once a second. An error only delays: the next round looks again.
+// It wakes no more workers than there are due frames, and only then others for
+// previews. Without a notification it looks once a second. An error only delays: the next
+// round looks again.
 func (s *Server) WakeWorkers(ctx context.Context) {
 	arrived, stop := s.DB.Listen(lease.Topic(dispatch.FrameQueue))
 	defer stop()
+	ordered, stopPreviews := s.DB.Listen(lease.Topic(preview.Queue))
+	defer stopPreviews()
 	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
 	for {
@@ -161,6 +196,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-arrived:
+			s.waiters.newRound()
+		case <-ordered:
 			s.waiters.newRound()
 		case <-tick.C:
 			s.waiters.newRound()
@@ -170,14 +207,18 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		if free == 0 {
 			continue
 		}
-		var due int
+		var due, previews int
 		err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			due, err = lease.CountDue(ctx, tx, dispatch.FrameQueue, free)
+			if due, err = lease.CountDue(ctx, tx, dispatch.FrameQueue, free); err != nil {
+				return err
+			}
+			previews, err = lease.CountDue(ctx, tx, preview.Queue, free-due)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
 			s.Log.Error("cannot count waiting frames", "err", err)
 		}
 		s.waiters.wake(due)
+		s.waiters.wakeForPreviews(previews)
 	}
 }

@@ -6,7 +6,7 @@ import "testing"
 func sleepers(q *waitQueue, n int) []*waiter {
 	waiters := make([]*waiter, n)
 	for i := range waiters {
-		waiters[i] = q.join()
+		waiters[i] = q.join(false)
 		q.wait(waiters[i])
 	}
 	return waiters
@@ -76,7 +76,7 @@ func TestAFrameThatOneWorkerMayNotHaveWakesTheNext(t *testing.T) {
 func TestWorkThatArrivesDuringATryWakesTheWaiterAgain(t *testing.T) {
 	t.Parallel()
 	q := newWaitQueue()
-	w := q.join()
+	w := q.join(false)
 	q.newRound()
 	q.wait(w)
 	if q.freeSlots() != 1 {
@@ -93,5 +93,30 @@ func TestAWaiterThatEndsWhenWokenFreesItsSlot(t *testing.T) {
 	q.remove(waiters[0]) // its poll timed out at the same moment
 	if q.trying != 0 || q.freeSlots() != 1 || len(q.waiting) != 1 {
 		t.Errorf("%d are trying, %d wait", q.trying, len(q.waiting))
+	}
+}
+
+// TestPreviewsWakeFewOfThoseThatTakeThem: the others, and most of the slots, are for
+// frames.
+func TestPreviewsWakeFewOfThoseThatTakeThem(t *testing.T) {
+	t.Parallel()
+	q := newWaitQueue()
+	waiters := sleepers(q, 50)
+	for i, w := range waiters {
+		w.previews = i%2 == 1
+	}
+	q.newRound()
+	q.wakeForPreviews(1000)
+	q.wakeForPreviews(1000)
+	awake := woken(waiters)
+	if len(awake) != maxTryingPreviews || awake[0] != 1 || awake[1] != 3 {
+		t.Errorf("previews woke %v, want %d that take them", awake, maxTryingPreviews)
+	}
+	if q.wake(1); len(woken(waiters)) != 1 {
+		t.Error("a frame that came wakes nobody")
+	}
+	q.remove(waiters[1])
+	if q.wakeForPreviews(1000); len(woken(waiters)) != 1 {
+		t.Error("the slot of one that is done stays taken")
 	}
 }

@@ -29,7 +29,10 @@ func find(t *testing.T) string {
 }
 
 // scenes makes the test scenes once a run; the folder is removed by TestMain.
-var scenes = sync.OnceValues(func() (string, error) {
+var scenes = sync.OnceValues(func() (string, error) { return makeScenes("render_tests.py") })
+
+// makeScenes lets a script make its scenes in a new folder.
+func makeScenes(script string, names ...string) (string, error) {
 	dir, err := os.MkdirTemp("", "blender-scenes-")
 	if err != nil {
 		return "", err
@@ -38,21 +41,24 @@ var scenes = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return dir, err
 	}
-	out, err := exec.Command(path, "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3",
-		"--python", "../../../scripts/scenes/render_tests.py", "--", dir).CombinedOutput()
+	args := append([]string{"--background", "--factory-startup", "-noaudio", "--python-exit-code", "3",
+		"--python", "../../../scripts/scenes/" + script, "--", dir}, names...)
+	out, err := exec.Command(path, args...).CombinedOutput()
 	if err != nil {
 		return dir, errors.New(string(out))
 	}
 	return dir, nil
-})
+}
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
 		os.Exit(sandbox.Exec(os.Args[2:]))
 	}
 	code := m.Run()
-	if dir, _ := scenes(); dir != "" {
-		os.RemoveAll(dir)
+	for _, made := range []func() (string, error){scenes, simulations} {
+		if dir, _ := made(); dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }
@@ -283,6 +289,8 @@ func TestSwitchesAreReported(t *testing.T) {
 		"denoise":          {blender.Off, []string{"denoise_off"}, "frame_0001.png"},
 		"denoise_node":     {blender.Off, []string{"denoise_off"}, "frame_0001.png"},
 		"denoise_no_layer": {blender.Keep, nil, "frame_0001.png"},
+		"denoise_loose":    {blender.Keep, nil, "frame_0001.png"},
+		"edit":             {blender.Keep, []string{"sequencer_off"}, "frame_0001.png"},
 		"two_scenes":       {blender.Off, nil, "frame_0001.png"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,6 +309,22 @@ func TestSwitchesAreReported(t *testing.T) {
 			t.Error("a File Output node wrote its files")
 		}
 	})
+}
+
+// Of an edit the strips of Cycles are rendered, whatever engine the edit has; what else its
+// strips or a compositor show is no picture of Cycles.
+func TestScenesOfOtherEnginesAreRefusedOrLeftOut(t *testing.T) {
+	t.Parallel()
+	p, _ := open(t, "edit", blender.Options{})
+	shot, title := picture(t, render(t, p, 1).Path), picture(t, render(t, p, 2).Path)
+	if shot.Defects.Blank == 1 || title.Defects.Blank != 1 {
+		t.Errorf("blank is %v of the shot, %v of the title", shot.Defects.Blank, title.Defects.Blank)
+	}
+	for _, name := range []string{"eevee", "edit_of_titles", "composited_title"} {
+		refused := start(t, blender.Options{})
+		_, err := refused.Open(t.Context(), blender.SingleFile(scene(t, name)))
+		failure(t, err, "blender_crashed")
+	}
 }
 
 func TestScriptsOfTheFileDoNotRun(t *testing.T) {

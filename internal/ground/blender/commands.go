@@ -13,14 +13,17 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// command is one line to the driver, "open" or "render". keep_data belongs to open;
-// frame and fresh belong to render.
+// command is one line to the driver: "open", "play" or "render". keep_data, plays and
+// frames belong to open, as preview does, fresh to render, frame to the others.
 type command struct {
-	Command  string `json:"command"`
-	File     string `json:"file,omitempty"`
-	KeepData bool   `json:"keep_data"`
-	Frame    *int   `json:"frame,omitempty"`
-	Fresh    bool   `json:"fresh"`
+	Command  string   `json:"command"`
+	File     string   `json:"file,omitempty"`
+	KeepData bool     `json:"keep_data"`
+	Plays    bool     `json:"plays"`
+	Frames   *Frames  `json:"frames"`
+	Preview  *Preview `json:"preview,omitempty"`
+	Frame    *int     `json:"frame,omitempty"`
+	Fresh    bool     `json:"fresh"`
 }
 
 // reply is one line from the driver. Each names its kind in the member "reply".
@@ -76,6 +79,7 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			return p.ended()
 		}
 	}
+	p.played = 0
 	v := p.watchdog()
 	ticker := time.NewTicker(v.patience.interval())
 	defer ticker.Stop()
@@ -97,6 +101,8 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 				return p.ended()
 			case r.name == "frame_started":
 				p.started = time.Now()
+			case r.name == "frame_played":
+				p.played++
 			case r.name == "error":
 				return p.refusal(r.body)
 			case r.name == wanted:

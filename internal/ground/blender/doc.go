@@ -9,7 +9,8 @@
 // file, and writes pictures only into its own folder. It dies with its parent.
 // After an error of Open or Render the caller must close it. Every failure of a
 // command is an *Error with one of the service's failure codes. A frame's pixels
-// equal those of `blender -b FILE -f N`, except for what Opened.Switched names.
+// equal those of `blender -b FILE -f N`, except for what Opened.Switched names; where frames
+// depend on those before (Opened.Plays), those of `blender -b FILE -a`.
 //
 // Whether a picture is sound is left to package pixels and to the worker's frame
 // check, and how often to retry to the worker.

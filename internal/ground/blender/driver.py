@@ -1,7 +1,7 @@
 """Runs inside Blender and renders frames on command.
 
 One JSON object a line: commands come in on file descriptor 3, replies leave on
-4; standard output stays Blender's own. Commands: open, render. A reply named
+4; standard output stays Blender's own. Commands: open, play, render. A reply named
 "error" refuses the command and leaves the process usable only for its end.
 
 Persistent data is what Blender calls keeping the scene inside Cycles from one
@@ -17,6 +17,7 @@ import array
 import ctypes
 import hashlib
 import json
+import math
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ import time
 
 import _cycles
 import bpy
+import cycles
 
 # The order is by speed on hardware that offers several of them.
 BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
@@ -96,15 +98,25 @@ def renders_on(backend):
 def pin_device(scene, device):
     """The device for every frame, whatever the file's animation says."""
     scene.cycles.device = device
+    stop_animation(scene, {"cycles.device"})
+
+
+def stop_animation(scene, paths):
+    """Lets no driver and no curve of a scene set what is set here."""
+    for curve in animation_curves(scene):
+        if curve.data_path in paths:
+            curve.mute = True
+
+
+def animation_curves(scene):
+    """The drivers and keyframes of a scene's own settings."""
     data = scene.animation_data
     if data is None:
-        return
-    curves = list(data.drivers) + list(data.action.fcurves if data.action else ())
+        return []
+    curves = list(data.drivers) + list(getattr(data.action, "fcurves", ()))
     for track in data.nla_tracks:
-        curves.extend(curve for strip in track.strips if strip.action for curve in strip.action.fcurves)
-    for curve in curves:
-        if curve.data_path == "cycles.device":
-            curve.mute = True
+        curves.extend(curve for strip in track.strips for curve in getattr(strip.action, "fcurves", ()))
+    return curves
 
 
 # -- what a scene asks for ---------------------------------------------------
@@ -130,24 +142,88 @@ def nodes_of(tree, seen=None):
             yield from nodes_of(node.node_tree, seen)
 
 
-def strip_scenes(scene):
-    """The scenes whose pictures the sequencer takes."""
+def shown_strips(scene):
+    """The strips that make a scene's picture: no sounds, none that are muted or in a muted
+    channel; those in meta strips, and those of scenes that are shown by their strips."""
+    if not sequenced(scene):
+        return
+    edits, entered = [scene.sequence_editor], {scene}
+    for edit in edits:  # it grows on the way
+        channels = getattr(edit, "channels", None)  # 3.3
+        for strip in strips_of(edit):
+            if strip.type == "SOUND" or strip.mute or (channels is not None and channels[strip.channel].mute):
+                continue
+            yield strip
+            if strip.type == "META":
+                edits.append(strip)
+            elif shows_strips(strip) and strip.scene not in entered and sequenced(strip.scene):
+                entered.add(strip.scene)
+                edits.append(strip.scene.sequence_editor)
+
+
+def strips_of(edit):
+    return edit.strips if hasattr(edit, "strips") else edit.sequences  # 4.4
+
+
+def shows_strips(strip):
+    return strip.type == "SCENE" and strip.scene is not None and strip.scene_input == "SEQUENCER"
+
+
+def shows_scene(strip):
+    return strip.type == "SCENE" and strip.scene is not None and strip.scene_input != "SEQUENCER"
+
+
+def sequenced(scene):
+    """Whether the sequencer makes a scene's picture. Sounds alone leave it as it is."""
     editor = scene.sequence_editor
-    if editor is None or not scene.render.use_sequencer:
-        return []
-    strips = editor.strips_all if hasattr(editor, "strips_all") else editor.sequences_all  # 4.4
-    return [strip.scene for strip in strips if strip.type == "SCENE" and strip.scene and not strip.mute]
+    return scene.render.use_sequencer and editor is not None and any(strip.type != "SOUND" for strip in strips_of(editor))
+
+
+def framed_scenes(scene):
+    """The scenes whose frames a scene's picture shows: that of its strips, or itself."""
+    if not sequenced(scene):
+        return [scene]
+    return list(dict.fromkeys(strip.scene for strip in shown_strips(scene) if shows_scene(strip)))
+
+
+def layered_scenes(scene):
+    """The scenes whose objects are rendered for a scene's frame without its strips."""
+    tree = compositor_tree(scene)
+    if tree is None:
+        return [scene]
+    return list(dict.fromkeys(node.scene or scene for node in tree.nodes if node.type == "R_LAYERS" and not node.mute))
 
 
 def rendered_scenes(scene):
-    """The scene and those that its compositor's render layers and its strips come from."""
+    """The scene, those whose frames it shows, and those whose objects are rendered."""
     scenes = [scene]
-    for known in scenes:  # it grows on the way
-        layers = [node.scene for node in nodes_of(compositor_tree(known)) if node.type == "R_LAYERS" and node.scene]
-        for other in layers + strip_scenes(known):
-            if other not in scenes:
-                scenes.append(other)
-    return scenes
+    for framed in framed_scenes(scene):
+        scenes.extend(other for other in [framed] + layered_scenes(framed) if other not in scenes)
+    return list(dict.fromkeys(scenes))
+
+
+def settle_engines(scene, switched):
+    """Leaves out strips of scenes of other engines, which only a screen's driver could
+    render; refuses what has no other."""
+
+    def foreign(framed):
+        return [other for other in layered_scenes(framed) if other.render.engine != "CYCLES"]
+
+    refusal = "%s renders with %s, not with CYCLES"
+    if not sequenced(scene):
+        for other in foreign(scene) or ([] if layered_scenes(scene) or scene.render.engine == "CYCLES" else [scene]):
+            raise Refusal("blender_crashed", refusal % ("the scene " + other.name, other.render.engine), final=True)
+        return
+    strips = [strip for strip in shown_strips(scene) if shows_scene(strip)]
+    others = [strip for strip in strips if foreign(strip.scene)]
+    if not strips and scene.render.engine != "CYCLES":
+        raise Refusal("blender_crashed", refusal % ("the scene " + scene.name, scene.render.engine), final=True)
+    if strips and len(others) == len(strips):
+        shown = foreign(others[0].scene)[0]
+        raise Refusal("blender_crashed", refusal % ("the scene %s, which the strip %s shows," % (shown.name, others[0].name), shown.render.engine), final=True)
+    for strip in others:
+        strip.mute = True
+        switched.add("sequencer_off")
 
 
 def layers_to_denoise(scene):
@@ -172,9 +248,32 @@ def can_denoise(scene, backend):
     return backend == "OPTIX" and scene.cycles.denoiser == "OPTIX"
 
 
+def used_nodes(tree, entered=None):
+    """The nodes of a compositor's tree from which links lead to its end, groups entered."""
+    entered = set() if entered is None else entered
+    if tree is None or tree.name in entered:
+        return
+    entered.add(tree.name)
+    nodes = [node for node in tree.nodes if node.type in ("COMPOSITE", "GROUP_OUTPUT") and not node.mute]
+    seen = set(node.name for node in nodes)
+    for node in nodes:  # it grows on the way
+        yield node
+        if node.type == "GROUP":
+            yield from used_nodes(node.node_tree, entered)
+        for link in (link for socket in node.inputs for link in socket.links):
+            if not getattr(link, "is_muted", False) and link.from_node.name not in seen:  # 2.93
+                seen.add(link.from_node.name)
+                nodes.append(link.from_node)
+
+
 def settle_denoising(scene, setting, backend, switched):
-    nodes = active_nodes(scene, "DENOISE")
-    scenes = [other for other in rendered_scenes(scene) if layers_to_denoise(other)]
+    framed = framed_scenes(scene)
+    nodes = [
+        node for each in framed for node in used_nodes(compositor_tree(each))
+        if node.type == "DENOISE" and not node.mute
+    ]
+    layered = list(dict.fromkeys(other for each in framed for other in layered_scenes(each)))
+    scenes = [other for other in layered if layers_to_denoise(other)]
     if setting == "off":
         for other in scenes:
             other.cycles.use_denoising = False
@@ -271,11 +370,197 @@ def kept_data_risk(scene):
     return ""
 
 
+# -- simulations -------------------------------------------------------------
+
+
+def objects_in(collection_or_scene, seen=None):
+    """The objects of a scene, and of the collections that they are instances of."""
+    seen = set() if seen is None else seen
+    objects = getattr(collection_or_scene, "all_objects", None)
+    for thing in collection_or_scene.objects if objects is None else objects:
+        yield thing
+        inner = thing.instance_collection
+        if inner is not None and inner.name_full not in seen:
+            seen.add(inner.name_full)
+            yield from objects_in(inner, seen)
+
+
+def computes(modifier):
+    """Whether a modifier's result in a frame follows from the frames before."""
+    if modifier.type in {"CLOTH", "SOFT_BODY"}:
+        return not modifier.point_cache.is_baked
+    if modifier.type == "PARTICLE_SYSTEM":
+        system = modifier.particle_system
+        if system.settings.type == "HAIR":
+            moves = system.use_hair_dynamics
+        else:
+            moves = system.settings.type == "EMITTER" and system.settings.physics_type not in {"NO", "KEYED"}
+        return moves and not (system.point_cache.is_baked or system.point_cache.use_external)
+    if modifier.type == "DYNAMIC_PAINT":
+        surfaces = modifier.canvas_settings.canvas_surfaces if modifier.canvas_settings else ()
+        return any(s.is_active and s.surface_format == "VERTEX" and not s.point_cache.is_baked for s in surfaces)
+    if modifier.type == "FLUID":
+        return modifier.fluid_type == "DOMAIN" and computes_fluid(modifier.domain_settings)
+    if modifier.type == "NODES":
+        return any(node.bl_idname == "GeometryNodeSimulationOutput" for node in nodes_of(modifier.node_group))
+    return False
+
+
+def computes_fluid(domain):
+    return domain.cache_type == "REPLAY" and not domain.has_cache_baked_data
+
+
+def has_state(scene):
+    """Whether frames of a scene depend on the frames before them."""
+    world = scene.rigidbody_world
+    falls = world is not None and world.enabled and not world.point_cache.is_baked
+    for thing in objects_in(scene):
+        body = thing.rigid_body
+        if falls and body is not None and body.type == "ACTIVE" and not body.kinematic:
+            return True
+        if any(modifier.show_render and computes(modifier) for modifier in thing.modifiers):
+            return True
+    return False
+
+
+def move_caches(scene, folder):
+    """Lets fluids and caches on disk that are not baked write where this process may: the
+    job's own files are only read."""
+    os.makedirs(folder, exist_ok=True)
+    for thing in objects_in(scene):
+        for modifier in thing.modifiers:
+            domain = modifier.domain_settings if modifier.type == "FLUID" and modifier.fluid_type == "DOMAIN" else None
+            if domain is not None and computes_fluid(domain) and not os.path.isdir(bpy.path.abspath(domain.cache_directory)):
+                domain.cache_directory = os.path.join(folder, "fluid_%d" % len(os.listdir(folder)), "")
+                os.makedirs(domain.cache_directory)
+
+
+class Skipping:
+    """Whether Cycles does nothing when it is asked to render. The scene is computed all the
+    same: Blender does that before it asks."""
+
+    now = False
+
+    @classmethod
+    def teach(cls, engine):
+        for name in ("create", "reset", "render"):
+            setattr(engine, name, cls.unless_skipping(getattr(engine, name)))
+
+    @classmethod
+    def unless_skipping(cls, do):
+        def step(*arguments, **named):
+            return None if cls.now else do(*arguments, **named)
+
+        return step
+
+
+def looks_aside(scene):
+    """Whether Cycles looks at other moments than the frame: what it evaluates there can
+    change the state that it leaves."""
+    keyed = any(curve.data_path == "render.use_motion_blur" for curve in animation_curves(scene))
+    return keyed or scene.render.use_motion_blur or any(layer.use_pass_vector for layer in scene.view_layers)
+
+
+class Run:
+    """The animation from the scene's first frame on, as "-a" renders it, of which only the
+    frames that are asked for are rendered. Those before them are computed: "played".
+
+    It is one operator of Blender, in whose handlers commands are taken: each operator
+    begins by computing the scene's current frame, which other simulations would follow.
+    """
+
+    def __init__(self, driver, scene, frames):
+        self.driver, self.scene, self.frames = driver, scene, frames
+        self.scenes = rendered_scenes(scene)
+        self.first, self.last, self.step = scene.frame_start, scene.frame_end, scene.frame_step
+        self.next, self.until, self.renders = None, None, False
+        # Kept data is Cycles' own too, so Cycles renders played frames as well, with one sample.
+        self.samples = any(looks_aside(other) or other.render.use_persistent_data for other in self.scenes)
+        self.before = []  # each scene with its samples, while frames are played
+        self.begun = 0.0
+
+    def ask(self, command):
+        """Takes a command: to render a frame, or to play those before it. Returns whether
+        there is something to do for it."""
+        self.until, self.renders = command["frame"], command["command"] == "render"
+        if self.next is None:
+            self.span(self.frames or {"first": self.until, "last": self.until, "step": self.step})
+        if self.next > self.until and self.renders:
+            raise Refusal("blender_crashed", "frame %d was passed, the next is %d" % (self.until, self.next))
+        if not self.renders and self.next >= self.until:
+            self.driver.say(reply="played", frame=self.until)
+            return False
+        return True
+
+    def span(self, frames):
+        """Makes the animation hold all frames of a job: those that are none of the scene's
+        own make it longer, or without steps."""
+        self.first = min(self.first, frames["first"])
+        self.last = max(self.last, frames["last"])
+        if (frames["first"] - self.first) % self.step or frames["step"] % self.step:
+            self.step = 1
+        self.next = self.first
+
+    def start(self):
+        scene = self.scene
+        scene.frame_start, scene.frame_end, scene.frame_step = self.first, self.last, self.step
+        bpy.app.handlers.render_pre.append(self.begin)
+        bpy.app.handlers.render_write.append(self.written)
+        self.prepare()
+        try:
+            bpy.ops.render.render(animation=True)
+        except RuntimeError as error:
+            raise render_refusal(str(error))
+        raise Refusal("blender_crashed", "Blender ended the animation without writing frame %d" % self.next)
+
+    def prepare(self):
+        """Sets the next frame up, before Blender begins it."""
+        plays = self.next < self.until
+        Skipping.now = plays and not self.samples
+        if plays and self.samples and not self.before:
+            self.before = [(scene, scene.cycles.samples) for scene in self.scenes]
+            for scene, _ in self.before:
+                scene.cycles.samples = 1
+        if not plays:
+            for scene, samples in self.before:
+                scene.cycles.samples = samples
+            self.before = []
+
+    def begin(self, *_):
+        if self.next == self.until:
+            self.begun = time.perf_counter()
+            self.driver.say(reply="frame_started", frame=self.until)
+
+    def written(self, *_):
+        path, plays = self.scene.render.frame_path(frame=self.next), self.next < self.until
+        self.next += self.step
+        if plays:
+            if os.path.exists(path):
+                os.remove(path)
+            self.driver.say(reply="frame_played", frame=self.next - self.step)
+            if self.next < self.until or self.renders:
+                self.prepare()
+                return
+            self.driver.say(reply="played", frame=self.until)
+        else:
+            self.driver.attempt(self.driver.rendered, self.scene, self.until, path, time.perf_counter() - self.begun)
+        self.driver.serve_run(self)
+        self.prepare()
+
+
+def whole_size(scene):
+    """Pixels of a frame before it is cropped, by the same truncations that Blender uses."""
+    render = scene.render
+    return (
+        render.resolution_x * render.resolution_percentage // 100,
+        render.resolution_y * render.resolution_percentage // 100,
+    )
+
+
 def picture_size(scene):
     """Pixels of a frame, by the same truncations that Blender uses."""
     render = scene.render
-    width = render.resolution_x * render.resolution_percentage // 100
-    height = render.resolution_y * render.resolution_percentage // 100
+    width, height = whole_size(scene)
     if render.use_border and render.use_crop_to_border:
 
         def edge(share, of):
@@ -289,14 +574,54 @@ def picture_size(scene):
     return width, height
 
 
+# -- previews ----------------------------------------------------------------
+
+def full_work(scene):
+    """What a frame takes by the scene's own settings; least_samples is where adaptive
+    sampling may end a pixel."""
+    width, height = picture_size(scene)
+    cycles = scene.cycles
+    least = cycles.samples
+    if cycles.use_adaptive_sampling:
+        # As Cycles itself chooses (3.0 to 4.x) where the scene leaves it open.
+        threshold = cycles.adaptive_threshold or max(0.001, 1 / cycles.samples)
+        least = cycles.adaptive_min_samples or max(4, math.ceil(16 / threshold**0.3))
+    return {"width": width, "height": height, "samples": cycles.samples, "least_samples": min(least, cycles.samples)}
+
+
+def make_coarse(scene, side, samples):
+    """A small picture of few samples: at most side pixels wide and high."""
+    factor = min(1, side / max(picture_size(scene)))
+    sizes = [(other, *whole_size(other)) for other in rendered_scenes(scene)]
+    while True:
+        for other, width, height in sizes:
+            other.render.resolution_percentage = 100
+            other.render.resolution_x = max(4, int(width * factor))  # 4 is Blender's least
+            other.render.resolution_y = max(4, int(height * factor))
+        if max(picture_size(scene)) <= side:
+            break
+        factor *= 0.99  # where the scene crops, rounding may add a pixel
+    for other in rendered_scenes(scene):
+        layers = {'view_layers["%s"].samples' % layer.name for layer in other.view_layers}
+        stop_animation(other, layers | {"cycles.samples", "cycles.adaptive_min_samples"})
+        other.cycles.samples = min(other.cycles.samples, samples)
+        other.cycles.adaptive_min_samples = min(other.cycles.adaptive_min_samples, samples)
+        for layer in other.view_layers:
+            layer.samples = min(layer.samples, samples)  # 0 is the scene's
+    image = scene.render.image_settings
+    image.file_format = "PNG"  # every frame format has a look on a screen
+    image.color_depth = "8"
+
+
 # -- commands ----------------------------------------------------------------
 
 
 class Driver:
-    def __init__(self, settings, replies):
-        self.settings, self.replies = settings, replies
+    def __init__(self, settings, commands, replies):
+        self.settings, self.commands, self.replies = settings, commands, replies
         self.backend, self.device_name = "", ""
         self.keeps = False  # whether the open scene's data is kept over frames
+        self.run = None  # of a scene whose frames depend on the frames before them
         self.said = 0
 
     def say(self, **reply):
@@ -361,22 +686,32 @@ class Driver:
             if bpy.data.filepath != command["file"]:
                 raise Refusal("blender_crashed", "Blender cannot open the file: " + str(error).strip(), final=True)
         scene = bpy.context.scene
-        if scene.render.engine != "CYCLES":
-            raise Refusal("blender_crashed", "the scene's engine is " + scene.render.engine + ", not CYCLES", final=True)
-        for other in strip_scenes(scene):
-            if other.render.engine != "CYCLES":
-                what = "the sequencer shows the scene %s, whose engine is %s, not CYCLES"
-                raise Refusal("blender_crashed", what % (other.name, other.render.engine), final=True)
         switched = set()
+        settle_engines(scene, switched)
         drop_special_files(switched)
         risks = {kept_data_risk(other) for other in rendered_scenes(scene)}
-        self.keeps = command["keep_data"] and "unsafe" not in risks
+        plays = command["plays"] or any(has_state(other) for other in rendered_scenes(scene))
+        self.keeps = command["keep_data"] and "unsafe" not in risks and not plays
         for other in rendered_scenes(scene):
             self.settle_device(other)
-        self.keep_data(scene, self.keeps)
-        settle_denoising(scene, self.settings["denoise"], self.backend, switched)
+        if not plays:  # else the file's own setting decides what its simulations do
+            self.keep_data(scene, self.keeps)
+        preview = command.get("preview")
+        full = full_work(scene) if preview else None
+        try:
+            settle_denoising(scene, self.settings["denoise"], self.backend, switched)
+        except Refusal:
+            if not preview:
+                raise
+            settle_denoising(scene, "off", self.backend, switched)  # a noisy look is better than none
         settle_output(scene, switched)
+        if preview:
+            make_coarse(scene, preview["side"], preview["samples"])
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
+        if plays:
+            self.run = Run(self, scene, command["frames"])
+            for other in self.run.scenes:
+                move_caches(other, os.path.join(bpy.app.tempdir, "caches"))
         width, height = picture_size(scene)
         self.say(
             reply="opened",
@@ -386,7 +721,9 @@ class Driver:
             height=height,
             switched=sorted(switched),
             keeps_data=self.keeps,
-            doubtful="doubtful" in risks,
+            doubtful="doubtful" in risks and not plays,
+            plays=plays,
+            full=full,
         )
 
     def keep_data(self, scene, kept):
@@ -394,7 +731,16 @@ class Driver:
             if other.render.use_persistent_data != kept:
                 other.render.use_persistent_data = kept  # off also frees what is kept
 
+    def play(self, command):
+        if self.run is None:
+            raise Refusal("blender_crashed", "the scene has nothing to play")
+        if self.run.ask(command):
+            self.run.start()
+
     def render(self, command):
+        if self.run is not None:
+            self.play(command)
+            return
         scene, number = bpy.context.scene, command["frame"]
         self.keep_data(scene, self.keeps and not command["fresh"])
         path = scene.render.frame_path(frame=number)
@@ -413,7 +759,10 @@ class Driver:
             raise render_refusal(str(error))
         finally:
             scene.frame_start, scene.frame_end, scene.frame_step = kept
-        seconds = time.perf_counter() - begun
+        self.rendered(scene, number, path, time.perf_counter() - begun)
+
+    def rendered(self, scene, number, path, seconds):
+        """Replies that a frame is done."""
         if self.backend != "CPU" and not (renders_on(self.backend) and scene.cycles.device == "GPU"):
             raise Refusal("gpu_unavailable", "the frame was not rendered on the GPU")
         if not os.path.isfile(path):
@@ -450,6 +799,29 @@ class Driver:
         finally:
             bpy.data.images.remove(image)
 
+    def attempt(self, do, *args):
+        """Does what a command asks for, and replies if that cannot be done."""
+        try:
+            return do(*args)
+        except Refusal as refusal:
+            self.say(reply="error", code=refusal.code, message=refusal.message, final=refusal.final)
+        except MemoryError:
+            self.say(reply="error", code="out_of_memory", message="Python ran out of memory", final=False)
+        return None
+
+    def serve(self):
+        """Carries out commands."""
+        for line in self.commands:
+            command = json.loads(line)
+            self.attempt(getattr(self, command["command"]), command)
+
+    def serve_run(self, run):
+        """Returns when an animation has to go on for a command."""
+        for line in self.commands:
+            if self.attempt(run.ask, json.loads(line)):
+                return
+        os._exit(0)  # nobody asks any more, and the animation has no end to return to
+
 
 def hash_floats(image, width, height, channels):
     values = array.array("f", bytes(4 * width * height * channels))
@@ -475,22 +847,15 @@ def render_refusal(text):
     return Refusal(code, "Blender could not render the frame: " + text.strip())
 
 
-def serve():
+def main():
     settings = json.loads(sys.argv[sys.argv.index("--") + 1])
     for inherited in (3, 4):
         os.set_inheritable(inherited, False)
-    commands = os.fdopen(3, "r", encoding="utf-8")
-    driver = Driver(settings, os.fdopen(4, "w", encoding="utf-8"))
+    Skipping.teach(cycles.engine)
+    driver = Driver(settings, os.fdopen(3, "r", encoding="utf-8"), os.fdopen(4, "w", encoding="utf-8"))
     driver.warm()
     driver.ready()
-    for line in commands:
-        command = json.loads(line)
-        try:
-            {"open": driver.open, "render": driver.render}[command["command"]](command)
-        except Refusal as refusal:
-            driver.say(reply="error", code=refusal.code, message=refusal.message, final=refusal.final)
-        except MemoryError:
-            driver.say(reply="error", code="out_of_memory", message="Python ran out of memory", final=False)
+    driver.serve()
 
 
-serve()
+main()

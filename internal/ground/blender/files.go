@@ -14,6 +14,26 @@ import (
 type Input struct {
 	Main  string // the Name of one of Files
 	Files []File
+	// Preview, when set, renders small and coarse pictures of the scene, as 8-bit PNG. A
+	// scene whose denoiser this Blender lacks is then rendered without.
+	Preview *Preview
+	// Frames are those that may be rendered; nil when that is not known.
+	Frames *Frames
+	// Plays says that frames depend on the frames before, which Blender may not see itself.
+	Plays bool
+}
+
+// Frames is a range: First, First+Step and so on up to Last.
+type Frames struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+	Step  int `json:"step"`
+}
+
+// Preview bounds the pictures of a preview.
+type Preview struct {
+	Side    int `json:"side"`    // pixels of the longer side at most
+	Samples int `json:"samples"` // a pixel at most
 }
 
 // File is one file of a project.

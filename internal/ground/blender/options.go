@@ -103,6 +103,21 @@ type Opened struct {
 	// HasSimulation reports that the scene has a simulation, whose kept data may differ
 	// from a fresh frame's.
 	HasSimulation bool `json:"doubtful"`
+	// Plays reports that frames depend on the frames before. The process then renders
+	// frames in rising order only, and computes those that are left out: see Play. It
+	// keeps data between frames as the file says.
+	Plays bool `json:"plays"`
+	// Full is what a frame takes by the scene's own settings; nil unless Input.Preview is
+	// set.
+	Full *Full `json:"full"`
+}
+
+// Full is the work of a frame.
+type Full struct {
+	Width        int `json:"width"` // pixels
+	Height       int `json:"height"`
+	Samples      int `json:"samples"`       // of a pixel, at most
+	LeastSamples int `json:"least_samples"` // of a pixel: fewer than Samples where adaptive sampling may end earlier
 }
 
 // Frame is a rendered frame.
@@ -114,7 +129,10 @@ type Frame struct {
 	Width   int       `json:"width"`  // pixels the scene's settings ask for
 	Height  int       `json:"height"`
 	Seconds float64   `json:"seconds"` // of rendering and writing
-	Device  string    `json:"device"`  // "GPU" or "CPU"
+	// Sampling is the part of Seconds in which Cycles took samples; the rest grows with the
+	// scene or with the picture, and not with the samples.
+	Sampling time.Duration `json:"-"`
+	Device   string        `json:"device"` // "GPU" or "CPU"
 	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
 	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
 	DeviceName string `json:"device_name"`

@@ -29,6 +29,8 @@ type output struct {
 	onSample func(done float64) // may be nil
 	changed  chan struct{}      // of capacity 1, filled by each new status
 	status   string             // the newest status, without the parts that change by themselves
+	began    time.Time          // when the newest status began to count samples; zero while none does
+	sampled  time.Duration      // for which earlier ones of the command did
 	replies  int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when replies moves; made by those who wait
 }
@@ -83,7 +85,28 @@ func (o *output) begin(onSample func(float64)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.lines, o.size, o.status = nil, 0, ""
+	o.began, o.sampled = time.Time{}, 0
 	o.onSample = onSample
+}
+
+// sampling returns for how long the command has taken samples.
+func (o *output) sampling() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.countSampling(false, time.Now())
+	return o.sampled
+}
+
+// countSampling notes that a status begins which counts samples, or another one. The
+// caller holds mu.
+func (o *output) countSampling(samples bool, now time.Time) {
+	switch {
+	case samples && o.began.IsZero():
+		o.began = now
+	case !samples && !o.began.IsZero():
+		o.sampled += now.Sub(o.began)
+		o.began = time.Time{}
+	}
 }
 
 // text returns the kept lines, without a line feed at the end.
@@ -137,7 +160,9 @@ func (o *output) add(line string) {
 		default: // it is marked already
 		}
 	}
-	if done, ok := share(line); ok && o.onSample != nil {
+	done, ok := share(line)
+	o.countSampling(ok, time.Now())
+	if ok && o.onSample != nil {
 		o.onSample(done)
 	}
 }

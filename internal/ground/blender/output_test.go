@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,26 @@ func TestStatusLinesReplaceEachOther(t *testing.T) {
 	}
 	if fmt.Sprint(seen) != "[0 0.5 1]" {
 		t.Errorf("progress %v", seen)
+	}
+}
+
+// TestSamplingIsTimedFromItsFirstStatusToTheNextOther: of each layer anew.
+func TestSamplingIsTimedFromItsFirstStatusToTheNextOther(t *testing.T) {
+	t.Parallel()
+	o := newOutput()
+	at := time.Now()
+	for _, step := range []struct {
+		samples bool
+		after   time.Duration
+	}{{false, 0}, {true, 5}, {true, 6}, {false, 9}, {false, 10}, {true, 20}, {false, 21}} {
+		o.countSampling(step.samples, at.Add(step.after*time.Second))
+	}
+	if got := o.sampling(); got != 5*time.Second {
+		t.Errorf("%s of sampling, want 4 s and 1 s", got)
+	}
+	o.begin(nil)
+	if got := o.sampling(); got != 0 {
+		t.Errorf("the next command begins with %s", got)
 	}
 }
 

@@ -25,6 +25,7 @@ type Process struct {
 	output   output
 	info     Info
 	started  time.Time      // when the driver said that the last frame began
+	played   int            // frames of the current command that were computed and not rendered
 	done     chan struct{}  // closed when the process has ended and been waited for
 	ending   sandbox.Ending // valid once done is closed
 	kill     sync.Once
@@ -98,7 +99,7 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	inside := filepath.Join(root, filepath.FromSlash(in.Main))
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Plays: in.Plays, Frames: in.Frames}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
 	return opened, p.fits(opened)
@@ -116,6 +117,22 @@ func (p *Process) fits(o Opened) error {
 			"a picture of %d x %d pixels takes %s, more than the %s of memory that Blender may have here", o.Width, o.Height, sandbox.Size(needed), sandbox.Size(most))}
 	}
 	return nil
+}
+
+// Play computes the frames before a frame that were not rendered, from the scene's first
+// one on, without rendering them. Opened.Plays says whether it is needed; Render does what
+// Play has not done. It returns how many frames that were, also with an error. ctx's
+// deadline is the time that all of them may take; each has the patience of a command.
+// Errors are those of Render.
+func (p *Process) Play(ctx context.Context, frame int) (played int, err error) {
+	p.output.begin(nil)
+	begun := time.Now()
+	err = p.call(ctx, command{Command: "play", Frame: &frame}, "played", &struct{}{})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &Error{Code: FrameTimeExceeded, Log: p.output.text(), Message: fmt.Sprintf(
+			"of the frames before frame %d only %d were computed after %s, the most that they may take", frame, p.played, time.Since(begun).Round(time.Second))}
+	}
+	return p.played, err
 }
 
 // Render renders one frame, 0 or above. progress, which may be nil, is called from
@@ -157,7 +174,7 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	if done.Path, err = p.collect(done.File); err != nil {
 		return Frame{}, err
 	}
-	done.Log = p.output.text()
+	done.Log, done.Sampling = p.output.text(), p.output.sampling()
 	return done.Frame, nil
 }
 

@@ -186,6 +186,12 @@ func (s *synth) raw(code string, at addr, data []byte) {
 	s.body.Write(data)
 }
 
+// array writes the bytes of several structs in one block.
+func (s *synth) array(code, name string, at addr, n int, data []byte) {
+	s.head(code, s.structs[name].index, len(data), n, at)
+	s.body.Write(data)
+}
+
 // dna writes the structs' descriptions.
 func (s *synth) dna() {
 	var names, types []string

@@ -19,8 +19,8 @@
 //     Options.MaxUnpacked and Options.MaxRatio.
 //   - Members of structs are found by name through the file's own description of
 //     them, never at an offset that a version happens to have.
-//   - The package has no state and imports nothing but the standard library,
-//     its own dna and the decoders of klauspost/compress.
+//   - The package has no state. It and the packages below it import nothing but the standard
+//     library and the decoders of klauspost/compress.
 //
 // # The format
 //
@@ -31,28 +31,16 @@
 // old addresses. DNA1 describes every struct by name, type and length; it is the
 // last block but for the end mark ENDB. The whole may be packed by gzip or zstd.
 //
-// # The memory bound
-//
-// What a block means is known only at the end, after DNA1. Until then Inspect
-// keeps what may matter, by what is known at once: the code of the data-block,
-// and the struct's number, though not its name. Kept blocks lose their runs of
-// zeros. What a scene may need (data-blocks that are facts themselves, data of scenes,
-// node trees) has 6 MiB and a byte for each byte that was read: a sound file needs less,
-// and what a file claims counts for nothing. Beyond 106 MiB the kind of block that takes
-// most is given up, and what needs it is a [TooLargeError]. All others have 3 MiB
-// together, and beyond it the kind that takes most is given up as well. That is
-// geometry-like data, one struct for each object, bone or key; if a list of the file
-// needs it, the list is partial.
-//
 // # What it leaves to others
 //
 // It judges nothing: whether a file can be rendered, what a missing file means,
 // what it costs. It does not read geometry, materials or animation, and does not
 // open linked files.
 //
-// What the picture of the active scene comes from is found in links.go (words that can be
-// addresses), graph.go (which of them are pointers) and reach.go (the walk).
+// # The packages below
 //
-// Start reading at inspect.go, then scan.go (one pass over the blocks), keep.go
-// (the bound), package dna and record.go (structs by name), scene.go.
+// records reads the blocks within the memory bound and finds structs by name. reach walks
+// from the active scene over what its picture comes from. expression judges drivers.
+//
+// Start reading at inspect.go, then scene.go and externals.go.
 package blendfile

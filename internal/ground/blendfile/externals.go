@@ -1,5 +1,12 @@
 package blendfile
 
+import (
+	"strings"
+
+	"svc.example/internal/ground/blendfile/reach"
+	"svc.example/internal/ground/blendfile/records"
+)
+
 // Sources of an image (Image.source) that stand for a file. 4 is generated, 5 a
 // render's result; 0 is from before 2.42, which knew only single pictures.
 const (
@@ -17,49 +24,48 @@ const (
 // owner.
 func (f *file) externals() []External {
 	all := []External{}
-	add := func(r record, kind Kind, path string, packed bool) {
-		if path == "" && !packed {
-			return
+	for _, r := range f.references() {
+		if !r.aside {
+			all = append(all, r.External)
 		}
-		e := External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.ownerName(r), needed: f.needed(r, kind)}
-		if e.needed && !packed {
-			e.usedBy = f.user(r)
-		}
-		if !f.spend(len(e.Path) + len(e.Normalised) + len(e.Owner) + len(e.usedBy)) {
-			f.lost["External"] = true
-			return
-		}
-		all = append(all, e)
 	}
-	f.images(add)
-	f.otherData(add)
-	f.strips(add)
-	f.simulations(add)
-	f.shaders(add)
 	return append(all, f.linkedFiles()...)
 }
 
 // needed reports whether a picture can show a file of a data-block. No picture shows a
 // sound.
-func (f *file) needed(r record, kind Kind) bool {
+func (f *file) needed(r records.Record, kind Kind) bool {
 	if kind == KindSound {
 		return false
 	}
-	if r.l.Name == "Sequence" && f.reach != nil && r.kept.owner > 0 {
-		return f.reach.sequenced[uint32(r.kept.owner)]
+	if r.Struct() == "Sequence" {
+		return f.reach.Shows(r)
 	}
-	return f.reach.rendered(r)
+	switch kind {
+	case KindScript:
+		return f.reach.Uses(r) && f.shadesByScripts()
+	case KindLight:
+		return f.reach.Uses(r)
+	}
+	return f.reach.Rendered(r)
+}
+
+// shadesByScripts reports whether a rendered scene switches Open Shading Language on.
+// Without it, Cycles leaves its nodes out.
+func (f *file) shadesByScripts() bool {
+	for r := range f.Facts("SC", "Scene") {
+		if f.reach.Rendered(r) && f.cycles(r).scripts {
+			return true
+		}
+	}
+	return false
 }
 
 // user names what uses a data-block first, such as "material Floor"; "" when that is not
 // known or is the data-block itself.
-func (f *file) user(r record) string {
-	if f.reach == nil {
-		return ""
-	}
-	at := uint32(r.kept.owner)
-	by, ok := f.reach.seen[at]
-	if !ok || by == at {
+func (f *file) user(r records.Record) string {
+	by, ok := f.reach.User(r)
+	if !ok {
 		return ""
 	}
 	return f.called(by)
@@ -67,13 +73,7 @@ func (f *file) user(r record) string {
 
 // called names a data-block with its kind, such as "material Floor".
 func (f *file) called(ordinal uint32) string {
-	kind := kindNames()[f.reach.g.code(ordinal)]
-	for _, g := range []group{inNames, inHeads, inFacts, inTrees} {
-		if k, ok := f.indexed(g).first(int(ordinal)); ok {
-			return kind + " " + f.headName(k)
-		}
-	}
-	return kind
+	return strings.TrimRight(kindNames()[f.reach.Code(ordinal)]+" "+f.NameOf(ordinal), " ")
 }
 
 // kindNames is what an artist calls the data-blocks of a code.
@@ -87,53 +87,62 @@ func kindNames() map[string]string {
 
 // adder takes one external file that the data-block of r wants. An empty path
 // stands for no file.
-type adder func(r record, kind Kind, path string, packed bool)
+type adder func(r records.Record, kind Kind, path string, packed bool) *Reference
 
 // images adds the images that stand for files. A movie or a sequence may be packed
 // picture by picture, which is a list of its own.
 func (f *file) images(add adder) {
 	kinds := map[int]Kind{imageUnsaid: KindImage, imageFile: KindImage, imageSequence: KindImageSequence, imageMovie: KindMovie, imageTiled: KindImageTiles}
-	for r := range f.facts("IM", "Image") {
-		kind, ok := kinds[r.int("source")]
+	for r := range f.Facts("IM", "Image") {
+		kind, ok := kinds[r.Int("source")]
 		if ok {
-			packed := r.ptr("packedfile") != 0 || r.ptr("packedfiles.first") != 0
-			add(r, kind, pathOf(r), packed)
+			packed := r.Ptr("packedfile") != 0 || r.Ptr("packedfiles.first") != 0
+			f.imageFacts(r, add(r, kind, pathOf(r), packed))
 		}
 	}
 }
 
 // pathOf reads a data-block's path. On disk it is still called name where it
 // ever was; then filepath, where both are there, is where it was last found.
-func pathOf(r record) string {
-	if r.has("name") {
-		return r.text("name")
+func pathOf(r records.Record) string {
+	if r.Has("name") {
+		return r.Text("name")
 	}
-	return r.text("filepath")
+	return r.Text("filepath")
 }
 
 // otherData adds the data-blocks of other kinds that stand for files. Blender's
 // built-in font is none.
 func (f *file) otherData(add adder) {
-	for r := range f.facts("VF", "VFont") {
+	for r := range f.Facts("VF", "VFont") {
 		if path := pathOf(r); path != "<builtin>" {
-			add(r, KindFont, path, r.ptr("packedfile") != 0)
+			add(r, KindFont, path, r.Ptr("packedfile") != 0)
 		}
 	}
-	for r := range f.facts("SO", "bSound") {
-		add(r, KindSound, pathOf(r), r.ptr("packedfile") != 0)
+	for r := range f.Facts("SO", "bSound") {
+		add(r, KindSound, pathOf(r), r.Ptr("packedfile") != 0)
 	}
-	for r := range f.facts("CF", "CacheFile") {
-		add(r, KindCache, pathOf(r), false)
+	for r := range f.Facts("CF", "CacheFile") {
+		add(r, KindCache, pathOf(r), false).Numbered = r.Int("is_sequence") != 0
+		if f.Gone(r, "CacheFileLayer") {
+			continue
+		}
+		for layer := range r.List("layers", "CacheFileLayer") {
+			add(r, KindCache, layer.Text("filepath"), false)
+		}
 	}
-	for r := range f.facts("VO", "Volume") {
-		add(r, KindVolume, pathOf(r), r.ptr("packedfile") != 0)
+	for r := range f.Facts("VO", "Volume") {
+		add(r, KindVolume, pathOf(r), r.Ptr("packedfile") != 0).Numbered = r.Int("is_sequence") != 0
 	}
-	for r := range f.facts("MC", "MovieClip") {
+	for r := range f.Facts("MC", "MovieClip") {
 		kind := KindMovie
-		if r.int("source") == clipSequence {
+		if r.Int("source") == clipSequence {
 			kind = KindImageSequence
 		}
 		add(r, kind, pathOf(r), false)
+	}
+	for r := range f.Everywhere("CustomDataExternal") {
+		add(r, KindCache, r.Text("filename"), false)
 	}
 }
 
@@ -148,22 +157,21 @@ const (
 // strips adds the files of the sequencer. It stops once the answer is full, because
 // a strip costs several look-ups.
 func (f *file) strips(add adder) {
-	for k := range f.held(inScene, "Sequence").all() {
+	for r := range f.DataIn(records.InScenes, "Sequence") {
 		if f.answer > answerBudget {
 			return
 		}
-		r := f.record(k, "Sequence")
-		strip := r.follow("strip", "Strip")
-		element := strip.follow("stripdata", "StripElem")
-		path := strip.text("dir") + element.text("name")
-		switch r.int("type") {
+		strip := r.Follow("strip", "Strip")
+		element := strip.Follow("stripdata", "StripElem")
+		path := strip.Text("dir") + element.Text("name")
+		switch r.Int("type") {
 		case stripImage:
 			kind := KindImage
 			// The pictures of a strip are an array of elements in one block.
-			if element.kept.count > 1 {
+			if element.Count() > 1 {
 				kind = KindImageSequence
 			}
-			add(r, kind, path, false)
+			f.stripNames(element, add(r, kind, path, false))
 		case stripMovie:
 			add(r, KindMovie, path, false)
 		case stripHDSound:
@@ -172,44 +180,33 @@ func (f *file) strips(add adder) {
 	}
 }
 
-const (
-	pointCacheExternal = 1 << 9 // PointCache.flag
-	// FluidDomainSettings.cache_flag: data, noise, mesh, particles or guiding
-	// are baked. Without, there is a folder's name but nothing in the folder.
-	fluidBaked = 1<<1 | 1<<3 | 1<<5 | 1<<7 | 1<<9
-)
-
-// simulations adds the caches that simulations and modifiers read. A folder that
-// nothing was baked into is not wanted: Blender simulates then.
-func (f *file) simulations(add adder) {
-	for r := range f.everywhere("MeshCacheModifierData") {
-		add(r, KindCache, r.text("filepath"), false)
+// modifierCaches adds the caches that modifiers read.
+func (f *file) modifierCaches(add adder) {
+	for r := range f.Everywhere("MeshCacheModifierData") {
+		add(r, KindCache, r.Text("filepath"), false)
 	}
-	for r := range f.everywhere("OceanModifierData") {
-		if r.int("cached") != 0 {
-			add(r, KindCache, r.text("cachepath"), false)
-		}
-	}
-	for r := range f.everywhere("FluidDomainSettings") {
-		if r.int("cache_flag")&fluidBaked != 0 {
-			add(r, KindCache, r.text("cache_directory"), false)
-		}
-	}
-	for r := range f.everywhere("PointCache") {
-		if r.int("flag")&pointCacheExternal != 0 {
-			add(r, KindCache, r.text("path"), false)
+	for r := range f.Everywhere("OceanModifierData") {
+		if r.Int("cached") != 0 {
+			add(r, KindCache, r.Text("cachepath"), false).Bake = &Bake{Prefixes: []string{"disp_", "foam_", "norm_", "spray_"}, Baked: true}
 		}
 	}
 }
 
+// shaderFileOutside is the mode of a script or a light whose text is not in the .blend.
+const shaderFileOutside = 1
+
 // shaders adds the files that shader nodes name: Open Shading Language scripts and
 // IES lights.
 func (f *file) shaders(add adder) {
-	for r := range f.everywhere("NodeShaderScript") {
-		add(r, KindScript, r.text("filepath"), false)
+	for r := range f.Everywhere("NodeShaderScript") {
+		if r.Int("mode") == shaderFileOutside {
+			add(r, KindScript, r.Text("filepath"), false)
+		}
 	}
-	for r := range f.everywhere("NodeShaderTexIES") {
-		add(r, KindLight, r.text("filepath"), false)
+	for r := range f.Everywhere("NodeShaderTexIES") {
+		if r.Int("mode") == shaderFileOutside {
+			add(r, KindLight, r.Text("filepath"), false)
+		}
 	}
 }
 
@@ -218,17 +215,17 @@ func (f *file) shaders(add adder) {
 func (f *file) linkedFiles() []External {
 	kinds := map[string]Kind{"IM": KindImage, "VF": KindFont, "SO": KindSound, "CF": KindCache, "VO": KindVolume, "MC": KindMovie}
 	var all []External
-	for r := range f.facts("ID", "ID") {
-		code := r.text("name")
+	for r := range f.Facts("ID", "ID") {
+		code := r.Text("name")
 		if len(code) < 2 {
 			continue
 		}
 		if kind, ok := kinds[code[:2]]; ok {
-			if !f.spend(len(r.name())) {
-				f.lost["External"] = true
+			if !f.spend(len(r.Name())) {
+				f.Lost["External"] = true
 				return all
 			}
-			all = append(all, External{Kind: kind, Owner: r.name(), Linked: true})
+			all = append(all, External{Kind: kind, Owner: r.Name(), Linked: true})
 		}
 	}
 	return all
@@ -239,56 +236,73 @@ func (f *file) linkedFiles() []External {
 // itself, which is wanted no more unless something is still linked from it.
 func (f *file) libraries() []Library {
 	linked, archived := map[uint64]bool{}, map[uint64]bool{}
-	for r := range f.facts("ID", "ID") {
-		linked[r.ptr("lib")] = true
+	for r := range f.Facts("ID", "ID") {
+		linked[r.Ptr("lib")] = true
 	}
-	for r := range f.facts("LI", "Library") {
-		archived[r.ptr("archive_parent_library")] = true
+	for r := range f.Facts("LI", "Library") {
+		archived[r.Ptr("archive_parent_library")] = true
 	}
-	all, known, users := []Library{}, map[string]bool{}, f.neededLibraries()
-	for r := range f.facts("LI", "Library") {
-		path, at := pathOf(r), r.kept.addr
-		if archive := r.ptr("archive_parent_library") != 0; !archive {
+	all, known, users := []Library{}, map[string]int{}, f.neededLibraries()
+	numbers := map[uint64]int{}
+	for r := range f.Facts("LI", "Library") {
+		path, at := pathOf(r), r.Addr()
+		if archive := r.Ptr("archive_parent_library") != 0; !archive {
 			// Blender takes two of one path for one, which old versions wrote.
-			if known[NormalisePath(path)] {
+			if first, twice := known[NormalisePath(path)]; twice {
+				all[first].addrs = append(all[first].addrs, at)
+				numbers[at] = first
 				continue
 			}
-			known[NormalisePath(path)] = true
+			known[NormalisePath(path)] = len(all)
 		}
 		if !f.spend(2 * len(path)) {
-			f.lost["Library"] = true
+			f.Lost["Library"] = true
 			break
 		}
 		by, needed := users[at]
-		l := Library{Name: r.name(), Path: path, Normalised: NormalisePath(path), Needed: needed || f.reach == nil}
+		l := Library{Name: r.Name(), Path: path, Normalised: NormalisePath(path), Needed: needed || f.reach == nil, Parent: -1, addrs: []uint64{at}}
 		if needed {
-			l.usedBy = f.user(by)
+			l.UsedBy = f.user(by)
 		}
-		l.Packed = r.ptr("packedfile") != 0 || r.ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
+		var packed records.Record
+		if !f.Gone(r, "PackedFile") {
+			packed = r.Follow("packedfile", "PackedFile")
+		}
+		if offset, size, ok := f.Place(r, packed.Ptr("data")); ok {
+			l.PackedAt, l.PackedSize = offset, min(size, int64(packed.Int("size")))
+		}
+		numbers[at] = len(all)
+		l.Packed = r.Ptr("packedfile") != 0 || r.Ptr("archive_parent_library") != 0 || archived[at] && !linked[at]
 		all = append(all, l)
+	}
+	for r := range f.Facts("LI", "Library") {
+		number, ok := numbers[r.Addr()]
+		if parent, known := numbers[r.Ptr("parent")]; ok && known && parent != number {
+			all[number].Parent = parent
+		}
 	}
 	return all
 }
 
 // neededLibraries finds the libraries that the picture comes from, by address, with a
 // data-block that is in each.
-func (f *file) neededLibraries() map[uint64]record {
-	needed := map[uint64]record{}
+func (f *file) neededLibraries() map[uint64]records.Record {
+	needed := map[uint64]records.Record{}
 	if f.reach == nil {
 		return needed
 	}
-	for r := range f.facts("ID", "ID") {
-		if _, known := needed[r.ptr("lib")]; !known && f.reach.needs[uint32(r.kept.owner)] {
-			needed[r.ptr("lib")] = r
+	for r := range f.Facts("ID", "ID") {
+		if _, known := needed[r.Ptr("lib")]; !known && f.reach.Computed(r) {
+			needed[r.Ptr("lib")] = r
 		}
 	}
 	// A library of a library counts as that one does.
 	parents := map[uint64]uint64{}
-	for r := range f.facts("LI", "Library") {
-		parents[r.kept.addr] = r.ptr("parent")
+	for r := range f.Facts("LI", "Library") {
+		parents[r.Addr()] = r.Ptr("parent")
 	}
 	for addr, parent := range parents {
-		for range maxTreeNesting {
+		for range reach.MaxNesting {
 			if r, ok := needed[parent]; ok {
 				if _, known := needed[addr]; !known {
 					needed[addr] = r
@@ -308,7 +322,7 @@ func missing(libraries []Library, externals []External) []MissingFile {
 	all := []MissingFile{}
 	for _, l := range libraries {
 		if !l.Packed && l.Needed {
-			all = append(all, MissingFile{Kind: KindLibrary, Path: l.Path, Owner: l.Name, UsedBy: l.usedBy})
+			all = append(all, MissingFile{Kind: KindLibrary, Path: l.Path, Owner: l.Name, UsedBy: l.UsedBy})
 		}
 	}
 	for _, e := range externals {
@@ -324,12 +338,12 @@ const textRegisters = 1 << 4 // Text.flags
 // texts lists the text data-blocks, whose contents are not read.
 func (f *file) texts() []Text {
 	all := []Text{}
-	for r := range f.facts("TX", "Text") {
-		if !f.spend(len(r.name())) {
-			f.lost["Text"] = true
+	for r := range f.Facts("TX", "Text") {
+		if !f.spend(len(r.Name())) {
+			f.Lost["Text"] = true
 			break
 		}
-		all = append(all, Text{Name: r.name(), Registers: r.int("flags")&textRegisters != 0})
+		all = append(all, Text{Name: r.Name(), Registers: r.Int("flags")&textRegisters != 0})
 	}
 	return all
 }

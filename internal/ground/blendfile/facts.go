@@ -13,8 +13,9 @@ type Facts struct {
 	Compression    string `json:"compression"` // "none", "gzip" or "zstd"
 	Unpacked       int64  `json:"unpacked"`    // bytes read of the unpacked stream
 
-	SceneCount int    `json:"scene_count"` // linked scenes included
-	Scene      *Scene `json:"scene"`       // the active one; nil when the file has none
+	SceneCount int        `json:"scene_count"` // linked scenes included
+	Scene      *Scene     `json:"scene"`       // the active one; nil when the file has none
+	Rendering  *Rendering `json:"rendering"`   // nil when the file has no scene
 
 	LinkedLibraries []Library     `json:"linked_libraries"`
 	Externals       []External    `json:"externals"`
@@ -22,11 +23,12 @@ type Facts struct {
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
 	Scripted        []Script      `json:"scripted"`       // what the picture can lack where no script runs
+	Simulations     []Simulation  `json:"simulations"`    // of what the picture is computed from
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none
 
 	// Partial names the lists that are not whole because the file holds more
 	// than the memory bound lets Inspect keep or answer: "externals",
-	// "linked_libraries", "python_drivers", "texts". Each entry that is there is right. Scene is never partial.
+	// "linked_libraries", "python_drivers", "simulations", "texts". Each entry that is there is right. Scene is never partial.
 	Partial []string `json:"partial,omitempty"`
 }
 
@@ -62,6 +64,39 @@ type Scene struct {
 	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
 	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
+}
+
+// Rendering is what is rendered for a frame of the active scene: the scene itself, the
+// scenes that its compositor takes in, or the strips of its sequencer.
+type Rendering struct {
+	Sequenced  bool     `json:"sequenced"`   // strips make the picture, and the scene itself is not seen
+	Shots      []Shot   `json:"shots"`       // scenes that strips show
+	NoCamera   string   `json:"no_camera"`   // a scene that cannot be rendered for want of a camera; "" for none
+	Denoising  []string `json:"denoising"`   // what denoises: "scene NAME", "compositor"
+	Work       Work     `json:"work"`        // of the scene itself
+	OtherWork  int64    `json:"other_work"`  // pixels × samples of the other scenes that a frame shows, at most
+	SampleKeys []Span   `json:"sample_keys"` // the most samples that keyframes set, all along the timeline; empty where that is not known
+}
+
+// Shot is a scene whose objects are rendered.
+type Shot struct {
+	Strip  string `json:"strip"` // that shows it; "" where it is no strip
+	Scene  string `json:"scene"`
+	Engine string `json:"engine"`
+}
+
+// Work is what a pixel of a scene takes: so many times the scene's samples, and so many
+// more. Both are 0 where a frame does not show the scene itself.
+type Work struct {
+	Layers  int `json:"layers"`  // view layers that have the scene's samples
+	Samples int `json:"samples"` // of the other view layers together
+}
+
+// Span is the most samples that keyframes set in a part of the timeline.
+type Span struct {
+	From float64 `json:"from"` // frames; the first span begins, and the last one ends, beyond all frames
+	To   float64 `json:"to"`
+	Most int     `json:"most"`
 }
 
 // FrameSize is the size of the scene's pictures in pixels: the percentage taken,
@@ -102,7 +137,15 @@ type Library struct {
 	Normalised string `json:"normalised"` // see [NormalisePath]
 	Packed     bool   `json:"packed"`
 	Needed     bool   `json:"needed"` // the active scene's picture comes from its data
-	usedBy     string
+
+	UsedBy string `json:"-"` // what uses its data, such as "collection Props"; "" when it is not known
+	Parent int    `json:"-"` // number of the library that links this one, -1 for a .blend's own
+	// Where the bytes of a packed library begin in the unpacked file, and how many there
+	// are; both 0 when they are not known. See [Section].
+	PackedAt   int64 `json:"-"`
+	PackedSize int64 `json:"-"`
+
+	addrs []uint64 // of its data-blocks: Blender takes several of one path for one
 }
 
 // Kind says what an external file is to Blender.
@@ -116,7 +159,8 @@ const (
 	KindImageTiles    Kind = "image_tiles"    // a UDIM set
 	KindFont          Kind = "font"
 	KindSound         Kind = "sound"
-	KindCache         Kind = "cache" // Alembic, USD, mesh, ocean, fluid and point caches
+	KindCache         Kind = "cache"      // Alembic, USD, mesh and ocean caches
+	KindSimulation    Kind = "simulation" // what a simulation was baked to: a folder
 	KindVolume        Kind = "volume"
 	KindScript        Kind = "script" // a shader in Open Shading Language
 	KindLight         Kind = "light"  // an IES profile
@@ -156,11 +200,4 @@ type Script struct {
 type Text struct {
 	Name      string `json:"name"`
 	Registers bool   `json:"registers"` // run as a script on load where scripts are allowed
-}
-
-// Thumbnail is the preview picture that the file carries.
-type Thumbnail struct {
-	Width  int `json:"width"`  // pixels
-	Height int `json:"height"` // pixels
-	rgba   []byte
 }

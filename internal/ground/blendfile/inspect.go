@@ -1,11 +1,12 @@
 package blendfile
 
 import (
-	"cmp"
-	"encoding/binary"
 	"io"
 	"slices"
 	"strings"
+
+	"svc.example/internal/ground/blendfile/reach"
+	"svc.example/internal/ground/blendfile/records"
 )
 
 // Inspect reads a .blend from r in one forward pass and returns its facts. It stops
@@ -17,73 +18,98 @@ import (
 // [UnsupportedError], each with the place and the reason; [ErrBusy]; or the error of r,
 // wrapped, so that a broken connection is never taken for a damaged file.
 func Inspect(r io.Reader, o Options) (*Facts, error) {
-	s, err := openStream(r, o.withDefaults())
+	opened, err := Open(r, o)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	h, err := readHeader(s)
-	if err != nil {
-		return nil, err
-	}
-	blocks := newScan(s, h, o.Memory)
-	defer blocks.keep.memory.End()
-	if err := blocks.run(); err != nil {
-		return nil, err
-	}
-	facts, err := newFile(blocks).gather()
+	defer opened.Close()
+	facts, err := opened.Facts()
 	if err != nil {
 		return nil, err
 	}
 	if o.ReadAll {
-		if err := s.drain(); err != nil {
+		if err := opened.file.ReadAll(); err != nil {
 			return nil, err
 		}
 	}
-	facts.Compression, facts.Unpacked, facts.Thumbnail = s.compression, s.pos, blocks.thumb
+	facts.Unpacked = opened.Unpacked()
 	return facts, nil
 }
 
-// withDefaults replaces each limit that is 0.
-func (o Options) withDefaults() Options {
-	o.MaxUnpacked = cmp.Or(o.MaxUnpacked, DefaultMaxUnpacked)
-	o.MaxRatio = cmp.Or(o.MaxRatio, DefaultMaxRatio)
-	o.MaxWindow = cmp.Or(o.MaxWindow, DefaultMaxWindow)
-	return o
+// file is a .blend whose facts are gathered.
+type file struct {
+	*records.File
+	reach     *reach.Set // what the picture comes from; nil = not known
+	sims      []found    // what runs from frame to frame in the active scene
+	lastFrame int        // of the active scene
+	answer    int        // bytes of the answer that blocks could share: see spend
+
+	frameUses      map[uint64][]FrameUse // see uses
+	imageSequences map[uint64]bool       // see sequences
+	cyclesOf       map[uint64]cycles     // of scenes, by address
+	sampleCurves   map[uint32][]sampleCurve
+}
+
+// answerBudget bounds the parts of the answer that are made of blocks which many
+// others may point to: without it a small file could give a huge answer.
+const (
+	answerBudget = 2 << 20
+	entryCost    = 128
+)
+
+// spend takes n bytes and the cost of an entry from the answer's budget, and
+// reports whether they were left.
+func (f *file) spend(n int) bool {
+	f.answer += n + entryCost
+	return f.answer <= answerBudget
+}
+
+// reachOf is what the picture of the active scene comes from; nil where there is none, or
+// it is not known.
+func (f *file) reachOf(active records.Record, found bool) *reach.Set {
+	if !found {
+		return nil
+	}
+	return reach.Of(f.File, active)
 }
 
 // gather puts the facts together. Whatever a member's reader found wrong is
 // returned at the end.
-func (f *file) gather() (*Facts, error) {
-	active, found := f.activeScene()
+func (f *file) gather(active records.Record, found bool) (*Facts, error) {
+	var scene *Scene
+	var rendering *Rendering
 	if found {
-		f.reach = f.reached(active, f.graph(f.links))
+		f.sims = f.simulations(active)
+		scene = f.scene(active) // first of all that has a part of the answer's bytes
+		rendering = f.rendering(active, scene)
 	}
 	facts := &Facts{
-		FileVersion:     f.header.version,
+		Scene:           scene,
+		Rendering:       rendering,
+		FileVersion:     f.Version,
 		FileSubversion:  f.subversion(),
-		BuildHash:       buildHash(f.global),
-		PointerBits:     8 * f.header.pointer,
-		BigEndian:       f.header.order == binary.BigEndian,
+		BuildHash:       buildHash(f.Global),
+		PointerBits:     8 * f.Pointer,
+		BigEndian:       f.BigEndian,
+		Compression:     f.Compression(),
 		SceneCount:      f.sceneCount(),
 		LinkedLibraries: f.libraries(),
 		Externals:       f.externals(),
 		Texts:           f.texts(),
 		PythonDrivers:   f.pythonDrivers(),
 		Scripted:        f.scripted(),
+		Simulations:     f.simulationFacts(),
+		Thumbnail:       f.Thumbnail,
 	}
 	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
-	if found {
-		facts.Scene = f.scene(active)
-	}
 	facts.Partial = f.partial()
-	return facts, f.err
+	return facts, f.Err()
 }
 
 // buildHash is the commit that the saving Blender was built from. Builds that
 // do not know it write "unknown".
-func buildHash(global record) string {
-	if h := strings.TrimSpace(global.text("build_hash")); h != "unknown" {
+func buildHash(global records.Record) string {
+	if h := strings.TrimSpace(global.Text("build_hash")); h != "unknown" {
 		return h
 	}
 	return ""
@@ -92,11 +118,11 @@ func buildHash(global record) string {
 // sceneCount counts the scenes of the file and those it links.
 func (f *file) sceneCount() int {
 	n := 0
-	for range f.facts("SC", "Scene") {
+	for range f.Facts("SC", "Scene") {
 		n++
 	}
-	for r := range f.facts("ID", "ID") {
-		if strings.HasPrefix(r.text("name"), "SC") {
+	for r := range f.Facts("ID", "ID") {
+		if strings.HasPrefix(r.Text("name"), "SC") {
 			n++
 		}
 	}
@@ -106,7 +132,7 @@ func (f *file) sceneCount() int {
 // partial names the lists that lost entries to the memory bound.
 func (f *file) partial() []string {
 	lists := []string{}
-	for lost := range f.lost {
+	for lost := range f.Lost {
 		list := "externals"
 		switch lost {
 		case "ChannelDriver", "FCurve", "DriverVar":
@@ -115,6 +141,8 @@ func (f *file) partial() []string {
 			list = "linked_libraries"
 		case "Text":
 			list = "texts"
+		case "Simulation":
+			list = "simulations"
 		}
 		if !slices.Contains(lists, list) {
 			lists = append(lists, list)

@@ -287,21 +287,9 @@ func TestOnlyBakedCachesAreWanted(t *testing.T) {
 	t.Parallel()
 	f := form{version: 401, bits: 64}
 	s := newSynth(f, dna279+`
-OceanModifierData: int resolution; char cachepath[1024]; char cached; char flag; short pad
-FluidDomainSettings: int cache_flag; char cache_directory[1024]
-PointCache: int flag; int step; char path[1024]`)
+OceanModifierData: int resolution; char cachepath[1024]; char cached; char flag; short pad`)
 	s.block("OB", "Object", 0x1000, values{"id.name": "OBsea"})
 	s.block("DATA", "OceanModifierData", 0x1001, values{"cachepath": "//baked", "cached": 1})
 	s.block("DATA", "OceanModifierData", 0x1002, values{"cachepath": "//planned"})
-	s.block("OB", "Object", 0x2000, values{"id.name": "OBtank"})
-	s.block("DATA", "FluidDomainSettings", 0x2001, values{"cache_directory": "//running", "cache_flag": 1 << 0})
-	s.block("DATA", "FluidDomainSettings", 0x2002, values{"cache_directory": "//mesh", "cache_flag": 1 << 5})
-	s.block("DATA", "FluidDomainSettings", 0x2003, values{"cache_directory": "//stale", "cache_flag": 1 << 10})
-	s.block("DATA", "PointCache", 0x2004, values{"path": "//inside", "flag": 1 << 0})
-	s.block("DATA", "PointCache", 0x2005, values{"path": "//outside", "flag": 1 << 9})
-	same(t, f, "missing", inspectBytes(t, s.bytes()).MissingFiles, []blendfile.MissingFile{
-		{Kind: blendfile.KindCache, Path: "//baked", Owner: "sea"},
-		{Kind: blendfile.KindCache, Path: "//mesh", Owner: "tank"},
-		{Kind: blendfile.KindCache, Path: "//outside", Owner: "tank"},
-	})
+	same(t, f, "missing", inspectBytes(t, s.bytes()).MissingFiles, []blendfile.MissingFile{{Kind: blendfile.KindCache, Path: "//baked", Owner: "sea"}})
 }

@@ -1,30 +1,33 @@
 package blendfile
 
-import "math"
+import (
+	"math"
+
+	"svc.example/internal/ground/blendfile/records"
+)
 
 // activeScene finds the scene that Blender shows after load: the one that the
 // global settings name; before 2.35 the one of the screen they name; else the
 // first one. A linked scene has its settings in another file: then there is none.
-func (f *file) activeScene() (record, bool) {
-	for _, addr := range []uint64{f.global.ptr("curscene"), f.screenScene(f.global.ptr("curscreen"))} {
-		if k, ok := f.dataBlock("SC", addr); ok {
-			r := f.record(k, "Scene")
-			return r, r.l != nil
+func (f *file) activeScene() (records.Record, bool) {
+	for _, addr := range []uint64{f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
+		if r, ok := f.DataBlock("SC", "Scene", addr); ok {
+			return r, r.OK()
 		}
 	}
-	for r := range f.facts("SC", "Scene") {
+	for r := range f.Facts("SC", "Scene") {
 		return r, true
 	}
-	return record{}, false
+	return records.Record{}, false
 }
 
 // screenScene is the address of the scene that a screen shows. Screens are kept
 // only of files that need it.
 func (f *file) screenScene(screen uint64) (scene uint64) {
 	for _, code := range []string{"SR", "SN"} {
-		for r := range f.facts(code, "bScreen") {
-			if r.kept.addr == screen {
-				scene = r.ptr("scene")
+		for r := range f.Facts(code, "bScreen") {
+			if r.Addr() == screen {
+				scene = r.Ptr("scene")
 			}
 		}
 	}
@@ -33,11 +36,9 @@ func (f *file) screenScene(screen uint64) (scene uint64) {
 
 // The bits of RenderData.mode and RenderData.scemode that are read.
 const (
-	modeBorder  = 1 << 9
-	modeCrop    = 1 << 11
-	sceneUsesCo = 1 << 6  // the compositor runs after the render
-	sceneStrips = 1 << 0  // the sequencer makes the picture, where it has strips
-	sceneViews  = 1 << 21 // several views
+	modeBorder = 1 << 9
+	modeCrop   = 1 << 11
+	sceneViews = 1 << 21 // several views
 
 	// Bits of RenderData.stamp: the stamp is drawn; the lines that tell where it was
 	// rendered.
@@ -49,66 +50,57 @@ const (
 // scene reads the settings of the active scene. The members' names are Blender's
 // own: sfra and efra are the frames, xsch and ysch the resolution, size the
 // percentage, imtype the format.
-func (f *file) scene(r record) *Scene {
+func (f *file) scene(r records.Record) *Scene {
 	s := &Scene{
-		Name:                 r.name(),
-		Engine:               r.text("r.engine"),
-		FrameStart:           r.int("r.sfra"),
-		FrameEnd:             r.int("r.efra"),
-		FrameStep:            max(1, r.int("r.frame_step")),
-		FrameCurrent:         r.int("r.cfra"),
-		ResolutionX:          r.int("r.xsch"),
-		ResolutionY:          r.int("r.ysch"),
-		ResolutionPercentage: r.int("r.size"),
-		FPS:                  float64(r.int("r.frs_sec")),
-		Camera:               f.objectName(r.ptr("camera")),
+		Name:                 r.Name(),
+		Engine:               r.Text("r.engine"),
+		FrameStart:           r.Int("r.sfra"),
+		FrameEnd:             r.Int("r.efra"),
+		FrameStep:            max(1, r.Int("r.frame_step")),
+		FrameCurrent:         r.Int("r.cfra"),
+		ResolutionX:          r.Int("r.xsch"),
+		ResolutionY:          r.Int("r.ysch"),
+		ResolutionPercentage: r.Int("r.size"),
+		FPS:                  float64(r.Int("r.frs_sec")),
+		Camera:               f.DataBlockName("OB", r.Ptr("camera")),
 	}
 	// A base of 0 or no number comes from a damaged file; the rate alone is then
 	// the answer.
-	if fps := s.FPS / r.float("r.frs_sec_base"); !math.IsInf(fps, 0) && !math.IsNaN(fps) && fps > 0 {
+	if fps := s.FPS / r.Float("r.frs_sec_base"); !math.IsInf(fps, 0) && !math.IsNaN(fps) && fps > 0 {
 		s.FPS = fps
 	}
-	if mode := r.int("r.mode"); mode&modeBorder != 0 {
+	if mode := r.Int("r.mode"); mode&modeBorder != 0 {
 		s.Border = &Border{
-			MinX: r.float("r.border.xmin"), MinY: r.float("r.border.ymin"),
-			MaxX: r.float("r.border.xmax"), MaxY: r.float("r.border.ymax"),
+			MinX: r.Float("r.border.xmin"), MinY: r.Float("r.border.ymin"),
+			MaxX: r.Float("r.border.xmax"), MaxY: r.Float("r.border.ymax"),
 			Crop: mode&modeCrop != 0,
 		}
 	}
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
-	s.Multiview = r.int("r.scemode")&sceneViews != 0
-	stamp := r.int("r.stamp")
+	s.Multiview = r.Int("r.scemode")&sceneViews != 0
+	stamp := r.Int("r.stamp")
 	s.StampNames = stamp&stampDrawn != 0 && stamp&(stampFile|stampHost) != 0
 	s.ViewLayers = f.viewLayers(r)
-	f.cycles(r, s)
+	c := f.cycles(r)
+	s.Samples, s.AdaptiveSampling, s.Denoise, s.Denoiser = c.samples, c.adaptive, c.denoise, c.denoiser
 	f.sceneDrivers(r, s)
-	s.SamplesDriven = s.SamplesDriven || f.samplesKeyed(r)
-	s.FileOutputNodes = f.fileOutputs(r)
 	return s
-}
-
-// objectName finds the object at an address, in this file or linked.
-func (f *file) objectName(addr uint64) string {
-	if k, ok := f.dataBlock("OB", addr); ok {
-		return f.headName(k)
-	}
-	return ""
 }
 
 // viewLayers lists the names of the view layers; before 2.80 of the render
 // layers; before 2.43 there were none.
-func (f *file) viewLayers(r record) []string {
+func (f *file) viewLayers(r records.Record) []string {
 	list, as := "view_layers", "ViewLayer"
-	if !r.has("view_layers.first") {
+	if !r.Has("view_layers.first") {
 		list, as = "r.layers", "SceneRenderLayer"
 	}
 	names := []string{}
-	for l := range r.list(list, as) {
-		if name := l.text("name"); f.spend(len(name)) {
+	for l := range r.List(list, as) {
+		if name := l.Text("name"); f.spend(len(name)) {
 			names = append(names, name)
 			continue
 		}
-		f.fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
+		f.Fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
 		break
 	}
 	return names
@@ -116,10 +108,10 @@ func (f *file) viewLayers(r record) []string {
 
 // outputFormat names the format of rendered pictures, and reports whether it is
 // one file for all frames.
-func outputFormat(r record) (string, bool) {
-	number := r.int("r.imtype")
-	if r.has("r.im_format.imtype") {
-		number = r.int("r.im_format.imtype")
+func outputFormat(r records.Record) (string, bool) {
+	number := r.Int("r.imtype")
+	if r.Has("r.im_format.imtype") {
+		number = r.Int("r.im_format.imtype")
 	}
 	f, ok := formats()[number]
 	if !ok {

@@ -69,6 +69,9 @@ const (
 	// FrameTime is the default bound on the rendering of a frame, far more than a frame
 	// that its price covers takes. /limits and each quote show the operator's.
 	FrameTime = 2 * time.Hour
+	// PlayTime is the default bound on computing the frames before a frame whose
+	// simulations run from frame to frame.
+	PlayTime = 2 * time.Hour
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048
@@ -82,6 +85,18 @@ const (
 	// WorkspaceRate is how many times the limit of a key all credentials of a
 	// workspace have together (decisions 15).
 	WorkspaceRate = 5
+)
+
+// A free preview (docs/previews.md).
+const (
+	PreviewSide    = 640              // pixels of the longer side at most
+	PreviewSamples = 32               // of a pixel at most
+	PreviewTime    = time.Minute      // that a worker opens the file and renders it
+	PreviewWait    = 15 * time.Minute // for a worker that has nothing else to do
+	// PreviewsOfUpload and PreviewsOfDay are how many an upload, and a workspace within
+	// 24 hours, have by default; an operator may set others.
+	PreviewsOfUpload = 3
+	PreviewsOfDay    = 20
 )
 
 // Limits of the workers' API, for each node key: far above what a worker needs, low
@@ -99,6 +114,7 @@ const (
 	SubmitWindow      = 24 * time.Hour      // a job that waits for its submit
 	SignInLinkLife    = 15 * time.Minute
 	UploadLinkLife    = 15 * time.Minute // a link that an agent gives to whoever has the file
+	PreviewRetention  = 24 * time.Hour   // the picture of a free preview
 	SessionLife       = 14 * 24 * time.Hour
 )
 

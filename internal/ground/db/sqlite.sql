@@ -5,6 +5,13 @@
 --
 -- TestSQLiteStatementsMatchTheirOriginals compares each with its original.
 
+-- name: LeaseAddItems
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
+SELECT CAST(?1 AS text) || ':' || CAST(?2 AS text) || ':' || i.value, CAST(?1 AS text), CAST(?2 AS text), CAST(i.value AS bigint), 'waiting', CAST(?3 AS bigint)
+FROM json_each(?4) AS i
+WHERE true
+ON CONFLICT DO NOTHING;
+
 -- name: LeaseClaim
 UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
@@ -54,6 +61,15 @@ SELECT * FROM upload WHERE upload_id = ?1;
 
 -- name: QuoteLock
 SELECT * FROM quote WHERE quote_id = ?1 AND workspace_id = ?2;
+
+-- name: PreviewLock
+SELECT * FROM preview WHERE preview_id = ?1;
+
+-- name: PreviewNext
+SELECT * FROM preview WHERE status = 'queued' ORDER BY ordinal, preview_id LIMIT 1;
+
+-- name: PreviewsOfUpload
+SELECT * FROM preview WHERE upload_id = ?1 ORDER BY preview_id;
 
 -- name: WorkspaceLock
 SELECT erased_at FROM workspace WHERE workspace_id = ?1;

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/redact"
 )
 
 // Client calls the workers' API over HTTP. It is safe for concurrent use. It never
@@ -247,7 +248,7 @@ func call[Reply any](ctx context.Context, c *Client, path string, body any, time
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return nil, fmt.Errorf("prepare the request to %s: %w", path, err)
+		return nil, fmt.Errorf("prepare the request to %s: %w", path, redact.URLs(err))
 	}
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	return req, nil
@@ -271,7 +272,7 @@ func (c *Client) exchange(req *http.Request, reply any) error {
 func (c *Client) do(req *http.Request) (*http.Response, error) {
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("call the server: %w", err)
+		return nil, fmt.Errorf("call the server: %w", redact.URLs(err))
 	}
 	if res.StatusCode/100 == 2 {
 		return res, nil

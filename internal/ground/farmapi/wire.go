@@ -59,6 +59,7 @@ type RegisterReply struct {
 	LeaseSeconds     float64 `json:"lease_seconds"`     // a lease without heartbeat lapses after this
 	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
 	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, whatever progress it makes
+	PlaySeconds      float64 `json:"play_seconds"`      // so does one before which more is to be played than fits into this
 }
 
 // LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
@@ -67,8 +68,11 @@ type RegisterReply struct {
 type LeaseRequest struct {
 	WorkerID    string  `json:"worker_id"`
 	JobID       string  `json:"job_id,omitempty"` // the job whose file the worker has open: its frames are preferred
+	After       *int    `json:"after,omitempty"`  // the last frame of that job that the worker has, where frames depend on the frames before
 	Max         int     `json:"max"`              // frames wanted, 1 or more; of another job than JobID only one comes
 	WaitSeconds float64 `json:"wait_seconds"`
+	// Previews says that a worker with nothing else to do takes a free preview too.
+	Previews bool `json:"previews,omitempty"`
 }
 
 // LeaseReply hands out frames, all of one job; none when the wait ended.
@@ -84,6 +88,27 @@ type Job struct {
 	JobID         string `json:"job_id"`
 	InputSHA256   string `json:"input_sha256"`   // of the main file
 	FramesWaiting int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+	// Frames are all of the job: First, First+Step and so on up to Last, though not each.
+	Frames Frames `json:"frames"`
+	// Plays says that frames depend on the frames before: the worker plays those.
+	Plays bool `json:"plays,omitempty"`
+	// Preview is set for a free preview, which is reported as a frame of a job is. The
+	// worker ends it for a frame.
+	Preview *Preview `json:"preview,omitempty"`
+}
+
+// Frames is a range of frames.
+type Frames struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+	Step  int `json:"step"`
+}
+
+// Preview bounds a free preview.
+type Preview struct {
+	Side    int     `json:"side"`    // pixels of the longer side at most
+	Samples int     `json:"samples"` // of a pixel at most
+	Seconds float64 `json:"seconds"` // to open the file and render
 }
 
 // Project lists the files of a job. A worker fetches it once for each job, because
@@ -149,12 +174,26 @@ type FrameResult struct {
 	Width            int      `json:"width"`
 	Height           int      `json:"height"`
 	RenderSeconds    float64  `json:"render_seconds"`
-	Device           string   `json:"device"` // what really rendered it: "GPU" or "CPU"
+	Played           int      `json:"played,omitempty"`       // frames that were computed before it, and not rendered
+	PlaySeconds      float64  `json:"play_seconds,omitempty"` // that these took
+	Device           string   `json:"device"`                 // what really rendered it: "GPU" or "CPU"
 	DeviceName       string   `json:"device_name"`
 	BlenderVersion   string   `json:"blender_version"`
 	BlenderBuildHash string   `json:"blender_build_hash"`
 	Switched         []string `json:"switched"` // what was changed against the file, e.g. "denoise_off", "file_output_muted"; sorted
 	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
+	// Full is set for a free preview: what a frame takes that is not one.
+	Full *FullFrame `json:"full,omitempty"`
+}
+
+// FullFrame is the work of a frame by the scene's own settings, and how much of a
+// preview's time went into its samples.
+type FullFrame struct {
+	Width           int     `json:"width"`
+	Height          int     `json:"height"`
+	Samples         int     `json:"samples"`       // of a pixel at most
+	LeastSamples    int     `json:"least_samples"` // where adaptive sampling may end
+	SamplingSeconds float64 `json:"sampling_seconds"`
 }
 
 // FailRequest reports a frame that could not be rendered. Code is one of the

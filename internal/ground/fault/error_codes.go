@@ -65,6 +65,9 @@ const (
 	UploadTooSlow        Code = "upload_too_slow"
 	UploadInUse          Code = "upload_in_use"
 	StorageLimitReached  Code = "storage_limit_reached"
+	PreviewsOff          Code = "previews_off"
+	PreviewNotFound      Code = "preview_not_found"
+	PreviewLimitReached  Code = "free_preview_limit_reached"
 	BodyTooLarge         Code = "body_too_large"
 	UnsupportedMedia     Code = "unsupported_media_type"
 	RateLimited          Code = "rate_limited"
@@ -94,6 +97,17 @@ const (
 	NodeKeyBound        Code = "node_key_bound"
 )
 
+// Codes of what svc admin refuses, beside those of the API.
+const (
+	JobEnded           Code = "job_ended"
+	JobsNotEnded       Code = "jobs_not_ended"
+	MoneyReserved      Code = "money_reserved"
+	WorkerNotFound     Code = "worker_not_found"
+	WorkerInUse        Code = "worker_in_use"
+	DeadLetterNotFound Code = "dead_letter_not_found"
+	LastSigningKey     Code = "last_signing_key"
+)
+
 // Failure codes of a job (decisions 10).
 const (
 	BlenderCrashed       Code = "blender_crashed"
@@ -115,7 +129,7 @@ const (
 // own.
 type Entry struct {
 	Code      Code
-	Status    int // HTTP status; 0 for a job's failure code
+	Status    int // HTTP status; 0 for a job's failure code and for those of svc admin
 	Retryable bool
 	Action    string // the standard suggested_action
 	Door      Door
@@ -127,15 +141,16 @@ type Door string
 
 // The doors of the table.
 const (
-	DoorAPI  Door = "api"
-	DoorFarm Door = "farm"
-	DoorJob  Door = "job"
+	DoorAPI      Door = "api"
+	DoorFarm     Door = "farm"
+	DoorJob      Door = "job"
+	DoorOperator Door = "operator"
 )
 
 // Table returns the whole vocabulary, in the order in which docs/errors.md lists
 // it. Each call makes a new slice, which the caller may change.
 func Table() []Entry {
-	return slices.Concat(malformed(), refused(), conflicting(), overloaded(), farm(), failures())
+	return slices.Concat(malformed(), refused(), conflicting(), overloaded(), farm(), failures(), operating())
 }
 
 // malformed lists the refusals of requests that must be changed before they are
@@ -178,6 +193,7 @@ func refused() []Entry {
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
 		{InsufficientScope, 403, false, "Use a credential that has the scope which the message names.", DoorAPI},
+		{PreviewsOff, 403, false, "Start the quote: this service has no free previews, and a job of one frame shows as much.", DoorAPI},
 		{RouteNotFound, 404, false, "Check the path against /openapi.json.", DoorAPI},
 		{RenderNotFound, 404, false, "Check the job id and that the key belongs to the job's workspace.", DoorAPI},
 		{FrameNotFound, 404, false, "List the frames and use a number from there.", DoorAPI},
@@ -189,6 +205,7 @@ func refused() []Entry {
 		{ReceiptNotFound, 404, false, "Check the receipt id, and ask its owner whether the workspace shows its proof pages.", DoorAPI},
 		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
+		{PreviewNotFound, 404, false, "Order a preview of the upload first; the picture of one is kept for 24 hours.", DoorAPI},
 		{WorkspaceNotFound, 404, false, "Check the workspace id.", DoorAPI},
 		{MethodNotAllowed, 405, false, "Use a method that the Allow header names.", DoorAPI},
 	}
@@ -209,6 +226,7 @@ func conflicting() []Entry {
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{UploadInUse, 409, false, "Wait until the jobs of this upload have ended, or cancel them, then delete it.", DoorAPI},
 		{StorageLimitReached, 409, false, "Start the uploads that wait, or delete those that are not needed (DELETE /v1/uploads/{upload_id}), then upload again.", DoorAPI},
+		{PreviewLimitReached, 409, false, "Decide by the previews that there are, or order again at detail.available_at where that is not null.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
@@ -261,6 +279,19 @@ func failures() []Entry {
 		{PackagingFailed, 0, true, "Start the job again; nothing was charged.", DoorJob},
 		{InputDamaged, 0, false, "Upload the file again: the service has lost it. Nothing was charged.", DoorJob},
 		{EndedByOperator, 0, false, "Read the operator's reason in the message; nothing was charged. Ask the operator before you start it again.", DoorJob},
+	}
+}
+
+// operating lists what svc admin refuses and no request can ask for.
+func operating() []Entry {
+	return []Entry{
+		{JobEnded, 0, false, "Nothing is left to end; see svc admin job show.", DoorOperator},
+		{JobsNotEnded, 0, false, "End the jobs first; see svc admin job list --workspace.", DoorOperator},
+		{MoneyReserved, 0, false, "Wait until the jobs have ended, or end them; see svc admin job list --workspace.", DoorOperator},
+		{WorkerNotFound, 0, false, "Use a worker's id from svc admin worker list.", DoorOperator},
+		{WorkerInUse, 0, false, "Drain the worker and wait until it has left. One that has submitted a benchmark stays.", DoorOperator},
+		{DeadLetterNotFound, 0, false, "Use an id from svc admin dead-letter list.", DoorOperator},
+		{LastSigningKey, 0, false, "Make another key first, with svc admin signing-key rotate: no job could be completed without one.", DoorOperator},
 	}
 }
 

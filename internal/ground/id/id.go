@@ -24,6 +24,7 @@ const (
 	Person      = "PER-"
 	Node        = "NOD-"
 	Benchmark   = "BMR-"
+	Preview     = "PRV-"
 	Transaction = "TXN-"
 	Endpoint    = "WHE-"
 	Delivery    = "WHD-"

@@ -2,16 +2,13 @@ package lease
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 )
-
-// ErrNoDeadLetter means that no dead letter has the id.
-var ErrNoDeadLetter = errors.New("there is no such dead letter")
 
 // DeadLetter is work that failed too often. It waits until an operator requeues it.
 type DeadLetter struct {
@@ -44,11 +41,11 @@ func DeadLetters(ctx context.Context, tx *db.Tx, queue string, most int) ([]Dead
 
 // Requeue turns a dead letter into work that is due at once; its failures count from
 // zero. If the same item was added again meanwhile, that one stays unchanged. Error:
-// ErrNoDeadLetter.
+// dead_letter_not_found.
 func Requeue(ctx context.Context, tx *db.Tx, id string) error {
 	dead, err := tx.DeadLetterRemove(ctx, id)
 	if db.IsNotFound(err) {
-		return fmt.Errorf("%s: %w", id, ErrNoDeadLetter)
+		return fault.New(fault.DeadLetterNotFound, "There is no dead letter %s.", id)
 	}
 	if err == nil {
 		err = tx.LeaseRequeue(ctx, query.LeaseRequeueParams{

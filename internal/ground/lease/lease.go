@@ -117,6 +117,23 @@ func AddSpan(ctx context.Context, tx *db.Tx, queue, subject string, first, step,
 	added, err := tx.LeaseAddSpan(ctx, query.LeaseAddSpanParams{
 		Queue: queue, Subject: subject, First: first, Step: step, Count: count, DueAt: tx.Now,
 	})
+	return addedAll(queue, subject, added, count, err)
+}
+
+// AddItems puts items into queue by their numbers, each once. It fails if one is already
+// there.
+func AddItems(ctx context.Context, tx *db.Tx, queue, subject string, items []int64) error {
+	text, err := json.Marshal(append([]int64{}, items...)) // never null
+	if err != nil {
+		return fmt.Errorf("add leases %s %s: %w", queue, subject, err)
+	}
+	tx.Announce(Topic(queue))
+	added, err := tx.LeaseAddItems(ctx, query.LeaseAddItemsParams{Queue: queue, Subject: subject, DueAt: tx.Now, Items: string(text)})
+	return addedAll(queue, subject, added, int64(len(items)), err)
+}
+
+// addedAll is the error of a statement that was to add count leases.
+func addedAll(queue, subject string, added, count int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("add %d leases %s %s: %w", count, queue, subject, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 )
 
@@ -156,7 +157,7 @@ func TestWorkThatFailsTooOftenIsADeadLetterUntilItIsRequeued(t *testing.T) {
 		if len(got) != 1 || got[0].ID != last.ID || got[0].Attempt != last.Attempt+1 || got[0].Failures != 0 {
 			t.Errorf("got %+v", got)
 		}
-		if err := e.write(func(tx *db.Tx) error { return lease.Requeue(ctx, tx, last.ID) }); !errors.Is(err, lease.ErrNoDeadLetter) {
+		if err := e.write(func(tx *db.Tx) error { return lease.Requeue(ctx, tx, last.ID) }); !fault.Is(err, fault.DeadLetterNotFound) {
 			t.Errorf("requeued twice: %v", err)
 		}
 	})

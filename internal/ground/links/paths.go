@@ -8,6 +8,8 @@ const (
 	SigningKeysPath = "/v1/signing-keys" // what receipts are checked with
 	DownloadPath    = "/v1/artifacts/"   // signed downloads, by job id
 
+	PreviewImagePath = "/v1/previews/" // signed pictures of uploads, by preview id
+
 	SignInPath         = "/v1/auth/callback" // what a sign-in link opens
 	OpenIDPath         = "/v1/auth/oidc"
 	OpenIDStartPath    = OpenIDPath + "/start"    // where signing in by an OpenID Connect issuer begins

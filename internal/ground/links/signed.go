@@ -16,6 +16,7 @@ import (
 const (
 	download = "download"
 	upload   = "upload"
+	preview  = "preview"
 )
 
 // Download returns an address under which anybody can fetch a job's ZIP until
@@ -44,6 +45,21 @@ func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) er
 func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) error {
 	if wrong := l.check(upload, uploadID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments for a new link.")
+	}
+	return nil
+}
+
+// PreviewImage returns an address under which anybody can see the picture of a preview of
+// an upload until expires.
+func (l Links) PreviewImage(previewID string, expires time.Time) string {
+	return l.signed(preview, PreviewImagePath, previewID, expires)
+}
+
+// CheckPreviewImage verifies the parameters of a signed address of a picture. Error:
+// unauthenticated when it is forged, is for another preview or has expired.
+func (l Links) CheckPreviewImage(previewID, expires, signature string, now time.Time) error {
+	if wrong := l.check(preview, previewID, expires, signature, now); wrong != "" {
+		return fault.New(fault.Unauthenticated, "The link to the picture %s.", wrong).WithAction("Read the preview again for a new image_url.")
 	}
 	return nil
 }

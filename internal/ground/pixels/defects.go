@@ -14,6 +14,10 @@ type Defects struct {
 	// texture is missing: red and blue alike and no green. Lit, glossy or
 	// tone-mapped it is another colour, so a small share proves nothing.
 	Pink float64
+	// Black reports that every pixel is opaque and black, or so dark that a screen
+	// shows black. A picture with a transparent pixel is not: what it shows may be in
+	// its alpha alone.
+	Black bool
 	// NotFinite reports that a colour is infinite or not a number. Only OpenEXR can
 	// hold such values.
 	NotFinite bool
@@ -29,6 +33,7 @@ type detector struct {
 	edge        []byte // of the run from the top
 	pixels      int
 	pink        int
+	visible     bool // a pixel is lighter than black, or not opaque
 	notFinite   bool
 }
 
@@ -68,9 +73,13 @@ const (
 	pinkGreen = 4
 )
 
+// blackMost is the lightest value of a black pixel, of 255: Blender's dither lightens
+// black by one.
+const blackMost = 2
+
 // colours counts the pink pixels in a row of red, green, blue and alpha, whose
-// values have so many bytes each, the highest first. Of 16 bits it looks at the
-// high byte.
+// values have so many bytes each, the highest first, and looks for one that is not
+// black. Of 16 bits it looks at the high byte.
 func (l *detector) colours(row []byte, value int) {
 	l.pixels += len(row) / (4 * value)
 	for i := 0; i < len(row); i += 4 * value {
@@ -78,6 +87,7 @@ func (l *detector) colours(row []byte, value int) {
 		if r >= pinkLeast && g <= pinkGreen && b-r <= pinkApart && r-b <= pinkApart {
 			l.pink++
 		}
+		l.visible = l.visible || max(r, g, b) > blackMost || row[i+3*value] != 0xff
 	}
 }
 
@@ -87,6 +97,7 @@ func (l *detector) defects() Defects {
 		return Defects{}
 	}
 	return Defects{
-		Blank: float64(max(l.top, l.bottom)) / float64(l.rows), Pink: float64(l.pink) / float64(max(l.pixels, 1)), NotFinite: l.notFinite,
+		Blank: float64(max(l.top, l.bottom)) / float64(l.rows), Pink: float64(l.pink) / float64(max(l.pixels, 1)),
+		Black: l.pixels > 0 && !l.visible, NotFinite: l.notFinite,
 	}
 }

@@ -36,24 +36,104 @@ func TestDefectsNameWhatIsBlankAndWhatIsPink(t *testing.T) {
 		}
 		return img
 	}
+	glass, shadow := color.NRGBA{}, color.NRGBA{A: 120}
+	dithered := painted(black, black, black)
+	dithered.Set(1, 1, color.NRGBA{R: 1, G: 2, B: 1, A: 255})
+	almost := painted(black, black, black)
+	almost.Set(4, 2, color.NRGBA{B: 3, A: 255})
+	black16, dim16 := image.NewNRGBA64(image.Rect(0, 0, 2, 2)), image.NewNRGBA64(image.Rect(0, 0, 2, 2))
+	draw.Draw(black16, black16.Rect, image.NewUniform(color.NRGBA64{R: 0x02ff, A: 0xffff}), image.Point{}, draw.Src)
+	draw.Draw(dim16, dim16.Rect, image.NewUniform(color.NRGBA64{R: 0x0300, A: 0xffff}), image.Point{}, draw.Src)
 	for name, c := range map[string]struct {
 		img         image.Image
 		blank, pink float64
+		black       bool
 	}{
-		"of one colour":       {painted(black, black, black, black), 1, 0},
-		"lower half":          {speckled(painted(mixed, mixed, black, black), 0, 1), 0.5, 0},
-		"upper quarter":       {speckled(painted(black, mixed, mixed, mixed), 1, 2, 3), 0.25, 0},
-		"in the middle":       {speckled(painted(mixed, black, black, mixed), 0, 3), 0, 0},
-		"two colours":         {painted(black, red, red, red), 0.75, 0},
-		"no row of one":       {speckled(painted(mixed, mixed), 0, 1), 0, 0},
-		"half pink":           {speckled(painted(pink, pink, red, red), 2, 3), 0.5, 0.5},
-		"dim pink":            {painted(dim, dim), 1, 1},
-		"purple is not pink":  {painted(color.NRGBA{R: 200, G: 60, B: 200, A: 255}), 1, 0},
-		"magenta is not pink": {painted(color.NRGBA{R: 255, B: 200, A: 255}), 1, 0},
-		"16 bits":             {image.NewRGBA64(image.Rect(0, 0, 3, 3)), 1, 0},
+		"black":                   {painted(black, black, black, black), 1, 0, true},
+		"black with dither":       {dithered, 1.0 / 3, 0, true},
+		"black but for a pixel":   {almost, 2.0 / 3, 0, false},
+		"grey black":              {image.NewGray(image.Rect(0, 0, 3, 3)), 1, 0, true},
+		"black in 16 bits":        {black16, 1, 0, true},
+		"dark in 16 bits":         {dim16, 1, 0, false},
+		"transparent":             {painted(glass, glass), 1, 0, false},
+		"a shadow alone":          {painted(shadow, glass, shadow), 1.0 / 3, 0, false},
+		"lower half":              {speckled(painted(mixed, mixed, black, black), 0, 1), 0.5, 0, false},
+		"upper quarter":           {speckled(painted(black, mixed, mixed, mixed), 1, 2, 3), 0.25, 0, false},
+		"in the middle":           {speckled(painted(mixed, black, black, mixed), 0, 3), 0, 0, false},
+		"two colours":             {painted(black, red, red, red), 0.75, 0, false},
+		"no row of one":           {speckled(painted(mixed, mixed), 0, 1), 0, 0, false},
+		"half pink":               {speckled(painted(pink, pink, red, red), 2, 3), 0.5, 0.5, false},
+		"dim pink":                {painted(dim, dim), 1, 1, false},
+		"purple is not pink":      {painted(color.NRGBA{R: 200, G: 60, B: 200, A: 255}), 1, 0, false},
+		"magenta is not pink":     {painted(color.NRGBA{R: 255, B: 200, A: 255}), 1, 0, false},
+		"transparent, in 16 bits": {image.NewRGBA64(image.Rect(0, 0, 3, 3)), 1, 0, false},
 	} {
-		if got := pixels.Of(c.img).Defects; got != (pixels.Defects{Blank: c.blank, Pink: c.pink}) {
-			t.Errorf("%s: %+v, want %g blank and %g pink", name, got, c.blank, c.pink)
+		if got := pixels.Of(c.img).Defects; got != (pixels.Defects{Blank: c.blank, Pink: c.pink, Black: c.black}) {
+			t.Errorf("%s: %+v, want %g blank, %g pink, black %t", name, got, c.blank, c.pink, c.black)
+		}
+	}
+}
+
+// colourEXR writes rows of pixels, each red, green, blue and alpha, as half or float.
+func colourEXR(kind byte, pixels ...[4]float32) []byte {
+	const width = 2
+	var out bytes.Buffer
+	le := binary.LittleEndian
+	height := len(pixels) / width
+	out.Write(pixelstest.EXRHeaderOf(width, height, []string{"A", "B", "G", "R"}, kind, 0))
+	out.Write(make([]byte, 8*height))
+	for y := range height {
+		var raw []byte
+		for _, channel := range []int{3, 2, 1, 0} {
+			for x := range width {
+				v := pixels[y*width+x][channel]
+				if kind == pixelstest.Half {
+					raw = le.AppendUint16(raw, halfOf(v))
+				} else {
+					raw = le.AppendUint32(raw, math.Float32bits(v))
+				}
+			}
+		}
+		out.Write(le.AppendUint32(le.AppendUint32(nil, uint32(y)), uint32(len(raw))))
+		out.Write(raw)
+	}
+	return out.Bytes()
+}
+
+// halfOf writes a value as a half, cut off and not rounded; 0 for what is too small.
+func halfOf(v float32) uint16 {
+	bits := math.Float32bits(v)
+	exponent := int(bits>>23&0xff) - 127 + 15
+	if exponent <= 0 {
+		return 0
+	}
+	return uint16(bits>>16&0x8000) | uint16(exponent<<10) | uint16(bits>>13&0x3ff)
+}
+
+func TestOpenEXRIsBlackAndPinkInItsLight(t *testing.T) {
+	t.Parallel()
+	black, dark, bright := [4]float32{0, 0, 0, 1}, [4]float32{0.0005, 0, 0, 1}, [4]float32{0.2, 0.3, 4, 1}
+	pink, dim, purple := [4]float32{1, 0, 1, 1}, [4]float32{0.06, 0.001, 0.0605, 1}, [4]float32{1, 0, 0.8, 1}
+	for name, c := range map[string]struct {
+		pixels [][4]float32
+		pink   float64
+		black  bool
+	}{
+		"black":              {[][4]float32{black, black, black, black}, 0, true},
+		"below black":        {[][4]float32{black, {-0.1, 0, 0, 1}}, 0, true},
+		"as good as black":   {[][4]float32{black, dark}, 0, true},
+		"a light":            {[][4]float32{black, black, black, bright}, 0, false},
+		"transparent":        {[][4]float32{{}, {}}, 0, false},
+		"a shadow":           {[][4]float32{black, {0, 0, 0, 0.5}}, 0, false},
+		"pink":               {[][4]float32{pink, pink, black, bright}, 0.5, false},
+		"dim pink":           {[][4]float32{dim, black}, 0.5, false},
+		"purple is not pink": {[][4]float32{purple, purple}, 0, false},
+	} {
+		for _, kind := range []byte{pixelstest.Half, pixelstest.Float} {
+			got := read(t, colourEXR(kind, c.pixels...)).Defects
+			if got.Pink != c.pink || got.Black != c.black || got.NotFinite {
+				t.Errorf("%s of kind %d: %+v, want %g pink, black %t", name, kind, got, c.pink, c.black)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,9 @@ type exrDetector struct {
 	perChunk    int
 	compression byte
 	blind       bool
+	// colours are red, green and blue of the first layer that has them, as indices of
+	// channels. A grey picture has none, and cannot be pink.
+	colours []int
 }
 
 // maxEXRChunkDecoded bounds a decoded chunk, in bytes; above it the picture has no
@@ -40,7 +44,30 @@ func newEXRDetector(attributes map[string][]byte, p Picture, perChunk int) *exrD
 	l := &exrDetector{width: p.Width, rows: p.Height, perChunk: perChunk, compression: attributes["compression"][0]}
 	l.channels, l.blind = exrChannels(attributes["channels"])
 	l.blind = l.blind || !slices.ContainsFunc(l.channels, func(c exrChannel) bool { return c.colour }) || l.compression > 3 || l.chunkBytes(perChunk) > maxEXRChunkDecoded
+	l.colours = colourPlaces(l.channels)
 	return l
+}
+
+// colourPlaces finds red, green and blue of the first layer that has all three as half
+// or float, as indices; nil where there is none.
+func colourPlaces(channels []exrChannel) []int {
+	for _, c := range channels {
+		layer, ok := strings.CutSuffix(c.name, "R")
+		if !ok || !c.colour {
+			continue
+		}
+		var places []int
+		for _, colour := range []string{"R", "G", "B"} {
+			at := slices.IndexFunc(channels, func(c exrChannel) bool { return c.colour && c.float && c.name == layer+colour })
+			if at >= 0 {
+				places = append(places, at)
+			}
+		}
+		if len(places) == 3 {
+			return places
+		}
+	}
+	return nil
 }
 
 // exrChannels reads the channels of a header: name, type, three bytes that do not
@@ -117,18 +144,73 @@ func (l *exrDetector) chunk(stored []byte) error {
 // count.
 func (l *exrDetector) values(row []byte) {
 	flat, colour := true, make([]byte, 0, 16)
-	for _, c := range l.channels {
+	of := make([]exrValues, len(l.channels))
+	for i, c := range l.channels {
 		n := c.bytes * l.width
 		values := row[:n]
 		row = row[n:]
+		of[i] = exrValues{values, c.bytes}
 		if !c.colour {
 			continue
 		}
 		flat = flat && bytes.Equal(values[c.bytes:], values[:n-c.bytes])
 		colour = append(colour, values[:c.bytes]...)
 		l.notFinite = l.notFinite || (c.float && hasNotFinite(values, c.bytes))
+		l.visible = l.visible || !c.float || of[i].visible(strings.HasSuffix(c.name, "A"))
 	}
 	l.flat(flat, colour)
+	l.pixels += l.width
+	if l.colours != nil {
+		l.pink += pinkOf(of[l.colours[0]], of[l.colours[1]], of[l.colours[2]], l.width)
+	}
+}
+
+// The bounds of colours for linear light: what sRGB codes as pinkLeast, pinkGreen and
+// blackMost. Light has no brightest value, so red and blue are compared in parts of
+// them. An alpha of exrOpaque is a full one, rounded.
+const (
+	exrPinkLeast = 0.0513
+	exrPinkGreen = 0.0012
+	exrPinkApart = 0.04
+	exrBlackMost = 0.0006
+	exrOpaque    = 0.999
+)
+
+// exrValues are the values of one channel in a row, as they lie in the file.
+type exrValues struct {
+	raw   []byte
+	bytes int // of a value: 2 for half, 4 for float
+}
+
+func (v exrValues) at(x int) float32 {
+	if v.bytes == 2 {
+		return halfValue(binary.LittleEndian.Uint16(v.raw[2*x:]))
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(v.raw[4*x:]))
+}
+
+// visible reports whether a value is lighter than black, or, of an alpha, not opaque.
+func (v exrValues) visible(alpha bool) bool {
+	for x := range len(v.raw) / v.bytes {
+		if value := v.at(x); (alpha && value < exrOpaque) || (!alpha && value > exrBlackMost) {
+			return true
+		}
+	}
+	return false
+}
+
+// pinkOf counts the pink pixels of a row.
+func pinkOf(red, green, blue exrValues, width int) (n int) {
+	for x := range width {
+		r := red.at(x)
+		if r < exrPinkLeast || green.at(x) > exrPinkGreen {
+			continue
+		}
+		if b := blue.at(x); max(r, b)-min(r, b) <= exrPinkApart*max(r, b) {
+			n++
+		}
+	}
+	return n
 }
 
 // hasNotFinite finds a half or a float whose exponent is all ones: infinity or no

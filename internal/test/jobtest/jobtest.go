@@ -156,6 +156,12 @@ func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
 	return jobID
 }
 
+// NewUpload makes an upload with a quote of its frames 1 to n.
+func (w *World) NewUpload(t TB, workspaceID string, n int) (uploadID string) {
+	t.Helper()
+	return w.quoted(t, workspaceID, n).UploadID
+}
+
 // quoted makes an upload and a quote of its frames 1 to n.
 func (w *World) quoted(t TB, workspaceID string, n int) job.StartRequest {
 	t.Helper()
@@ -227,7 +233,7 @@ func (w *World) Seen(workers ...string) {
 // worker has open; "" is none.
 func (w *World) Claim(t TB, worker, prefer string, limit int) frames.Work {
 	t.Helper()
-	work, err := w.Frames.Claim(context.Background(), worker, prefer, limit)
+	work, err := w.Frames.Claim(context.Background(), worker, dispatch.OpenJob{JobID: prefer}, limit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,8 +212,8 @@ func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndReported(t *testing.T) {
 		for where, text := range map[string]string{
 			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": svc.frames(job.JobID)[1].Finding,
 		} {
-			if !strings.Contains(text, framecheck.FindingUniform) {
-				t.Errorf("%s does not say that a frame is of one colour:\n%s", where, text)
+			if !strings.Contains(text, framecheck.FindingBlack) {
+				t.Errorf("%s does not say that a frame is black:\n%s", where, text)
 			}
 		}
 		if got := len(p.frames()); got != 4 {

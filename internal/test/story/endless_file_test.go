@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// TestAFileWithoutEndFailsItsJob sends a file of one sample, which a keyframe makes 16
+// TestAFileWithoutEndFailsItsJob sends a file of one sample, which a keyframe makes 4
 // million when it is rendered. The quote says how long a frame may take; the job fails by
 // that and costs nothing.
 func TestAFileWithoutEndFailsItsJob(t *testing.T) {
@@ -38,7 +38,7 @@ func TestAFileWithoutEndFailsItsJob(t *testing.T) {
 	svc.wantMoney(c.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 }
 
-// endless makes a scene of 1 sample as it is saved, and 16 million in frame 1.
+// endless makes a scene of 1 sample as it is saved, and 4 million in frame 1: within the envelope, and minutes of work.
 func endless(t *testing.T, program string) []byte {
 	t.Helper()
 	scene, err := quickScene()
@@ -50,7 +50,7 @@ func endless(t *testing.T, program string) []byte {
 		t.Fatal(err)
 	}
 	const code = "s.cycles.use_adaptive_sampling = False; " +
-		"s.cycles.samples = 1 << 24; s.keyframe_insert('cycles.samples', frame=1); " +
+		"s.cycles.samples = 1 << 22; s.keyframe_insert('cycles.samples', frame=1); " +
 		"s.cycles.samples = 1; s.keyframe_insert('cycles.samples', frame=0); s.frame_set(0)" // what is saved is frame 0's
 	if err := edit(program, file, code); err != nil {
 		t.Fatal(err)

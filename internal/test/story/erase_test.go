@@ -29,7 +29,6 @@ import (
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
-	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
@@ -238,7 +237,7 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 		}
 
 		waiting := c.post(svc.url+"/v1/renders", account.Secret, `{"upload_id":"`+c.inspectPersonal(1).UploadID+`"}`)["job_id"].(string)
-		if err := svc.erase(workspaceID); !errors.Is(err, job.ErrGoesOn) {
+		if err := svc.erase(workspaceID); !fault.Is(err, fault.JobsNotEnded) {
 			t.Fatalf("a workspace whose job waits: %v", err)
 		}
 		c.verifiedZIP(done) // nothing has gone

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"svc.example/internal/test/apptest"
-	"svc.example/internal/test/await"
+	"svc.example/internal/test/screen"
 )
 
 func TestAnOperatorIsAskedBeforeAChange(t *testing.T) {
@@ -35,13 +35,13 @@ func TestAnOperatorIsAskedBeforeAChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			revoke := exec.Command(svc, "admin", "key", "revoke", key.KeyID, "--data", data)
-			s := onScreen(t, revoke, 80)
-			s.types(t, "This will revoke the key "+key.KeyID, "")
-			s.types(t, "Go on? [y/N] ", c.keys)
+			s := screen.Start(t, revoke, 80)
+			s.Await(t, "This will revoke the key "+key.KeyID)
+			s.Type(t, "Go on? [y/N] ", c.keys)
 			_ = revoke.Wait() // the exit code says it
-			<-s.done
-			if got := revoke.ProcessState.ExitCode(); got != c.code || strings.Contains(s.text(), "nothing was changed") == c.revoked {
-				t.Errorf("it ends with %d, want %d:\n%s", got, c.code, s.text())
+			s.End(t)
+			if got := revoke.ProcessState.ExitCode(); got != c.code || strings.Contains(s.Text(), "nothing was changed") == c.revoked {
+				t.Errorf("it ends with %d, want %d:\n%s", got, c.code, s.Text())
 			}
 			list, err := exec.Command(svc, "admin", "key", "list", "--json", "--data", data).Output()
 			if err != nil || strings.Contains(string(list), `"revoked_at": null`) == c.revoked {
@@ -56,8 +56,8 @@ func TestAnOperatorIsAskedBeforeAChange(t *testing.T) {
 func TestTheFirstSignInLinkIsShownOnATerminal(t *testing.T) {
 	t.Parallel()
 	serve := exec.Command(apptest.Binary(t), "serve", "--worker", "none", "--listen", "127.0.0.1:0", "--data", t.TempDir())
-	s := onScreen(t, serve, 200)
-	await.Until(t, "the link", func() bool { return strings.Contains(s.text(), "/v1/auth/callback?token=") })
+	s := screen.Start(t, serve, 200)
+	s.Await(t, "/v1/auth/callback?token=")
 	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 type painter struct {
 	opens  func() error                               // before a file is open
 	before func(ctx context.Context, frame int) error // before a picture is painted
+	look   func(ctx context.Context, frame int) error // the same, of a free preview
 
 	mu      sync.Mutex
 	painted []int
@@ -44,6 +45,7 @@ func (p *painter) Start(_ context.Context, options blender.Options) (worker.Sess
 type painterSession struct {
 	*painter
 	folder string
+	small  bool // the file was opened for a free preview
 }
 
 func (e *painterSession) Info() blender.Info {
@@ -55,22 +57,33 @@ func (e *painterSession) Info() blender.Info {
 
 func (e *painterSession) Close() error { return nil }
 
-func (e *painterSession) Open(context.Context, blender.Input) (blender.Opened, error) {
+func (e *painterSession) Open(_ context.Context, in blender.Input) (blender.Opened, error) {
 	if e.opens != nil {
 		if err := e.opens(); err != nil {
 			return blender.Opened{}, err
 		}
 	}
-	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}, nil
+	opened := blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{}}
+	if e.small = in.Preview != nil; e.small {
+		opened.Full = &blender.Full{Width: pictureWidth, Height: pictureHeight, Samples: 64, LeastSamples: 64}
+	}
+	return opened, nil
 }
+
+// Play has nothing to compute.
+func (e *painterSession) Play(context.Context, int) (int, error) { return 0, nil }
 
 func (e *painterSession) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return e.Render(ctx, frame, progress)
 }
 
 func (e *painterSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	if e.before != nil {
-		if err := e.before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {
+	before := e.before
+	if e.small {
+		before = e.look
+	}
+	if before != nil {
+		if err := before(context.WithValue(ctx, progressKey{}, progress), frame); err != nil {
 			return blender.Frame{}, err
 		}
 	}
@@ -85,7 +98,9 @@ func (e *painterSession) Render(ctx context.Context, frame int, progress func(fl
 	progress(1)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.painted = append(e.painted, frame)
+	if !e.small {
+		e.painted = append(e.painted, frame)
+	}
 	return blender.Frame{
 		Number: frame, Path: path, Format: "PNG", Width: pictureWidth, Height: pictureHeight, Seconds: 0.01,
 		Device: "GPU", DeviceName: "Story GPU", Log: fmt.Sprintf("painted frame %d", frame),

@@ -26,6 +26,7 @@ type scripted struct {
 	session
 	person
 	inputs map[string]map[string]any // schema of each tool's arguments
+	first  string                    // the tool that says what it does without arguments
 	calls  []string                  // the tools it has called
 	zip    []byte
 	end    map[string]any // the last answer
@@ -44,30 +45,27 @@ type person interface {
 func newScripted(s session, p person) *scripted {
 	s.t.Helper()
 	a := &scripted{session: s, person: p, inputs: map[string]map[string]any{}}
+	var bare []string
 	for tool, err := range s.Tools(s.t.Context(), nil) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		a.inputs[tool.Name], _ = tool.InputSchema.(map[string]any)
-	}
-	return a
-}
-
-// first is the tool that can be called knowing nothing.
-func (a *scripted) first() string {
-	for name, schema := range a.inputs {
-		if required, _ := schema["required"].([]any); len(required) == 0 {
-			return name
+		if required, _ := a.inputs[tool.Name]["required"].([]any); len(required) == 0 && strings.Contains(tool.Description, "Without arguments") {
+			bare = append(bare, tool.Name)
 		}
 	}
-	a.t.Fatal("no tool can be called knowing nothing")
-	return ""
+	if len(bare) != 1 {
+		s.t.Fatalf("the tools that say what they do without arguments: %v", bare)
+	}
+	a.first = bare[0]
+	return a
 }
 
 // run goes from step to step until there is none, or the person says no.
 func (a *scripted) run() {
 	a.t.Helper()
-	tool, with := a.first(), map[string]any{}
+	tool, with := a.first, map[string]any{}
 	for range 1000 {
 		if !a.complete(tool, with) {
 			return

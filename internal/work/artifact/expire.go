@@ -3,6 +3,7 @@ package artifact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,11 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 		if err != nil {
 			return fmt.Errorf("list artifacts: %w", err)
 		}
-		for _, key := range append(contents, artifacts...) {
+		previews, err := tx.PreviewBlobs(ctx)
+		if err != nil {
+			return fmt.Errorf("list previews: %w", err)
+		}
+		for _, key := range slices.Concat(contents, artifacts, previews) {
 			wanted[key] = true
 		}
 		jobs, err := tx.JobsLive(ctx)

@@ -32,7 +32,7 @@ func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 // each frame the hash that packFrame has compared.
 func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 	m := receipt.Manifest{
-		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount),
+		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount), FrameList: record.Frames,
 		Renderer: rendererOf(frames),
 		Input:    receipt.File{Filename: record.Filename, SHA256: record.InputSha256, SizeBytes: record.InputSizeBytes},
 	}

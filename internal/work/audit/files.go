@@ -65,6 +65,43 @@ func (a *auditor) artifact(ctx context.Context, d *db.DB, blobs blob.Store, row 
 	return nil
 }
 
+// previews checks that the picture of each preview that is shown is on disk. A preview that
+// expires meanwhile is no breach.
+func (a *auditor) previews(ctx context.Context, d *db.DB, blobs blob.Store) error {
+	for after := ""; ; {
+		var rows []query.AuditPreviewPicturesRow
+		err := d.Read(ctx, func(tx *db.Tx) (err error) {
+			rows, err = tx.AuditPreviewPictures(ctx, after)
+			return err
+		})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			hash, size, err := digestOf(ctx, blobs, row.BlobKey)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err == nil && hash == row.Sha256 && size == row.SizeBytes {
+				continue
+			}
+			shown := false
+			again := d.Read(ctx, func(tx *db.Tx) error {
+				p, err := tx.PreviewGet(ctx, row.PreviewID)
+				shown = err == nil && p.BlobKey == row.BlobKey
+				return err
+			})
+			switch {
+			case again != nil && !db.IsNotFound(again):
+				return again
+			case shown:
+				a.breach("a preview that is shown has its picture", row.PreviewID, "on disk %s of %d bytes, its row says %s of %d: %v", hash, size, row.Sha256, row.SizeBytes, err)
+			}
+		}
+		after = rows[len(rows)-1].PreviewID
+	}
+}
+
 // digestOf hashes a blob. It ends with ctx.
 func digestOf(ctx context.Context, blobs blob.Store, key string) (hash string, size int64, err error) {
 	file, err := blobs.Open(ctx, key)

@@ -231,6 +231,38 @@ func (w farmWorker) fail(code string, final bool) {
 	}
 }
 
+// claimPreview takes a free preview.
+func (w farmWorker) claimPreview() claimed {
+	w.Helper()
+	got, err := w.Lease(w.Context(), farmapi.LeaseRequest{WorkerID: w.id, Max: 1, WaitSeconds: 10, Previews: true})
+	if err != nil || got.Job == nil || got.Job.Preview == nil {
+		w.Fatalf("claimed %+v, %v, want a preview", got, err)
+	}
+	return claimed{got.Leases[0], got.Job.JobID}
+}
+
+// deliverPreview renders a free preview.
+func (w farmWorker) deliverPreview() {
+	w.Helper()
+	content, result := w.picture(w.claimPreview())
+	result.Full = &farmapi.FullFrame{Width: 960, Height: 540, Samples: 128, LeastSamples: 64, SamplingSeconds: 0.25}
+	if err := w.Deliver(w.Context(), result, bytes.NewReader(content)); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// failPreview claims a free preview and fails it for good.
+func (w farmWorker) failPreview(code string) {
+	w.Helper()
+	c := w.claimPreview()
+	err := w.Fail(w.Context(), farmapi.FailRequest{
+		WorkerID: w.id, LeaseID: c.LeaseID, Attempt: c.Attempt, Code: code, Message: "It failed.", Log: "last words", Final: true,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
 // accept takes in a frame while the service does not serve: nobody packs its job. A frame
 // of the sample waits for another worker's picture.
 func (w farmWorker) accept(c claimed, sample frames.Sample) {

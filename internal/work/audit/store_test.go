@@ -87,6 +87,7 @@ func newStore(t *testing.T, database string) *store {
 	s.awaitExpiry(old)
 	s.people()
 	s.erased()
+	s.previews()
 	last, sampled := s.jobs()
 	s.benchmarks()
 	s.awaitDeliveries()
@@ -295,6 +296,32 @@ func (c caller) awaitUploads() {
 	if _, err := in.ReceiveAwaited(c.Context(), received.UploadID, intake.File{Name: "a.blend", Body: bytes.NewReader(demo.Scene())}); err != nil {
 		c.Fatal(err)
 	}
+}
+
+// previews makes a free preview in each state.
+func (s *store) previews() {
+	s.Helper()
+	c, plain := s.caller(0), apptest.PlainScene(s.T)
+	order := func(uploadID string, frame int) *client.UploadPreview {
+		p, err := c.OrderPreview(s.Context(), uploadID, frame)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return p
+	}
+	shown, other, gone := c.quote(plain, 1, 9, 1).UploadID, c.quote(demo.Scene(), 1, 3, 1).UploadID, c.quote(plain, 2, 4, 1).UploadID
+	for _, uploadID := range []string{shown, gone} {
+		order(uploadID, 2)
+		s.gpu.deliverPreview()
+	}
+	if err := (&intake.Intake{DB: s.app.DB, Blobs: s.app.Blobs}).Delete(s.Context(), c.workspace, gone); err != nil {
+		s.Fatal(err)
+	}
+	order(other, 0)
+	s.cpu.failPreview("blender_crashed")
+	order(shown, 3)
+	s.cpu.claimPreview()
+	order(shown, 0)
 }
 
 // benchmarks submits results of two GPUs and a CPU, one that is hidden, and one that is not

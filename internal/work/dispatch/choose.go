@@ -27,16 +27,21 @@ type Choice struct {
 	// pictures of some await another worker's: it gets others.
 	FailedBefore bool
 
+	// Run is the frames of a job that depend on those before which the worker takes, in
+	// this order; nil where frames are independent.
+	Run   []int64
+	Plays bool // frames depend on those before
+
 	keyID, class string // the worker's node key and what it renders on
 }
 
-// Next chooses what holder renders next: the job with the next turn, or prefer, whose
+// Next chooses what holder renders next: the job with the next turn, or the one whose
 // file holder has open, while that has not exceeded its share by fileAffinity. If no
 // job has a frame for holder, it chooses a frame that failed on holder before and that
 // no other online worker can take. A frame that failed on a key goes to workers of other
 // keys while any are online. A suspended worker gets nothing. It writes nothing, so it may
 // run in a read transaction.
-func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error) {
+func Next(ctx context.Context, tx *db.Tx, holder string, open OpenJob) (Choice, error) {
 	// Idle workers poll all the time: one indexed read ends most calls here.
 	waits, err := tx.TurnAnyWaiting(ctx)
 	if err != nil {
@@ -53,30 +58,45 @@ func Next(ctx context.Context, tx *db.Tx, holder, prefer string) (Choice, error)
 		return Choice{}, nil
 	}
 	worker.WorkerID = holder
-	c, err := nextJob(ctx, tx, worker, prefer)
+	c, err := nextJob(ctx, tx, worker, open)
 	if err != nil || c.JobID != "" {
-		c.Open = c.JobID == prefer
+		c.Open = c.JobID == open.JobID
 		return c, err
 	}
 	return nextFailedBefore(ctx, tx, worker)
 }
 
 // ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
-// numbers first. So a failed frame is retried before later ones, and a file that no
-// worker can render fails early. The caller calls RecordClaim next.
+// numbers first, or those of its run. So a failed frame is retried before later ones, and a
+// file that no worker can render fails early. The caller calls RecordClaim next.
 func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
 	}
-	var failed []int64
-	if c.FailedBefore {
-		var err error
-		failed, err = tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now, Class: c.class})
-		if err != nil {
-			return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)
+	if c.Run != nil {
+		var ids []string
+		for _, item := range c.Run[:min(len(c.Run), limit)] {
+			ids = append(ids, lease.ID(FrameQueue, c.JobID, item))
 		}
+		return lease.ClaimIDs(ctx, tx, ids, holder, life)
+	}
+	failed, err := failedItems(ctx, tx, holder, c)
+	if err != nil {
+		return nil, err
 	}
 	return lease.ClaimOf(ctx, tx, FrameQueue, c.JobID, failed, holder, limit, life)
+}
+
+// failedItems lists the frames of a choice that holder does not get for now.
+func failedItems(ctx context.Context, tx *db.Tx, holder string, c Choice) ([]int64, error) {
+	if !c.FailedBefore {
+		return nil, nil
+	}
+	failed, err := tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now, Class: c.class})
+	if err != nil {
+		return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)
+	}
+	return failed, nil
 }
 
 // nextFailedBefore finds a frame, else a job, that failed on holder before and that no
@@ -97,25 +117,25 @@ func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choi
 	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID, class: ClassOf(holder)}, nil
 }
 
-// nextJob is prefer while that has not exceeded its share by fileAffinity, else the job
-// with the next turn; "" when no job has a frame for holder.
-func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, prefer string) (Choice, error) {
-	first, served, err := leastServed(ctx, tx, holder)
-	if err != nil || prefer == "" || first.JobID == "" || prefer == first.JobID {
+// nextJob is the open job while that has not exceeded its share by its affinity, else the
+// job with the next turn; "" when no job has a frame for holder.
+func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) (Choice, error) {
+	first, served, err := leastServed(ctx, tx, holder, open)
+	if err != nil || open.JobID == "" || first.JobID == "" || open.JobID == first.JobID {
 		return first, err
 	}
-	open, err := tx.TurnOfJob(ctx, prefer)
+	turn, err := tx.TurnOfJob(ctx, open.JobID)
 	if db.IsNotFound(err) {
 		return first, nil
 	}
 	if err != nil {
-		return Choice{}, fmt.Errorf("read the turn of %s: %w", prefer, err)
+		return Choice{}, fmt.Errorf("read the turn of %s: %w", open.JobID, err)
 	}
 	// Both shares count: that of the workspace, and that of the job inside it.
-	if max(open.WorkspaceServedUs-served, open.AheadUs) > fileAffinity.Microseconds() {
+	if max(turn.WorkspaceServedUs-served, turn.AheadUs) > affinity(turn, open).Microseconds() {
 		return first, nil
 	}
-	preferred, err := choiceOf(ctx, tx, holder, prefer)
+	preferred, err := choiceOf(ctx, tx, holder, open, open.JobID)
 	if err != nil || preferred.JobID == "" {
 		return first, err
 	}
@@ -125,11 +145,11 @@ func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, prefer string)
 // leastServed is the job with the next turn: the least served job of the least served
 // workspace, among those with a frame for holder. served is what the workspace
 // received, in microseconds.
-func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker) (c Choice, served int64, err error) {
+func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) (c Choice, served int64, err error) {
 	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (bool, error) {
 		served = workspace.ServedUs
 		err := eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (_ bool, err error) {
-			c, err = choiceOf(ctx, tx, holder, job.Party)
+			c, err = choiceOf(ctx, tx, holder, open, job.Party)
 			return c.JobID != "", err
 		})
 		return c.JobID != "", err
@@ -163,16 +183,27 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 
 // choiceOf chooses a job if it has a waiting frame for holder. A job may have waiting
 // frames and none for this worker: the choice is then empty.
-func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, jobID string) (Choice, error) {
+func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, has OpenJob, jobID string) (Choice, error) {
 	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Since: onlineSince(tx), Class: ClassOf(holder)})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)
 	}
 	if open.Asked != "" {
-		return Choice{JobID: jobID, LeaseID: open.Asked}, nil
+		return Choice{JobID: jobID, LeaseID: open.Asked, Plays: open.Plays == 1}, nil
 	}
 	if open.Frames == 0 {
 		return Choice{}, nil
 	}
-	return Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1, keyID: holder.KeyID, class: ClassOf(holder)}, nil
+	c := Choice{JobID: jobID, FailedBefore: open.FailedBefore == 1, Plays: open.Plays == 1, keyID: holder.KeyID, class: ClassOf(holder)}
+	if !c.Plays {
+		return c, nil
+	}
+	var after *int64
+	if has.JobID == jobID {
+		after = has.After
+	}
+	if c.Run, err = runOf(ctx, tx, holder.WorkerID, c, after); err != nil || len(c.Run) == 0 {
+		return Choice{}, err
+	}
+	return c, nil
 }

@@ -15,7 +15,7 @@
 // The package owns the tables turn, worker, failed_attempt and key_standing. It changes no job's state
 // and moves no money: that is left to job. It leaves leases to lease, and the meaning
 // of a failed attempt to framecheck. Start reading at Next in choose.go; queue.go
-// maintains the turns, standing.go decides which workers are suspended, keys.go which node
+// maintains the turns, runs.go cuts jobs whose frames depend on those before, standing.go decides which workers are suspended, keys.go which node
 // keys are paused.
 package dispatch
 
@@ -33,6 +33,17 @@ type Job struct {
 	FrameCount      int64
 	FramesCompleted int64
 	RenderUs        int64 // microseconds of its accepted frames
+	// PlaysFrom is the first frame that a worker has to play where frames depend on those
+	// before; nil where they do not. Only Enqueue and Reenter need it.
+	PlaysFrom *int64
+}
+
+// OpenJob is the job whose file a worker has open; the zero value is none.
+type OpenJob struct {
+	JobID string
+	// After is the last frame of it that the worker has, where frames depend on those
+	// before; nil where it has none.
+	After *int64
 }
 
 // WorkerOnline is how recently a worker must have reported to count as online: longer

@@ -2,27 +2,20 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 )
-
-// ErrNoWorker means that no worker has the id.
-var ErrNoWorker = errors.New("there is no such worker")
-
-// ErrInUse means that a worker cannot be forgotten: it is online, holds a frame or has
-// submitted a benchmark.
-var ErrInUse = errors.New("it is online, holds a frame or has submitted a benchmark")
 
 // drained is the end of the suspension of a worker that an operator has drained: the year
 // 9999, in microseconds. Restarting the worker ends it: it registers anew.
 const drained = 253_370_764_800_000_000
 
 // Drain stops a worker from getting frames; it finishes those that it holds. With undo it
-// gets frames again. Repeating it changes nothing. Error: ErrNoWorker.
+// gets frames again. Repeating it changes nothing. Error: worker_not_found.
 func Drain(ctx context.Context, tx *db.Tx, workerID string, undo bool) error {
 	if _, err := readWorker(ctx, tx, workerID); err != nil {
 		return err
@@ -40,14 +33,15 @@ func Drain(ctx context.Context, tx *db.Tx, workerID string, undo bool) error {
 }
 
 // Forget deletes a worker that has left, before its time (ForgetWorkers). If it comes
-// back, it registers again. Errors: ErrNoWorker, ErrInUse.
+// back, it registers again. Errors: worker_not_found; worker_in_use while it is online or holds a
+// frame, and when it has submitted a benchmark.
 func Forget(ctx context.Context, tx *db.Tx, workerID string) error {
 	if _, err := readWorker(ctx, tx, workerID); err != nil {
 		return err
 	}
 	n, err := tx.WorkerDelete(ctx, query.WorkerDeleteParams{WorkerID: workerID, OnlineSince: onlineSince(tx)})
 	if err == nil && n == 0 {
-		err = ErrInUse
+		return fault.New(fault.WorkerInUse, "Worker %s is online, holds a frame or has submitted a benchmark.", workerID)
 	}
 	if err != nil {
 		return fmt.Errorf("forget worker %s: %w", workerID, err)
@@ -55,7 +49,7 @@ func Forget(ctx context.Context, tx *db.Tx, workerID string) error {
 	return nil
 }
 
-// FindWorker reads a worker as ListWorkers shows it. Error: ErrNoWorker.
+// FindWorker reads a worker as ListWorkers shows it. Error: worker_not_found.
 func FindWorker(ctx context.Context, tx *db.Tx, workerID string) (WorkerView, error) {
 	row, err := readWorker(ctx, tx, workerID)
 	if err != nil {
@@ -68,7 +62,7 @@ func FindWorker(ctx context.Context, tx *db.Tx, workerID string) (WorkerView, er
 func readWorker(ctx context.Context, tx *db.Tx, workerID string) (query.Worker, error) {
 	row, err := tx.WorkerGet(ctx, workerID)
 	if db.IsNotFound(err) {
-		return row, fmt.Errorf("%s: %w", workerID, ErrNoWorker)
+		return row, fault.New(fault.WorkerNotFound, "There is no worker %s.", workerID)
 	}
 	if err != nil {
 		return row, fmt.Errorf("read worker: %w", err)

@@ -123,7 +123,7 @@ func (s *sim) mayTake(jobID string) (able, idle int) {
 			}
 		}
 		for _, worker := range s.workers {
-			c, err := dispatch.Next(s.w.T.Context(), tx, worker.id, "")
+			c, err := dispatch.Next(s.w.T.Context(), tx, worker.id, dispatch.OpenJob{})
 			if err != nil {
 				return err
 			}

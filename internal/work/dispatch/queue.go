@@ -15,14 +15,24 @@ import (
 // accepted. Without an assumption a new job would claim every worker at no cost.
 const assumedFrameTime = 10 * time.Second
 
-// Span is a sequence of Count frames: First, First+Step, and so on.
-type Span struct{ First, Step, Count int64 }
+// Span is the frames of a job: Count of them, First, First+Step, and so on. Where they are
+// no such sequence, Items has them one by one.
+type Span struct {
+	First, Step, Count int64
+	Items              []int64
+}
 
 // Enqueue puts all frames of a job on the queue and gives the job a turn. Turns start
 // at the time that the least served rival has received, not at zero: a newcomer is
 // next soon, and cannot claim the time that others received before it came.
 func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
-	if err := lease.AddSpan(ctx, tx, FrameQueue, job.JobID, frames.First, frames.Step, frames.Count); err != nil {
+	add := func() error {
+		return lease.AddSpan(ctx, tx, FrameQueue, job.JobID, frames.First, frames.Step, frames.Count)
+	}
+	if frames.Items != nil {
+		add = func() error { return lease.AddItems(ctx, tx, FrameQueue, job.JobID, frames.Items) }
+	}
+	if err := add(); err != nil {
 		return err
 	}
 	for _, turn := range []query.TurnEnterParams{
@@ -37,7 +47,7 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
 		}
 	}
-	return nil
+	return recordPlays(ctx, tx, job)
 }
 
 // Reenter gives a turn again to a job all of whose frames were accepted, and whose
@@ -57,7 +67,7 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
 		return fmt.Errorf("move the turn of %s: %w", job.JobID, err)
 	}
-	return nil
+	return recordPlays(ctx, tx, job)
 }
 
 // RecordClaim records that a worker claimed n waiting frames of a job, and charges the

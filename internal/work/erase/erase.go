@@ -17,19 +17,18 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
-
-// ErrReserved means that money of a workspace is reserved.
-var ErrReserved = errors.New("money is reserved")
 
 // Plan is what an operator reads before a workspace is erased.
 type Plan struct {
@@ -39,7 +38,7 @@ type Plan struct {
 }
 
 // Check reads whether a workspace may be erased. Errors: workspace_not_found,
-// job.ErrGoesOn, ErrReserved.
+// jobs_not_ended, money_reserved.
 func Check(ctx context.Context, tx *db.Tx, workspaceID string) (p Plan, err error) {
 	w, emails, err := identity.WorkspaceOf(ctx, tx, workspaceID)
 	if err != nil {
@@ -53,7 +52,7 @@ func Check(ctx context.Context, tx *db.Tx, workspaceID string) (p Plan, err erro
 		return p, err
 	}
 	if b.ReservedCents != 0 {
-		return p, fmt.Errorf("%w: %s of %s", ErrReserved, wallet.Money(b.ReservedCents), workspaceID)
+		return p, fault.New(fault.MoneyReserved, "%s of %s are reserved.", wallet.Money(b.ReservedCents), workspaceID)
 	}
 	return Plan{People: len(emails), AvailableCents: b.AvailableCents, ErasedAt: db.Time(w.ErasedAt)}, nil
 }
@@ -79,7 +78,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, identity.Erase,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, identity.Erase,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err

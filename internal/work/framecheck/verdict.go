@@ -4,7 +4,8 @@
 // Its input is a picture, its scene and the earlier attempts of the frame; its result is
 // a verdict. A picture that is certainly wrong fails the attempt (Reject). A blank part
 // or the pink of missing textures may be intended: such a picture is suspect, another
-// worker renders the frame again, and equal pixels confirm it (docs/adr/0017).
+// worker renders the frame again, and equal pixels confirm it (docs/adr/0017). What is
+// accepted and may still be wrong is a finding, for a person to look at (findings.go).
 //
 // What always holds: the package is pure. It reads no row, no file and no clock, so the
 // same facts always give the same verdict.
@@ -23,13 +24,6 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/pixels"
-)
-
-// Findings of accepted frames: unusual, but confirmed or explained. Receipts list them.
-const (
-	FindingUniform = "uniform" // the picture is of one colour
-	FindingBlank   = "blank"   // a part is of one colour, as no neighbour has it; rendered twice with the same pixels
-	FindingPink    = "pink"    // a part is in the pink of missing textures
 )
 
 const (
@@ -134,7 +128,9 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 	same, byOther := confirmed(p, earlier)
 	defects := p.Seen.Defects
 	if defects.Pink >= minPink {
-		if scene.MissingFiles || byOther {
+		// Of OpenEXR no second rendering is asked for: its light has no view transform,
+		// in which a purple lamp looks like the pink.
+		if scene.MissingFiles || byOther || p.Seen.Format == "exr" {
 			return FindingPink, nil
 		}
 		return "", &Failure{
@@ -143,6 +139,8 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 		}
 	}
 	switch blank := p.Blank(); {
+	case defects.Black:
+		return FindingBlack, nil
 	case same && blank == WholeFrame:
 		return FindingUniform, nil
 	case same && blank >= BlankDifference:

@@ -72,6 +72,8 @@ func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 		"blank, confirmed by the only one": {defects: pixels.Defects{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
 		"blank in part, confirmed":         {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
 		"blank in part, not the same":      {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
+		"black":                            {defects: pixels.Defects{Blank: 1, Black: true}, finding: framecheck.FindingBlack},
+		"black with noise":                 {defects: pixels.Defects{Black: true}, finding: framecheck.FindingBlack},
 		"a crash confirms nothing":         {defects: pixels.Defects{Blank: 1}, earlier: before("two", "")},
 	} {
 		p, s := soundPicture()

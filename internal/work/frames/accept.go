@@ -31,6 +31,8 @@ type Picture struct {
 	SHA256     string // of the stored file, hex
 	SizeBytes  int64
 	RenderTime time.Duration // Blender's own, as the worker reports it; stored in microseconds
+	Played     int           // frames that were computed before this one, and not rendered
+	PlayTime   time.Duration // that they took
 	DeviceName string        // as the driver names it
 	Version    string        // of Blender
 	BuildHash  string
@@ -119,6 +121,14 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	if err := insertFrame(ctx, tx, p, record, finding); err != nil {
 		return err
 	}
+	if finding != "" {
+		if err := job.AddFinding(ctx, tx, record, finding, p.Frame); err != nil {
+			return err
+		}
+	}
+	if err := dispatch.RecordPlay(ctx, tx, job.ForDispatch(record), int64(p.Played), p.PlayTime); err != nil {
+		return err
+	}
 	// A job of one frame takes the first case only: it is complete, and no estimate is
 	// needed.
 	switch record.FramesCompleted {
@@ -156,10 +166,35 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 // one of them.
 func (f *Frames) finishRendering(ctx context.Context, tx *db.Tx, record job.Record) error {
 	record, err := f.recheckBlanks(ctx, tx, record)
-	if err != nil || job.Status(record.Status) != job.Rendering || record.FramesCompleted < record.FrameCount {
+	if err != nil {
 		return err
 	}
+	if err := tell(ctx, tx, record); err != nil {
+		return err
+	}
+	if job.Status(record.Status) != job.Rendering || record.FramesCompleted < record.FrameCount {
+		return nil
+	}
 	return job.BeginPackaging(ctx, tx, record)
+}
+
+// tell writes what the accepted frames of a job look like into the job's record. It reads
+// all of them, so it is for a job whose frames are all in, or that has just lost one.
+func tell(ctx context.Context, tx *db.Tx, record job.Record) error {
+	rows, err := tx.FramesFound(ctx, record.JobID)
+	if err != nil {
+		return fmt.Errorf("read frames: %w", err)
+	}
+	return job.SetFindings(ctx, tx, record.JobID, framecheck.Find(found(rows), int64(len(rows)) == record.FrameCount))
+}
+
+// found is what findings are made of.
+func found(rows []query.FramesFoundRow) []framecheck.AcceptedFrame {
+	frames := make([]framecheck.AcceptedFrame, len(rows))
+	for i, r := range rows {
+		frames[i] = framecheck.AcceptedFrame{Frame: int(r.Frame), Finding: r.Finding, PixelSHA256: r.PixelSha256}
+	}
+	return frames
 }
 
 // credit counts a good frame for its worker, and a fault for each worker that failed

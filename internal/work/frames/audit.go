@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/framelist"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
@@ -64,16 +64,24 @@ func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format
 	}
 	last := query.AuditFrameRowsParams{}
 	var scene quote.Scene // of the job of last
+	var record job.Record
+	var seen []framecheck.AcceptedFrame // of the same
+	var ordered framelist.List
 	for {
 		rows, err := tx.AuditFrameRows(ctx, last)
 		if err != nil {
 			return fmt.Errorf("audit frames: %w", err)
 		}
 		if len(rows) == 0 {
+			auditFindings(record, seen, breach)
 			return nil
 		}
 		for _, f := range rows {
 			if f.JobID != last.JobID {
+				auditFindings(record, seen, breach)
+				record, seen = f.Job, nil
+				// A job whose frames cannot be read is a breach of its order.
+				ordered, _ = quote.ListOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)
 				text, err := tx.JobScene(ctx, f.JobID)
 				scene = quote.Scene{}
 				// A scene that is gone or cannot be read is a breach of the upload.
@@ -84,25 +92,38 @@ func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format
 				}
 			}
 			frameRows.Check(f, breach)
-			if why := strange(f, scene); why != "" {
+			if why := strange(f, scene, ordered); why != "" {
 				breach("a frame is what was accepted", fmt.Sprintf("%s/%d", f.JobID, f.Frame), "%s", why)
 			}
+			seen = append(seen, framecheck.AcceptedFrame{Frame: int(f.Frame), Finding: f.Finding, PixelSHA256: f.PixelSha256})
 			last = query.AuditFrameRowsParams{JobID: f.JobID, Frame: f.Frame}
 		}
 	}
 }
 
+// auditFindings holds what a job was told of its frames against the frames. A job without
+// frames is checked with the jobs.
+func auditFindings(record job.Record, seen []framecheck.AcceptedFrame, breach func(rule, subject, format string, args ...any)) {
+	if record.Findings == framecheck.NotLookedFor {
+		return
+	}
+	now := framecheck.Find(seen, int64(len(seen)) == record.FrameCount).Stored()
+	if len(seen) > 0 && record.Findings != now {
+		breach("a job is told what its frames look like", record.JobID, "it was told %.200s, its frames give %.200s", record.Findings, now)
+	}
+}
+
 // strange says in what a row is not that of an accepted frame of its job; "" in nothing.
 // What a completed job's receipt states is held against it elsewhere.
-func strange(f query.AuditFrameRowsRow, scene quote.Scene) string {
+func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.List) string {
 	// Before its first frame, a job's seq is 1, and one more for each move of its state.
 	seq := f.Ordinal + 2
 	if f.Job.Flow == string(job.FlowPublicV1) {
 		seq++
 	}
 	switch {
-	case f.Frame < f.Job.FrameStart || f.Frame > f.Job.FrameEnd || (f.Frame-f.Job.FrameStart)%max(1, f.Job.FrameStep) != 0:
-		return fmt.Sprintf("the job has frames %d to %d by %d", f.Job.FrameStart, f.Job.FrameEnd, f.Job.FrameStep)
+	case !ordered.Has(int(f.Frame)):
+		return fmt.Sprintf("the job has frames %s", quote.ListText(int(f.Job.FrameStart), int(f.Job.FrameEnd), int(f.Job.FrameStep), f.Job.Frames))
 	case f.Ordinal < 1 || f.Ordinal > f.Job.FrameCount || f.Seq < seq || (f.Seq != seq && job.Reopened(f.Job) <= 0):
 		return fmt.Sprintf("it was accepted as number %d at seq %d", f.Ordinal, f.Seq)
 	case !strings.HasPrefix(f.File, fmt.Sprintf("frame_%04d.", f.Frame)) || !strings.HasPrefix(f.BlobKey, "frames/"+f.JobID+"/") || !strings.HasSuffix(f.BlobKey, f.File):
@@ -117,7 +138,7 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene) string {
 		return fmt.Sprintf("%q rendered it on %q by %q", f.Renderer, f.Device, f.BlenderVersion)
 	case f.AcceptedAt < f.Job.ClaimedAt-clockSlack || f.AcceptedAt > f.Job.UpdatedAt+clockSlack:
 		return fmt.Sprintf("it was accepted at %d, the job was claimed at %d and changed last at %d", f.AcceptedAt, f.Job.ClaimedAt, f.Job.UpdatedAt)
-	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || !slices.Contains([]string{"", framecheck.FindingUniform, framecheck.FindingBlank, framecheck.FindingPink}, f.Finding):
+	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || (f.Finding != "" && (f.Finding == framecheck.FindingRepeated || !framecheck.IsFinding(f.Finding))):
 		return fmt.Sprintf("%d parts in a thousand are blank, the finding is %q", f.Blank, f.Finding)
 	}
 	return ""

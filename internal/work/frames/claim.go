@@ -17,6 +17,7 @@ type Work struct {
 	Job     job.Record
 	Leases  []lease.Lease // empty when nothing waits
 	Waiting int           // frames of the job that nobody holds; the worker plans its next claim by it
+	Plays   bool          // frames depend on those before
 }
 
 // claimAttempts bounds the retries of a claim whose frames another worker claimed between
@@ -24,17 +25,17 @@ type Work struct {
 // costs a pause and no error.
 const claimAttempts = 3
 
-// Claim leases up to limit frames of one job to holder, as dispatch.Next chooses. prefer
-// is the job whose file holder has open, or "". Holder gets one frame only of a job whose
-// file it has not open. No leases means that nothing waits for holder, or that it is
+// Claim leases up to limit frames of one job to holder, as dispatch.Next chooses. open is
+// the job whose file holder has open. Holder gets one frame only of a job whose file it has
+// not open. No leases means that nothing waits for holder, or that it is
 // suspended. A crash after the commit leaves leases that nobody works on; they lapse.
 // Errors are those of the database.
-func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w Work, err error) {
+func (f *Frames) Claim(ctx context.Context, holder string, open dispatch.OpenJob, limit int) (w Work, err error) {
 	for range claimAttempts {
 		// Idle workers poll often: this read takes no write lock.
 		var found dispatch.Choice
 		err = f.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			found, err = dispatch.Next(ctx, tx, holder, prefer)
+			found, err = dispatch.Next(ctx, tx, holder, open)
 			return err
 		})
 		if err != nil || found.JobID == "" {
@@ -43,7 +44,7 @@ func (f *Frames) Claim(ctx context.Context, holder, prefer string, limit int) (w
 		err = f.DB.Write(ctx, func(tx *db.Tx) (err error) {
 			// The choice is made again: the first one may be stale by now.
 			w = Work{}
-			if found, err = dispatch.Next(ctx, tx, holder, prefer); err != nil || found.JobID == "" {
+			if found, err = dispatch.Next(ctx, tx, holder, open); err != nil || found.JobID == "" {
 				return err
 			}
 			w, err = f.claim(ctx, tx, holder, found, limit)
@@ -82,5 +83,5 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 		return Work{}, nil
 	}
 	waiting, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(leases)))
-	return Work{Job: record, Leases: leases, Waiting: int(waiting)}, err
+	return Work{Job: record, Leases: leases, Waiting: int(waiting), Plays: found.Plays}, err
 }

@@ -123,7 +123,7 @@ func TestAnOperatorEndsNoJobTwiceAndNoneWithoutAReason(t *testing.T) {
 		if err := end("it is broken"); err != nil {
 			t.Error(err)
 		}
-		if err := end("it is broken"); !errors.Is(err, job.ErrEnded) {
+		if err := end("it is broken"); !fault.Is(err, fault.JobEnded) {
 			t.Errorf("a job that has ended was ended again: %v", err)
 		}
 	})
@@ -174,19 +174,19 @@ func TestOnlyAWorkerThatHasLeftIsForgotten(t *testing.T) {
 		forget := func() error {
 			return w.DB.Write(t.Context(), func(tx *db.Tx) error { return dispatch.Forget(t.Context(), tx, worker) })
 		}
-		if err := forget(); !errors.Is(err, dispatch.ErrInUse) {
+		if err := forget(); !fault.Is(err, fault.WorkerInUse) {
 			t.Errorf("an online worker: %v", err)
 		}
 		held := w.ClaimOne(worker)
 		w.Advance(dispatch.WorkerOnline + time.Second)
-		if err := forget(); !errors.Is(err, dispatch.ErrInUse) {
+		if err := forget(); !fault.Is(err, fault.WorkerInUse) {
 			t.Errorf("a worker with a frame: %v", err)
 		}
 		w.Deliver(t, held, time.Second)
 		if err := forget(); err != nil {
 			t.Error(err)
 		}
-		if err := forget(); !errors.Is(err, dispatch.ErrNoWorker) {
+		if err := forget(); !fault.Is(err, fault.WorkerNotFound) {
 			t.Errorf("a forgotten worker: %v", err)
 		}
 	})

@@ -25,12 +25,12 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 	}
 	for _, row := range rows {
 		switch {
-		case row.Finding != "": // a second rendering confirmed it
+		case row.Confirmed || row.Finding == framecheck.FindingPink: // a second rendering had the same pixels, or was asked for already
 		case framecheck.DiffersFromNeighbours(row.Blank, row.BlankBefore, row.BlankBehind):
 			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs}, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
 		// No neighbour contradicts it, so the scene may be meant so. The receipt lists the
 		// finding.
-		case row.Blank == framecheck.WholeFrame:
+		case row.Blank == framecheck.WholeFrame && row.Finding == "":
 			var found query.Frame
 			found, err = tx.FrameFinding(ctx, query.FrameFindingParams{JobID: record.JobID, Frame: row.Frame, Finding: framecheck.FindingUniform})
 			_, err = frameRows.Changed(ctx, tx, found, err)
@@ -95,10 +95,13 @@ func (f *Frames) RenderAgain(ctx context.Context, l lease.Lease, lost []int64) e
 			}
 			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs},
 				framecheck.Failure{Code: fault.PackagingFailed, Message: "The stored picture is gone or damaged."})
-			if err != nil || job.Status(record.Status) != job.Rendering {
+			if err != nil {
 				return err
 			}
+			if job.Status(record.Status) != job.Rendering {
+				break // that frame has ended the job
+			}
 		}
-		return nil
+		return tell(ctx, tx, record)
 	})
 }

@@ -45,7 +45,10 @@ func (w *world) wantFindings(workspace, jobID string, want ...string) {
 	}
 }
 
-var black = pixels.Defects{Blank: 1}
+var (
+	black = pixels.Defects{Blank: 1, Black: true}
+	grey  = pixels.Defects{Blank: 1}
+)
 
 func TestABlackFrameAmongPicturesIsRenderedOnceMoreByAnother(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
@@ -87,7 +90,7 @@ func TestABlackFrameThatAnotherConfirmsIsTheScenesOwn(t *testing.T) {
 		w.mustDeliver(w.ClaimOne(first), "two", pixels.Defects{})
 		w.mustDeliver(w.ClaimOne(second), "black", black)
 		w.WantStatus(jobID, job.Packaging, "")
-		w.wantFindings(workspace, jobID, framecheck.FindingUniform, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingBlack, "")
 	})
 }
 
@@ -101,7 +104,20 @@ func TestAFadeIsTakenAsItIs(t *testing.T) {
 		}
 		w.mustDeliver(w.ClaimOne(lone), "light", pixels.Defects{})
 		w.WantStatus(jobID, job.Packaging, "")
-		w.wantFindings(workspace, jobID, framecheck.FindingUniform, framecheck.FindingUniform, framecheck.FindingUniform, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingBlack, framecheck.FindingBlack, framecheck.FindingBlack, "")
+	})
+}
+
+func TestAnEmptyShotIsTakenAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 2)
+		lone := w.Worker(t)
+		for range 2 {
+			w.mustDeliver(w.ClaimOne(lone), "grey", grey)
+		}
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingUniform, framecheck.FindingUniform)
 	})
 }
 
@@ -116,7 +132,7 @@ func TestALoneWorkerConfirmsItsOwnBlackFrame(t *testing.T) {
 		w.WantStatus(jobID, job.Rendering, "")
 		w.mustDeliver(w.ClaimOne(lone), "black", black)
 		w.WantStatus(jobID, job.Packaging, "")
-		w.wantFindings(workspace, jobID, "", framecheck.FindingUniform)
+		w.wantFindings(workspace, jobID, "", framecheck.FindingBlack)
 	})
 }
 

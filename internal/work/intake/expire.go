@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -18,7 +20,9 @@ import (
 // are this, a slash and the upload id.
 const ExpireUpload = "upload"
 
-// Expire removes an upload that no job uses any more. It handles a lease of
+// Expire removes an upload that no job uses any more, and of which no job has completed
+// or failed for contract.UploadRetention: until then its frames can be ordered again. It
+// handles a lease of
 // lease.ExpireQueue with the subject ExpireUpload, a slash and the upload id. The row
 // stays, marked as removed, for the jobs and quotes that name it.
 //
@@ -38,6 +42,13 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 		}
 		if live > 0 { // a running job still needs the file
 			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(time.Hour))
+		}
+		used, err := tx.UploadLastUse(ctx, uploadID)
+		if err != nil {
+			return fmt.Errorf("expire upload %s: %w", uploadID, err)
+		}
+		if due := db.Time(used).Add(contract.UploadRetention); used != 0 && due.After(tx.Time()) {
+			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, due)
 		}
 		if unused, err = remove(ctx, tx, uploadID); err != nil {
 			return err
@@ -78,14 +89,19 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 	return in.deleteBlobs(ctx, unused)
 }
 
-// remove marks a locked upload as removed and removes its project. It returns the keys
-// of the blobs that go with it, for deleteBlobs after the commit.
+// remove marks a locked upload as removed, ends its previews and removes its project. It
+// returns the keys of the blobs that go with it, for deleteBlobs after the commit.
 func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, err error) {
 	row, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID})
 	if _, err := uploadRows.Changed(ctx, tx, row, err); err != nil {
 		return nil, fmt.Errorf("remove upload %s: %w", uploadID, err)
 	}
-	return project.Remove(ctx, tx, uploadID)
+	pictures, err := preview.Drop(ctx, tx, uploadID)
+	if err != nil {
+		return nil, err
+	}
+	unused, err = project.Remove(ctx, tx, uploadID)
+	return append(unused, pictures...), err
 }
 
 // deleteBlobs deletes blobs after their rows: the sweep finds a blob without a row, but

@@ -184,7 +184,7 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 	if err := Renderable(facts, farm); err != nil {
 		return err
 	}
-	r.scene = sceneOf(facts)
+	r.scene = SceneOf(facts, r.filename)
 	return nil
 }
 
@@ -255,7 +255,11 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	return in.Envelope.Lock(ctx, tx, upload, scene, farm, quote.RequestedFrames{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep})
+	again, err := q.Again()
+	if err != nil {
+		return q, err
+	}
+	return in.Envelope.Lock(ctx, tx, upload, scene, farm, again)
 }
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
@@ -291,7 +295,7 @@ func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
 
 // removed is the error of an upload whose file is gone.
 func removed() error {
-	return fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
+	return fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
 }
 
 // Requote locks a price for other frames of an upload, in the caller's transaction. It

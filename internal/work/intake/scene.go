@@ -61,28 +61,58 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	if s == nil {
 		return fault.New(fault.NoScene, "The file holds no scene.")
 	}
-	if s.Engine != contract.Engine {
-		engine := s.Engine
-		// An empty engine stands for the old internal renderer.
-		if engine == "" {
-			engine = "Blender Internal"
-		}
-		return fault.New(fault.EngineNotSupported, "The scene %q renders with %s; this service renders with Cycles only.", s.Name, engine).
-			With(map[string]string{"engine": engine, "required": contract.Engine})
+	if err := renderableEngines(f); err != nil {
+		return err
 	}
-	if s.Camera == "" {
-		return fault.New(fault.NoCamera, "The scene %q has no camera.", s.Name)
+	if f.Rendering.NoCamera != "" {
+		return fault.New(fault.NoCamera, "The scene %q has no camera.", f.Rendering.NoCamera)
 	}
 	return nil
+}
+
+// renderableEngines refuses what another engine than Cycles renders: the scene itself, one
+// that its compositor takes in, or all scenes that its strips show. Where strips show some
+// scenes of Cycles, the others are a warning. What renders no scene goes by its own engine.
+func renderableEngines(f *blendfile.Facts) error {
+	refused := func(scene, engine, how string) error {
+		if engine == "" { // stands for the old internal renderer
+			engine = "Blender Internal"
+		}
+		return fault.New(fault.EngineNotSupported, "The scene %q%s renders with %s; this service renders with Cycles only.", scene, how, engine).
+			With(map[string]string{"engine": engine, "required": contract.Engine})
+	}
+	foreign := foreignShots(f)
+	shots := f.Rendering.Shots
+	switch {
+	case len(shots) == 0 && f.Scene.Engine != contract.Engine:
+		return refused(f.Scene.Name, f.Scene.Engine, "")
+	case len(foreign) == 0 || f.Rendering.Sequenced && len(foreign) < len(shots):
+		return nil
+	case f.Rendering.Sequenced:
+		return refused(foreign[0].Scene, foreign[0].Engine, fmt.Sprintf(", which the strip %q shows,", foreign[0].Strip))
+	case foreign[0].Scene != f.Scene.Name:
+		return refused(foreign[0].Scene, foreign[0].Engine, ", which the compositor takes in,")
+	}
+	return refused(f.Scene.Name, f.Scene.Engine, "")
+}
+
+// foreignShots lists the scenes that would be rendered by another engine than Cycles.
+func foreignShots(f *blendfile.Facts) (foreign []blendfile.Shot) {
+	for _, s := range f.Rendering.Shots {
+		if s.Engine != contract.Engine {
+			foreign = append(foreign, s)
+		}
+	}
+	return foreign
 }
 
 // version writes a file's version as people know it: 401 is 4.1.
 func version(file int) string { return fmt.Sprintf("%d.%d", file/100, file%100) }
 
-// sceneOf selects what callers and the price need of a file's facts. Lists are never
+// SceneOf selects what callers and the price need of a file's facts. Lists are never
 // nil, so that the JSON holds arrays. Packed libraries and muted nodes change nothing
-// and are left out.
-func sceneOf(f *blendfile.Facts) quote.Scene {
+// and are left out. filename is the file's own: Blender names folders of caches by it.
+func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 	s := f.Scene
 	out := quote.Scene{
 		Name: s.Name, Engine: s.Engine,
@@ -92,17 +122,31 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
 		Multiview: s.Multiview, StampNames: s.StampNames,
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
+		Simulations: []quote.Simulation{},
+		Denoising:   f.Rendering.Denoising, Sequenced: f.Rendering.Sequenced,
+		SampleLayers: f.Rendering.Work.Layers, LayerSamples: f.Rendering.Work.Samples, OtherPixelSamples: f.Rendering.OtherWork,
 		// Where the list is cut, drivers may be missing in it.
 		UsesAutorunScripts: len(f.Scripted) > 0 || f.PythonDrivers > 0 && slices.Contains(f.Partial, "python_drivers"),
 	}
 	out.FrameWidth, out.FrameHeight = s.FrameSize()
 	for _, m := range f.MissingFiles {
-		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: m.Path, Owner: m.Owner, UsedBy: m.UsedBy})
+		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy})
 	}
 	for _, l := range f.LinkedLibraries {
 		if !l.Packed && l.Needed {
 			out.LinkedLibraries = append(out.LinkedLibraries, l.Path)
 		}
+	}
+	for _, m := range f.Simulations {
+		out.Simulations = append(out.Simulations, quote.Simulation{
+			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: cacheFolder(m.Folder, filename),
+		})
+	}
+	for _, shot := range foreignShots(f) {
+		out.Unrendered = append(out.Unrendered, quote.Shot(shot))
+	}
+	for _, span := range f.Rendering.SampleKeys {
+		out.SampleKeys = append(out.SampleKeys, quote.SampleSpan(span))
 	}
 	for _, t := range f.Texts {
 		out.Scripts = append(out.Scripts, t.Name)
@@ -118,10 +162,27 @@ func sceneOf(f *blendfile.Facts) quote.Scene {
 	return out
 }
 
+// cacheFolder is a path with the name of the .blend in it, where it is named by that.
+func cacheFolder(folder, filename string) string {
+	if folder != blendfile.DiskCache {
+		return folder
+	}
+	return strings.TrimSuffix(folder, "*") + strings.TrimSuffix(filename, ".blend")
+}
+
 // readScene reads what Received.Quote has stored.
 func readScene(text string) (s quote.Scene, err error) {
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return s, fmt.Errorf("read kept scene: %w", err)
+	}
+	if s.Simulations == nil { // it was inspected before simulations were looked for
+		s.Simulations = []quote.Simulation{}
+	}
+	if s.Denoising == nil { // likewise
+		s.Denoising = []string{}
+		if s.Denoise {
+			s.Denoising = append(s.Denoising, "scene "+s.Name)
+		}
 	}
 	return s, nil
 }

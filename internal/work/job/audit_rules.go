@@ -7,6 +7,7 @@ import (
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
 
@@ -20,11 +21,11 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 		wrong("its id has another form")
 	case q.JobID != j.JobID || q.WorkspaceID != j.WorkspaceID || q.UploadID != j.UploadID:
 		wrong("quote %q is of job %q, workspace %q and upload %q", j.QuoteID, q.JobID, q.WorkspaceID, q.UploadID)
-	case q.FrameStart != j.FrameStart || q.FrameEnd != j.FrameEnd || q.FrameStep != j.FrameStep || q.FrameCount != j.FrameCount:
-		wrong("frames %d to %d by %d, %d in all, its quote has %d to %d by %d, %d in all",
-			j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount)
-	case j.FrameStep < 1 || j.FrameStart < 1 || (j.FrameEnd-j.FrameStart)/j.FrameStep+1 != j.FrameCount:
-		wrong("frames %d to %d by %d are not %d", j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount)
+	case q.FrameStart != j.FrameStart || q.FrameEnd != j.FrameEnd || q.FrameStep != j.FrameStep || q.FrameCount != j.FrameCount || q.Frames != j.Frames:
+		wrong("frames %d to %d by %d, %d in all %s, its quote has %d to %d by %d, %d in all %s",
+			j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames, q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames)
+	case q.RerenderOf != j.RerenderOf:
+		wrong("it renders frames of %q again, its quote those of %q", j.RerenderOf, q.RerenderOf)
 	case q.PriceCents != j.PriceCents || q.PricingVersion != j.PricingVersion || j.PricingVersion != contract.PricingVersion || j.PriceCents != j.FrameCount*contract.CentsPerFrame:
 		wrong("%d cents by %q for %d frames, its quote has %d by %q", j.PriceCents, j.PricingVersion, j.FrameCount, q.PriceCents, q.PricingVersion)
 	case q.AcceptedAt != j.CreatedAt || q.Qualified != 1:
@@ -36,6 +37,9 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 		wrong("it goes on, and its upload was removed")
 	case j.KeyID != "" && f.key != j.WorkspaceID:
 		wrong("its key %q belongs to workspace %q", j.KeyID, f.key)
+	}
+	if _, err := quote.ListOf(j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames); err != nil {
+		wrong("%v", err)
 	}
 }
 

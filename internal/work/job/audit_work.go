@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/framecheck"
 )
 
 // auditTimes checks that a job's times follow from its states, and that its seq counts
@@ -115,6 +116,9 @@ func auditFrames(f facts, breach func(rule, subject, format string, args ...any)
 	if f.frames.Frames != j.FramesCompleted || f.frames.RenderUs != j.RenderUs {
 		wrong("it says %d frames in %d microseconds, there are %d in %d", j.FramesCompleted, j.RenderUs, f.frames.Frames, f.frames.RenderUs)
 	}
+	if f.frames.Frames == 0 && j.Findings != framecheck.NotLookedFor && j.Findings != (framecheck.Findings{}).Stored() {
+		wrong("it was told of %.200s, and has no frames", j.Findings)
+	}
 	if Reopened(j) > 0 {
 		return // a frame that was reopened has left its mark on the job, and no row
 	}
@@ -137,7 +141,7 @@ func auditFrames(f facts, breach func(rule, subject, format string, args ...any)
 // version shows in another way.
 var fixed = []string{
 	"job_id", "workspace_id", "flow", "status", "state", "renderer", "render_device", "device_name", "filename", "input_sha256", "input_size_bytes",
-	"frame_start", "frame_end", "frame_step", "frame_count", "frames_completed", "render_seconds", "quote_id", "upload_id", "price_cents",
+	"frame_start", "frame_end", "frame_step", "frame_count", "frame_list", "rerender_of", "frames_completed", "render_seconds", "quote_id", "upload_id", "price_cents",
 	"reserved_cents", "charged_cents", "currency", "created_at", "submitted_at", "claimed_at", "completed_at", "failed_at", "cancelled_at",
 	"cancel_reason", "updated_at",
 }

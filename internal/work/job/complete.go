@@ -132,7 +132,7 @@ func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 		Input:      receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes},
 		Artifact:   a.File,
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
-		Frames: a.Frames, Renderer: a.Renderer, RenderDevice: a.Device, DeviceName: a.DeviceName, Switched: a.Switched,
+		FrameList: job.Frames, Frames: a.Frames, Renderer: a.Renderer, RenderDevice: a.Device, DeviceName: a.DeviceName, Switched: a.Switched,
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, PricingVersion: job.PricingVersion,
 		ChargedCents: job.PriceCents, Currency: contract.Currency,
 		StartedAt: db.Time(job.ClaimedAt), CompletedAt: completed,

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -67,16 +66,13 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 	return j.endWithoutResult(ctx, tx, job)
 }
 
-// ErrEnded means that a job is completed, failed or cancelled, which never changes.
-var ErrEnded = errors.New("the job has ended")
-
 // maxReason bounds what an operator tells the owner of a job, in bytes.
 const maxReason = 500
 
 // FailByOperator ends a job of any workspace that has not ended, at any time, and gives
 // all its money back; its owner reads the reason. Workers that still render a frame of it
 // and a process that packs it find their leases gone. Errors: invalid_request for a
-// reason that is empty or too long, render_not_found, ErrEnded.
+// reason that is empty or too long, render_not_found, job_ended.
 func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason string) (Object, error) {
 	reason = plaintext.Line(strings.TrimSpace(reason))
 	if reason == "" || len(reason) > maxReason {
@@ -87,7 +83,7 @@ func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason stri
 		return Object{}, err
 	}
 	if Status(job.Status).Terminal() {
-		return Object{}, fmt.Errorf("%s is not ended: %w: it is %s", jobID, ErrEnded, job.Status)
+		return Object{}, fault.New(fault.JobEnded, "Job %s has ended before: it is %s.", jobID, job.Status)
 	}
 	if err := j.Fail(ctx, tx, job, fault.EndedByOperator, reason); err != nil {
 		return Object{}, err

@@ -9,21 +9,19 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 )
 
-// ErrGoesOn means that a workspace has jobs that have not ended.
-var ErrGoesOn = errors.New("jobs have not ended")
-
-// AllEnded returns ErrGoesOn while a job of the workspace has not ended.
+// AllEnded returns jobs_not_ended while a job of the workspace has not ended.
 func AllEnded(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	n, err := tx.JobsUnfinished(ctx, workspaceID)
 	if err != nil {
 		return fmt.Errorf("count jobs: %w", err)
 	}
 	if n > 0 {
-		return fmt.Errorf("%w: %d of %s", ErrGoesOn, n, workspaceID)
+		return fault.New(fault.JobsNotEnded, "%d jobs of %s have not ended.", n, workspaceID)
 	}
 	return nil
 }
@@ -31,7 +29,7 @@ func AllEnded(ctx context.Context, tx *db.Tx, workspaceID string) error {
 // Erase removes names and messages of a workspace's jobs, their artifacts and the bytes of
 // their receipts. Ids, states, numbers, prices and times stay, and the place and hash of
 // each receipt's leaf. It returns all the jobs, whose frames and artifacts the caller
-// deletes after the commit. Repeating it is safe. Error: ErrGoesOn.
+// deletes after the commit. Repeating it is safe. Error: jobs_not_ended.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) ([]Record, error) {
 	if err := AllEnded(ctx, tx, workspaceID); err != nil {
 		return nil, err

@@ -15,10 +15,10 @@ import (
 // EstimateBasis says what eta_seconds rests on.
 type EstimateBasis string
 
-// What an estimate rests on, the best first. A preview of the scene will come behind the
-// job's own frames.
+// What an estimate rests on, the best first.
 const (
 	JobFrames     EstimateBasis = "job_frames"     // three or more of the job's own frames
+	FreePreview   EstimateBasis = "preview"        // the free previews of the job's upload
 	SimilarScenes EstimateBasis = "similar_scenes" // the workspace's last completed job over the same file
 	FirstFrames   EstimateBasis = "first_frames"   // one or two of the job's own frames, or a part of the first
 )
@@ -51,17 +51,28 @@ func foreseeable(view query.JobViewRow) bool {
 	return Status(view.Job.Status) == Rendering && (view.Held > 0 || view.Job.FramesCompleted > 0)
 }
 
-// similarTimes keeps how long frames took in similar jobs as long as an outlook lives, for
-// all who look at the same jobs. The zero value is empty.
+// foreseen is how long the frames of a job take, by something else than its own frames.
+type foreseen struct {
+	dispatch.FrameTime               // zero where nothing is known
+	basis              EstimateBasis // FreePreview or SimilarScenes
+}
+
+func foreseenBy(basis EstimateBasis, meanUs, lowUs, highUs int64) foreseen {
+	micros := func(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+	return foreseen{dispatch.FrameTime{Mean: micros(meanUs), Low: micros(lowUs), High: micros(highUs)}, basis}
+}
+
+// similarTimes keeps how long frames took in free previews and in similar jobs as long as
+// an outlook lives, for all who look at the same jobs. The zero value is empty.
 type similarTimes struct {
 	mu      sync.Mutex
 	outlook *dispatch.Outlook
-	known   map[string]dispatch.FrameTime // by id of the job that is looked at; zero where none is similar
+	known   map[string]foreseen // by id of the job that is looked at
 }
 
 // of returns the times for those of some jobs of a workspace, newest first, whose own
-// frames do not tell yet. It reads them in one statement if some are not known.
-func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewRow) (map[string]dispatch.FrameTime, error) {
+// frames do not tell yet. It reads them in two statements if some are not known.
+func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewRow) (map[string]foreseen, error) {
 	found, missing := s.recall(outlook, views)
 	if len(missing) == 0 {
 		return found, nil
@@ -73,10 +84,17 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 	if err != nil {
 		return nil, fmt.Errorf("read how long similar scenes took: %w", err)
 	}
+	looked, err := tx.JobsLooked(ctx, query.JobsLookedParams{
+		WorkspaceID: newest.WorkspaceID, Oldest: oldest.JobID, Newest: newest.JobID, Fewer: enoughFrames,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how long previews took: %w", err)
+	}
 	for _, r := range rows {
-		found[r.JobID] = dispatch.FrameTime{
-			Mean: time.Duration(r.MeanUs) * time.Microsecond, Low: time.Duration(r.LowUs) * time.Microsecond, High: time.Duration(r.HighUs) * time.Microsecond,
-		}
+		found[r.JobID] = foreseenBy(SimilarScenes, r.MeanUs, r.LowUs, r.HighUs)
+	}
+	for _, r := range looked { // of this very file and frames: it comes before what was similar
+		found[r.JobID] = foreseenBy(FreePreview, r.MeanUs, r.LowUs, r.HighUs)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,13 +107,13 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 }
 
 // recall returns what is known, and the jobs of which nothing is.
-func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRow) (found map[string]dispatch.FrameTime, missing []string) {
+func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRow) (found map[string]foreseen, missing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.outlook != outlook {
-		s.outlook, s.known = outlook, map[string]dispatch.FrameTime{}
+		s.outlook, s.known = outlook, map[string]foreseen{}
 	}
-	found = map[string]dispatch.FrameTime{}
+	found = map[string]foreseen{}
 	for _, v := range views {
 		if !isLive(v) || v.Job.FramesCompleted >= enoughFrames {
 			continue
@@ -116,7 +134,7 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 	each, basis := frameTime(own), JobFrames
 	if len(own) < enoughFrames {
 		if basis = FirstFrames; similar.Mean > 0 {
-			each, basis = similar, SimilarScenes
+			each, basis = similar.FrameTime, similar.basis
 		}
 	}
 	if each.High > 0 {
@@ -130,7 +148,7 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 	var eta float64
 	var span dispatch.ETARange
 	var ok bool
-	if basis == SimilarScenes {
+	if basis == FreePreview || basis == SimilarScenes {
 		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))

@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/job"
 )
@@ -76,11 +77,38 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 		if o = wantEstimate(t, w, workspaceID, second, job.SimilarScenes, 4, 6); *o.ETASeconds != 100 || o.ETARange.LowSeconds != 40 {
 			t.Errorf("beside a rival the ten frames take %v (%v)", *o.ETASeconds, *o.ETARange)
 		}
+		// A free preview of its own upload says more than what was rendered before.
+		w.Write(t, looked(second, 7*time.Second, 8*time.Second, 9*time.Second))
+		if o = wantEstimate(t, w, workspaceID, second, job.FreePreview, 7, 9); *o.ETASeconds != 160 {
+			t.Errorf("by a preview the ten frames take %v (%v)", *o.ETASeconds, *o.ETARange)
+		}
 		if err := w.Workers.MarkOffline(t.Context(), worker); err != nil {
 			t.Fatal(err)
 		}
-		wantEstimate(t, w, workspaceID, second, "", 4, 6) // nobody knows when a worker comes
+		wantEstimate(t, w, workspaceID, second, "", 7, 9) // nobody knows when a worker comes
 	})
+}
+
+// looked gives a job's upload a free preview by which a frame takes so long. Who made it,
+// and how, no estimate looks at.
+func looked(jobID string, low, mean, high time.Duration) func(ctx context.Context, tx *db.Tx) error {
+	return func(ctx context.Context, tx *db.Tx) error {
+		record, err := job.Read(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		previewID := id.New(id.Preview)
+		err = tx.PreviewCreate(ctx, query.PreviewCreateParams{
+			PreviewID: previewID, WorkspaceID: record.WorkspaceID, UploadID: record.UploadID, Frame: 1, Status: "queued", Ordinal: 1, CreatedAt: tx.Now,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.MarkPreviewReady(ctx, query.MarkPreviewReadyParams{
+			Now: tx.Now, FrameLowUs: low.Microseconds(), FrameUs: mean.Microseconds(), FrameHighUs: high.Microseconds(), RenderUs: 1, PreviewID: previewID,
+		})
+		return err
+	}
 }
 
 // complete ends a packed job without its receipt, which no estimate looks at.

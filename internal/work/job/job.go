@@ -85,17 +85,14 @@ func ProgressTopic(jobID string) string { return "progress:" + jobID }
 // locks it first.
 func Find(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
 	job, err := Read(ctx, tx, jobID)
-	if err == nil && job.WorkspaceID != workspaceID {
-		return Record{}, notFound(jobID)
-	}
-	return job, err
+	return ofWorkspace(job, err, workspaceID, jobID)
 }
 
 // Read reads a job of any workspace. Error: render_not_found.
 func Read(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	job, err := tx.JobGet(ctx, jobID)
 	if db.IsNotFound(err) {
-		return Record{}, notFound(jobID)
+		return Record{}, nowhere(jobID)
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("read job: %w", err)
@@ -109,7 +106,7 @@ func Read(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 func Lock(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 	job, err := tx.JobLock(ctx, jobID)
 	if db.IsNotFound(err) {
-		return Record{}, notFound(jobID)
+		return Record{}, nowhere(jobID)
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("lock job: %w", err)
@@ -120,10 +117,7 @@ func Lock(ctx context.Context, tx *db.Tx, jobID string) (Record, error) {
 // lockOf is Lock for a job of a workspace; another workspace's is render_not_found.
 func lockOf(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Record, error) {
 	job, err := Lock(ctx, tx, jobID)
-	if err == nil && job.WorkspaceID != workspaceID {
-		return Record{}, notFound(jobID)
-	}
-	return job, err
+	return ofWorkspace(job, err, workspaceID, jobID)
 }
 
 // FindCompleted reads a completed job of a workspace. render_not_completed is retryable
@@ -149,8 +143,20 @@ func ForDispatch(r Record) dispatch.Job {
 	}
 }
 
-// notFound is the answer for a job that does not exist and for another workspace's,
-// which must look alike (decisions 10).
+// ofWorkspace gives the callers of a workspace one answer for a job that is not there and
+// for one that belongs to others (decisions 10).
+func ofWorkspace(job Record, err error, workspaceID, jobID string) (Record, error) {
+	if fault.Is(err, fault.RenderNotFound) || err == nil && job.WorkspaceID != workspaceID {
+		return Record{}, notFound(jobID)
+	}
+	return job, err
+}
+
 func notFound(jobID string) error {
 	return fault.New(fault.RenderNotFound, "There is no render %s in this workspace.", jobID)
+}
+
+// nowhere is notFound for who asks about all workspaces, such as an operator.
+func nowhere(jobID string) error {
+	return fault.New(fault.RenderNotFound, "There is no render %s.", jobID).WithAction("Check the job id.")
 }

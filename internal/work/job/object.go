@@ -11,6 +11,8 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/quote"
 )
 
 // Object is a job as callers see it (spec 2.6 RenderObject, decisions 5). It is also
@@ -45,13 +47,15 @@ type Object struct {
 	FrameEnd       int     `json:"frame_end"`
 	FrameStep      int     `json:"frame_step"`
 	FrameCount     int     `json:"frame_count"`
+	FrameList      string  `json:"frame_list" doc:"The frames to render, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
+	RerenderOf     *string `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
 	// Accepted frames. The number falls by one when an accepted frame is rendered
 	// again.
 	FramesCompleted int                `json:"frames_completed"`
 	ProgressPercent float64            `json:"progress_percent" minimum:"0" maximum:"100"`
 	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame is in, the wait for other jobs included; null when unknown, never 0."`
 	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where the end lies in eight cases of ten; null when unknown."`
-	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, the workspace's last completed job over the same file, or fewer frames of the job; null when it is." enum:"job_frames,similar_scenes,first_frames"`
+	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, free previews of its upload, the workspace's last completed job over the same file, or fewer frames of the job; null when it is." enum:"job_frames,preview,similar_scenes,first_frames"`
 	// Of the frames that the estimate rests on.
 	SecondsPerFrameLow  *float64 `json:"seconds_per_frame_low" doc:"The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known."`
 	SecondsPerFrameHigh *float64 `json:"seconds_per_frame_high" doc:"The longest render time among them; null when none is known."`
@@ -78,6 +82,8 @@ type Object struct {
 	CancelReason *string     `json:"cancel_reason"`
 	UpdatedAt    time.Time   `json:"updated_at"`
 	Failure      *JobFailure `json:"failure"`
+	// Of frames that were accepted: what a person should look at. It never fails a job.
+	Findings framecheck.Findings `json:"findings" nullable:"false" doc:"What a person should look at in the accepted frames, the worst first; empty for nothing. See the table of findings."`
 	// The links of a completed job. Receipt and proof stay when the artifact is
 	// removed.
 	ArtifactExpiresAt *time.Time `json:"artifact_expires_at" doc:"When the artifact is removed; in the past, it is gone."`
@@ -167,12 +173,13 @@ func shown(job Record) Object {
 		RenderDevice: db.Optional(job.RenderDevice), DeviceName: db.Optional(job.DeviceName),
 		Filename: job.Filename, InputSHA256: job.InputSha256, InputSizeBytes: job.InputSizeBytes,
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
+		FrameList: quote.ListText(int(job.FrameStart), int(job.FrameEnd), int(job.FrameStep), job.Frames), RerenderOf: db.Optional(job.RerenderOf),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
 		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(),
 		CreatedAt: db.Time(job.CreatedAt), SubmittedAt: db.OptionalTime(job.SubmittedAt), ClaimedAt: db.OptionalTime(job.ClaimedAt),
 		CompletedAt: db.OptionalTime(job.CompletedAt), FailedAt: db.OptionalTime(job.FailedAt), CancelledAt: db.OptionalTime(job.CancelledAt),
-		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt),
+		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt), Findings: framecheck.ReadFindings(job.Findings),
 	}
 	if job.BlenderVersion != "" {
 		o.Version = job.BlenderVersion

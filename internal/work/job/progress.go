@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
 )
 
 // ErrNotRendering means that a job has ended, or has all its frames, since it was read.
@@ -89,6 +90,20 @@ func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) 
 	return job, nil
 }
 
+// AddFinding tells a locked job what one more of its frames looks like.
+func AddFinding(ctx context.Context, tx *db.Tx, job Record, code string, frame int) error {
+	return SetFindings(ctx, tx, job.JobID, framecheck.ReadFindings(job.Findings).With(code, frame))
+}
+
+// SetFindings tells a locked job what its frames look like. It changes no state and
+// raises no seq: it goes with a frame that does.
+func SetFindings(ctx context.Context, tx *db.Tx, jobID string, found framecheck.Findings) error {
+	if err := tx.JobFindings(ctx, query.JobFindingsParams{Findings: found.Stored(), JobID: jobID}); err != nil {
+		return fmt.Errorf("tell a job of its frames: %w", err)
+	}
+	return nil
+}
+
 // ResumeRendering takes a locked job back from packaging, because stored frames of it
 // are lost, and finishes l, its lease of PackageQueue. The caller puts the frames back.
 // Errors: lease.ErrLost, ErrNotPackaging.
@@ -102,7 +117,12 @@ func ResumeRendering(ctx context.Context, tx *db.Tx, job Record, l lease.Lease) 
 	if err := change(ctx, tx, job.JobID, Packaging, Rendering); err != nil {
 		return err
 	}
-	return dispatch.Reenter(ctx, tx, ForDispatch(job))
+	again := ForDispatch(job)
+	var err error
+	if again.PlaysFrom, err = playsFrom(ctx, tx, job.JobID, job.FrameStart); err != nil {
+		return err
+	}
+	return dispatch.Reenter(ctx, tx, again)
 }
 
 // BeginPackaging moves a job with all frames to packaging and enqueues the packing.

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
@@ -129,8 +131,15 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 		JobID: jobID, WorkspaceID: r.Principal.WorkspaceID, KeyID: r.Principal.Credential.KeyID, Flow: string(r.Flow), Status: string(status),
 		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
 		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
-		FrameCount: int64(q.FrameCount), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
-		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now,
+		FrameCount: int64(q.FrameCount), Frames: q.Gaps(), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
+		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now, Findings: framecheck.Findings{}.Stored(),
+	}
+	if q.RerenderOf != nil {
+		row.RerenderOf = *q.RerenderOf
+	}
+	span, err := spanOf(row.FrameStart, row.FrameEnd, row.FrameStep, row.FrameCount, row.Frames)
+	if err != nil {
+		return "", "", fmt.Errorf("read the frames of %s: %w", q.QuoteID, err)
 	}
 	row.RowSum = jobRows.Of(row)
 	if err := tx.JobCreate(ctx, row); err != nil {
@@ -149,8 +158,64 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	if status == AwaitingSubmit {
 		return jobID, secret, lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, jobID), 0, tx.Time().Add(contract.SubmitWindow))
 	}
-	return jobID, secret, dispatch.Enqueue(ctx, tx, dispatch.Job{JobID: jobID, WorkspaceID: r.Principal.WorkspaceID},
-		dispatch.Span{First: int64(q.FrameStart), Step: int64(q.FrameStep), Count: int64(q.FrameCount)})
+	return jobID, secret, enqueue(ctx, tx, dispatch.Job{JobID: jobID, WorkspaceID: r.Principal.WorkspaceID}, span)
+}
+
+// enqueue puts the frames of a job on the queue.
+func enqueue(ctx context.Context, tx *db.Tx, job dispatch.Job, span dispatch.Span) (err error) {
+	if job.PlaysFrom, err = playsFrom(ctx, tx, job.JobID, span.First); err != nil {
+		return err
+	}
+	return dispatch.Enqueue(ctx, tx, job, span)
+}
+
+// playsFrom is the first frame that a worker plays of a job whose frames depend on those
+// before: the scene's first one, or the job's where that is lower. nil for other jobs.
+func playsFrom(ctx context.Context, tx *db.Tx, jobID string, first int64) (*int64, error) {
+	text, err := tx.JobScene(ctx, jobID)
+	if err != nil {
+		return nil, fmt.Errorf("read the scene of %s: %w", jobID, err)
+	}
+	var scene quote.Scene
+	if err := json.Unmarshal([]byte(text), &scene); err != nil {
+		return nil, fmt.Errorf("read the scene of %s: %w", jobID, err)
+	}
+	if !scene.Plays() {
+		return nil, nil
+	}
+	return new(min(first, int64(scene.FrameStart))), nil
+}
+
+// FramesOf is the range of a job's frames: first, first+step and so on up to last has all
+// of them, though where they are a list not only them.
+func FramesOf(r Record) (first, last, step int, err error) {
+	all, err := quote.ListOf(r.FrameStart, r.FrameEnd, r.FrameStep, r.FrameCount, r.Frames)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("read the frames of %s: %w", r.JobID, err)
+	}
+	step = int(r.FrameStep)
+	if r.Frames != "" {
+		step = 0
+		for _, n := range all[1:] {
+			for step, n = n-all[0], step; n != 0; {
+				step, n = n, step%n
+			}
+		}
+	}
+	return all[0], all[len(all)-1], max(1, step), nil
+}
+
+// spanOf is the frames of a job by what its row says.
+func spanOf(start, end, step, count int64, list string) (dispatch.Span, error) {
+	span := dispatch.Span{First: start, Step: step, Count: count}
+	frames, err := quote.ListOf(start, end, step, count, list)
+	if err != nil || list == "" {
+		return span, err
+	}
+	for _, n := range frames {
+		span.Items = append(span.Items, int64(n))
+	}
+	return span, nil
 }
 
 // withinLimit refuses a job that would take a key above its monthly limit. The month is

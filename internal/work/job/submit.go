@@ -8,7 +8,6 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/work/dispatch"
 )
 
 // cancelUnsubmitted is the cancel_reason of a job that was not submitted in time.
@@ -52,7 +51,11 @@ func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := lease.Drop(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, job.JobID)); err != nil {
 		return err
 	}
-	return dispatch.Enqueue(ctx, tx, ForDispatch(job), dispatch.Span{First: job.FrameStart, Step: job.FrameStep, Count: job.FrameCount})
+	span, err := spanOf(job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount, job.Frames)
+	if err != nil {
+		return fmt.Errorf("read the frames of %s: %w", job.JobID, err)
+	}
+	return enqueue(ctx, tx, ForDispatch(job), span)
 }
 
 // CancelUnsubmitted cancels a job that was not submitted in time (decisions 4) and

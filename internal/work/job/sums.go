@@ -16,6 +16,7 @@ var jobRows = rowsum.Table[query.Job]{
 		"Status", "Seq", "FramesCompleted", "RenderUs", "ChargedCents", "RenderDevice", "DeviceName", "BlenderVersion", "Renderer",
 		"FailureCode", "FailureMessage", "CancelReason", "ArtifactKey", "ArtifactFilename", "ArtifactSha256", "ArtifactSize", "ArtifactRemovedAt",
 		"SubmittedAt", "ClaimedAt", "CompletedAt", "FailedAt", "CancelledAt", "UpdatedAt",
+		"Findings", "Frames", "RerenderOf", // held against frames and quote
 	},
 	After: func(ctx context.Context, tx *db.Tx, last query.Job) ([]query.Job, error) {
 		return tx.AuditJobs(ctx, last.JobID)
@@ -26,8 +27,11 @@ var jobRows = rowsum.Table[query.Job]{
 }
 
 // erasedJobRows is for jobs of erased workspaces: nothing of them changes any more, and
-// without receipt and event nothing else confirms them, so the sum covers the whole row.
-var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, After: jobRows.After, Store: jobRows.Store}
+// without receipt and event nothing else confirms them, so the sum covers the whole row
+// but for what frames and quote confirm.
+var erasedJobRows = rowsum.Table[query.Job]{
+	Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}, After: jobRows.After, Store: jobRows.Store,
+}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.
 var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{

@@ -24,10 +24,10 @@ const farthestPosition = 1000
 
 // surroundings are what the view of some jobs needs beyond their own rows.
 type surroundings struct {
-	outlook  *dispatch.Outlook             // nil if none of the jobs is live
-	capable  map[string]dispatch.Capable   // of the jobs that not every worker may render, by id
-	accepted map[string][]acceptedFrame    // the last frames of foreseeable jobs, newest first, by id
-	similar  map[string]dispatch.FrameTime // how long frames took in similar jobs, by id
+	outlook  *dispatch.Outlook           // nil if none of the jobs is live
+	capable  map[string]dispatch.Capable // of the jobs that not every worker may render, by id
+	accepted map[string][]acceptedFrame  // the last frames of foreseeable jobs, newest first, by id
+	similar  map[string]foreseen         // how long frames took in previews and similar jobs, by id
 }
 
 // surround reads the surroundings of jobs of one workspace, newest first, but for the

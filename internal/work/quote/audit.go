@@ -41,8 +41,8 @@ func strange(r query.AuditQuotesRow) string {
 		return "its id has another form"
 	case q.WorkspaceID == "" || r.UploadWorkspaceID != q.WorkspaceID:
 		return fmt.Sprintf("it belongs to %q, its upload %q to %q", q.WorkspaceID, q.UploadID, r.UploadWorkspaceID)
-	case q.FrameStart < contract.MinFrames || q.FrameStep < 1 || q.FrameCount < 1 || q.FrameEnd != q.FrameStart+(q.FrameCount-1)*q.FrameStep:
-		return fmt.Sprintf("frames %d to %d by %d are not %d", q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount)
+	case q.RerenderOf != "" && (r.FirstUploadID != q.UploadID || r.FirstWorkspaceID != q.WorkspaceID):
+		return fmt.Sprintf("it renders frames of %q again, which is of upload %q and workspace %q", q.RerenderOf, r.FirstUploadID, r.FirstWorkspaceID)
 	case q.PriceCents != q.FrameCount*contract.CentsPerFrame || q.PricingVersion != contract.PricingVersion:
 		return fmt.Sprintf("%d frames cost %d cents by %q", q.FrameCount, q.PriceCents, q.PricingVersion)
 	case q.Qualified != 0 && q.Qualified != 1:
@@ -51,6 +51,9 @@ func strange(r query.AuditQuotesRow) string {
 		return fmt.Sprintf("of %d to %d, its upload is of %d", q.CreatedAt, q.ExpiresAt, r.UploadedAt)
 	case q.JobID != r.TakenBy || (q.AcceptedAt == 0) != (q.JobID == ""):
 		return fmt.Sprintf("accepted at %d by %q, job %q has it", q.AcceptedAt, q.JobID, r.TakenBy)
+	}
+	if _, err := ListOf(q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames); err != nil {
+		return err.Error()
 	}
 	var warnings []Warning
 	if err := json.Unmarshal([]byte(q.Warnings), &warnings); err != nil {

@@ -3,6 +3,7 @@ package quote
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"svc.example/internal/ground/contract"
@@ -46,7 +47,7 @@ const heavyPart = 4
 // first. skipped is how many frames of the range are left out. It works from the stored
 // scene, so a later quote of the same upload gives the same warnings, unless the farm has
 // changed.
-func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
+func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []Warning {
 	out := []Warning{}
 	warn := func(condition bool, code WarningCode, detail any, format string, args ...any) {
 		if condition {
@@ -55,10 +56,14 @@ func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
 	}
 	missing := s.missing()
 	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
+	caches := s.missingCaches()
+	warn(len(caches) > 0, WarnMissingCache, map[string]any{"count": len(caches), "files": first(caches, mostDetail)}, "The upload lacks what simulations were baked to: %s.", listed(caches, fileText))
 	warn(len(s.LinkedLibraries) > 0, WarnLinkedLibraries, map[string]any{"count": len(s.LinkedLibraries), "paths": first(s.LinkedLibraries, mostDetail)},
 		"The upload lacks linked .blend files: %s.", listed(s.LinkedLibraries, itself))
 	warn(s.UsesAutorunScripts, WarnScriptsDisabled, map[string]any{"count": len(s.AutorunScripts), "scripts": first(s.AutorunScripts, mostDetail)},
 		"The picture can depend on Python: %s.", cmp.Or(listed(s.AutorunScripts, scriptText), "drivers too many to name"))
+	running := s.unbaked()
+	warn(len(running) > 0, WarnUnbaked, map[string]any{"count": len(running), "simulations": first(running, mostDetail)}, "Simulations are not baked: %s.", listed(running, simulationText))
 	renderer, number := farm.Renderer()
 	// The version is read back from its text: the scene may come from the store.
 	file, ok := versionNumber(s.FileVersion)
@@ -66,15 +71,18 @@ func (e Envelope) Warnings(s Scene, farm Farm, skipped int) []Warning {
 		"The file was saved by Blender %s; Blender %s renders it.", s.FileVersion, renderer)
 	// One worker with a denoiser renders what others refuse.
 	undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
-	warn(s.Denoise && undenoised, WarnDenoiseOff, map[string]int{"workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
-		"The scene asks for denoising; %d of %d workers online do none.", farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+	warn(len(s.Denoising) > 0 && undenoised, WarnDenoiseOff, map[string]any{"denoising": first(s.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
+		"The picture is denoised by the %s; %d of %d workers online do not denoise.", listed(s.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+	warn(len(s.Unrendered) > 0, WarnSequencerOff, map[string]any{"count": len(s.Unrendered), "strips": first(s.Unrendered, mostDetail)},
+		"Strips of the sequencer show scenes of other engines: %s.", listed(s.Unrendered, shotText))
 	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
 	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
 	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
 	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": first(s.FileOutputNodes, mostDetail)},
 		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes, itself))
 	warn(skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": skipped}, "The scene begins at frame %d.", s.FrameStart)
-	work := s.PixelSamples()
+	warn(s.DrivenSamples, WarnDrivenSamples, s.samplesDetail(frames), "%s", s.samplesText(frames))
+	work := s.PixelSamples(frames)
 	warn(work > int64(e)/heavyPart, WarnHeavyScene, map[string]int64{"pixel_samples": work, "limit": int64(e)},
 		"A frame has %d million samples of pixels.", work/1e6)
 	sortWarnings(out)
@@ -112,6 +120,25 @@ func fileText(m MissingFile) string {
 	return fmt.Sprintf("%s (%s %s, used by %s)", m.Path, m.Kind, m.Owner, m.UsedBy)
 }
 
+// shotText names a strip and what it shows.
+func shotText(s Shot) string { return fmt.Sprintf("%s (scene %s, %s)", s.Strip, s.Scene, s.Engine) }
+
+// samplesText says what is known of samples that change.
+func (s Scene) samplesText(frames Frames) string {
+	if len(s.SampleKeys) == 0 {
+		return fmt.Sprintf("The samples change by frame; the file stores %d.", s.Samples)
+	}
+	return fmt.Sprintf("Keyframes change the samples: %d at most in these frames.", s.SamplesIn(frames))
+}
+
+func (s Scene) samplesDetail(frames Frames) map[string]int {
+	detail := map[string]int{"stored": s.Samples}
+	if len(s.SampleKeys) > 0 {
+		detail["most"] = s.SamplesIn(frames)
+	}
+	return detail
+}
+
 // scriptText names Python, as in "object Door, location".
 func scriptText(s Script) string {
 	if s.Property == "" {
@@ -120,13 +147,24 @@ func scriptText(s Script) string {
 	return s.Owner + ", " + s.Property
 }
 
-// missing lists the missing files that no other warning names: libraries have their own.
+// simulationText names a simulation, as in "Curtain (cloth)".
+func simulationText(m Simulation) string {
+	return fmt.Sprintf("%s (%s)", m.Object, strings.ReplaceAll(m.Kind, "_", " "))
+}
+
+// missing lists the missing files that no other warning names: libraries and bakes of
+// simulations have their own.
 func (s Scene) missing() []MissingFile {
-	var out []MissingFile
-	for _, m := range s.MissingFiles {
-		if m.Kind != "library" {
-			out = append(out, m)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.MissingFiles), func(m MissingFile) bool { return m.Kind == "library" || m.Kind == "simulation" })
+}
+
+// missingCaches lists the missing bakes of simulations.
+func (s Scene) missingCaches() []MissingFile {
+	return slices.DeleteFunc(slices.Clone(s.MissingFiles), func(m MissingFile) bool { return m.Kind != "simulation" })
+}
+
+// unbaked lists the simulations that Blender has to compute: the file has neither their
+// frames nor the name of a folder that they were baked to.
+func (s Scene) unbaked() []Simulation {
+	return slices.DeleteFunc(slices.Clone(s.Simulations), func(m Simulation) bool { return m.Baked || m.Cached || m.Folder != "" })
 }

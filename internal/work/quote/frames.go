@@ -1,8 +1,13 @@
 package quote
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/framelist"
 )
 
 // Frames is a range of frames: Start, Start+Step, ... up to End. Step is 1 or more. End
@@ -29,6 +34,60 @@ type RequestedFrames struct {
 	End   *int
 	Step  *int
 	Count *int
+	// List chooses frames one by one, and then the others choose nothing.
+	List framelist.List
+	// RerenderOf is the job whose frames these are once more; "" for none.
+	RerenderOf string
+}
+
+// ReadList reads a list of frames as a caller sends it, such as 3,7-9. Errors:
+// invalid_frame_range, frame_range_too_large.
+func ReadList(text string) (framelist.List, error) {
+	l, err := framelist.Parse(text, contract.MaxFrames)
+	if errors.Is(err, framelist.ErrTooMany) {
+		return nil, fault.New(fault.FrameRangeTooLarge, "The list has more than %d frames, the most that a job has.", contract.MaxFrames).
+			WithAction("Send a list of at most 10000 frames.")
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidFrameRange, "The frames cannot be read: %v.", err).WithAction("Send numbers and ranges with commas between, such as 3,7-9.")
+	}
+	return l, nil
+}
+
+// ordered returns the frames of a list, as a quote has them: a range, or, where the list
+// is none, the span of it and its text. Errors: invalid_frame_range.
+func ordered(l framelist.List) (f Frames, count int, text string, err error) {
+	if last := l[len(l)-1]; last > contract.MaxFrameNumber {
+		return f, 0, "", fault.New(fault.InvalidFrameRange, "Frame %d is beyond %d, the last frame that Blender knows.", last, contract.MaxFrameNumber)
+	}
+	if r, ok := l.Range(); ok {
+		return Frames{r.First, r.Last, r.Step}, len(l), "", nil
+	}
+	return Frames{l[0], l[len(l)-1], 1}, len(l), l.String(), nil
+}
+
+// ListOf returns the frames of a quote or a job by what its row says; list is "" for the
+// range. A row that no quote writes gives an error.
+func ListOf(start, end, step, count int64, list string) (framelist.List, error) {
+	if start < contract.MinFrames || step < 1 || count < 1 || count > contract.MaxFrames || end != start+(count-1)*step && list == "" {
+		return nil, fmt.Errorf("frames %d to %d by %d are not %d", start, end, step, count)
+	}
+	if list == "" {
+		return framelist.Range{First: int(start), Last: int(end), Step: int(step)}.List(), nil
+	}
+	l, err := framelist.Parse(list, contract.MaxFrames)
+	if err != nil {
+		return nil, err
+	}
+	if _, isRange := l.Range(); isRange || l.String() != list || int64(len(l)) != count || int64(l[0]) != start || int64(l[len(l)-1]) != end || step != 1 {
+		return nil, fmt.Errorf("frames %d to %d by %d, %d in all, are not %s", start, end, step, count, list)
+	}
+	return l, nil
+}
+
+// ListText writes the frames of a quote or a job, such as 3,7-9. list is "" for the range.
+func ListText(start, end, step int, list string) string {
+	return cmp.Or(list, framelist.Range{First: start, Last: end, Step: step}.String())
 }
 
 // Resolve completes the caller's choice from the scene's range and checks it. Frames

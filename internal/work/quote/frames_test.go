@@ -83,12 +83,44 @@ func TestRequestedRangeIsChecked(t *testing.T) {
 
 func TestHostileSceneNeverLooksCheap(t *testing.T) {
 	t.Parallel()
+	one := quote.Frames{Start: 1, End: 1, Step: 1}
 	scene := quote.Scene{ResolutionX: 1 << 31, ResolutionY: 1 << 31, ResolutionPercentage: 32767, Samples: 1 << 24}
-	if got := scene.PixelSamples(); got != 1<<63-1 {
+	if got := scene.PixelSamples(one); got != 1<<63-1 {
 		t.Fatalf("got %d", got)
 	}
+	for name, negative := range map[string]quote.Scene{
+		"samples of layers": {ResolutionX: 10, ResolutionY: 10, ResolutionPercentage: 100, Samples: 5, SampleLayers: 1, LayerSamples: -3},
+		"other scenes":      {ResolutionX: 10, ResolutionY: 10, ResolutionPercentage: 100, Samples: 5, SampleLayers: 1, OtherPixelSamples: -300},
+	} {
+		if got := negative.PixelSamples(one); got != 800 {
+			t.Errorf("%s: got %d", name, got)
+		}
+	}
+}
+
+func TestWorkCountsAllThatIsRenderedForAFrame(t *testing.T) {
+	t.Parallel()
 	plain := quote.Scene{ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 50, Samples: 128}
-	if got := plain.PixelSamples(); got != 960*540*128 {
-		t.Fatalf("got %d", got)
+	keyed := plain
+	keyed.SampleKeys = []quote.SampleSpan{{From: -1 << 30, To: 10, Most: 16}, {From: 10, To: 20, Most: 500}, {From: 20, To: 1 << 30, Most: 64}}
+	layered := plain
+	layered.SampleLayers, layered.LayerSamples = 2, 1000
+	sequenced := plain
+	sequenced.OtherPixelSamples = 77
+	for name, c := range map[string]struct {
+		scene  quote.Scene
+		frames quote.Frames
+		want   int64
+	}{
+		"the scene alone":               {plain, quote.Frames{Start: 1, End: 9}, 960 * 540 * 128},
+		"before the keyframes":          {keyed, quote.Frames{Start: 1, End: 9}, 960 * 540 * 16},
+		"into the keyframes":            {keyed, quote.Frames{Start: 1, End: 10}, 960 * 540 * 500},
+		"behind the keyframes":          {keyed, quote.Frames{Start: 21, End: 99}, 960 * 540 * 64},
+		"layers with samples of theirs": {layered, quote.Frames{Start: 1, End: 1}, 960 * 540 * (2*128 + 1000)},
+		"strips in place of the scene":  {sequenced, quote.Frames{Start: 1, End: 1}, 77},
+	} {
+		if got := c.scene.PixelSamples(c.frames); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/framelist"
 	"svc.example/internal/ground/id"
 )
 
@@ -41,6 +42,8 @@ type Quote struct {
 	FrameEnd       int       `json:"frame_end"`
 	FrameStep      int       `json:"frame_step"`
 	FrameCount     int       `json:"frame_count"`
+	FrameList      string    `json:"frame_list" doc:"The frames that are priced, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
+	RerenderOf     *string   `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
 	PriceCents     int64     `json:"price_cents" doc:"Locked price in cents."`
 	Currency       string    `json:"currency"`
 	PricingVersion string    `json:"pricing_version"`
@@ -54,6 +57,25 @@ type Quote struct {
 
 	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`
+
+	list string // FrameList where it is no range, else ""
+}
+
+// Gaps returns the frames of a quote whose frames are no range; "" of a range.
+func (q Quote) Gaps() string { return q.list }
+
+// Again requests the frames of a quote once more.
+func (q Quote) Again() (RequestedFrames, error) {
+	r := RequestedFrames{Start: &q.FrameStart, End: &q.FrameEnd, Step: &q.FrameStep}
+	if q.RerenderOf != nil {
+		r.RerenderOf = *q.RerenderOf
+	}
+	if q.list == "" {
+		return r, nil
+	}
+	var err error
+	r.List, err = framelist.Parse(q.list, contract.MaxFrames)
+	return r, err
 }
 
 // Envelope is the operator's bound on the work of one frame, in pixels × samples;
@@ -68,24 +90,31 @@ type Envelope int64
 // RequestedFrames.Resolve.
 func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames) (Quote, error) {
 	frames, skipped, err := requested.Resolve(scene.Frames())
+	count, list := frames.Count(), ""
+	if requested.List != nil {
+		skipped = 0
+		frames, count, list, err = ordered(requested.List)
+	}
 	if err != nil {
 		return Quote{}, err
 	}
-	work := scene.PixelSamples()
-	text, err := json.Marshal(e.Warnings(scene, farm, skipped))
+	work := scene.PixelSamples(frames)
+	text, err := json.Marshal(e.Warnings(scene, farm, frames, skipped))
 	if err != nil {
 		return Quote{}, fmt.Errorf("write warnings: %w", err)
 	}
 	row := query.Quote{
 		QuoteID: id.New(id.Quote), UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID,
-		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(frames.Count()),
-		PriceCents: int64(frames.Count()) * contract.CentsPerFrame, PricingVersion: contract.PricingVersion,
+		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(count),
+		Frames: list, RerenderOf: requested.RerenderOf,
+		PriceCents: int64(count) * contract.CentsPerFrame, PricingVersion: contract.PricingVersion,
 		Qualified: bit(work <= int64(e)), Warnings: string(text),
 		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.QuoteLifetime.Microseconds(),
 	}
 	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,
 		FrameStart: row.FrameStart, FrameEnd: row.FrameEnd, FrameStep: row.FrameStep, FrameCount: row.FrameCount,
+		Frames: row.Frames, RerenderOf: row.RerenderOf,
 		PriceCents: row.PriceCents, PricingVersion: row.PricingVersion, Qualified: row.Qualified, Warnings: row.Warnings,
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RowSum: quoteRows.Of(row),
 	})
@@ -114,7 +143,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	}
 	q, err := of(row, upload, tx.Now)
 	if err == nil && q.JobID == "" && upload.RemovedAt != 0 {
-		err = fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
+		err = fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
 	}
 	return q, err
 }
@@ -163,6 +192,7 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 	q := Quote{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, Status: Open,
 		FrameStart: int(row.FrameStart), FrameEnd: int(row.FrameEnd), FrameStep: int(row.FrameStep), FrameCount: int(row.FrameCount),
+		FrameList: ListText(int(row.FrameStart), int(row.FrameEnd), int(row.FrameStep), row.Frames), RerenderOf: db.Optional(row.RerenderOf), list: row.Frames,
 		PriceCents: row.PriceCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
 		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt),
 		InputSHA256: upload.Sha256, InputSizeBytes: upload.SizeBytes, Filename: upload.Filename,

@@ -1,6 +1,9 @@
 package quote
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Scene is what inspect found in the active scene (decisions 6): the basis
 // of the price and of the caller's answer. It is stored with the upload.
@@ -25,11 +28,36 @@ type Scene struct {
 	AutorunScripts       []Script      `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
 	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
 	FileOutputNodes      []string      `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
+	Simulations          []Simulation  `json:"simulations" doc:"What runs from frame to frame in the picture."`
 	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput          bool          `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
 	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
 	Multiview            bool          `json:"multiview" doc:"True when the scene renders several views."`
 	StampNames           bool          `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
+	Denoising            []string      `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
+	Sequenced            bool          `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
+	Unrendered           []Shot        `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
+	// SampleLayers and LayerSamples are what a pixel of the scene takes: so many times the
+	// scene's samples, and so many more. OtherPixelSamples is the work of other scenes that
+	// a frame shows. The zero values are those of a scene that was inspected before.
+	SampleLayers      int          `json:"sample_layers,omitempty" doc:"View layers that are rendered with the scene's samples."`
+	LayerSamples      int          `json:"layer_samples,omitempty" doc:"Samples of the other view layers together."`
+	OtherPixelSamples int64        `json:"other_pixel_samples,omitempty" doc:"Pixels × samples of the scenes that the sequencer or the compositor shows, at most at a time."`
+	SampleKeys        []SampleSpan `json:"sample_keys,omitempty" doc:"The most samples that keyframes set, along the timeline; absent where none do or that cannot be told."`
+}
+
+// Shot is a strip that shows a scene.
+type Shot struct {
+	Strip  string `json:"strip"`
+	Scene  string `json:"scene"`
+	Engine string `json:"engine"`
+}
+
+// SampleSpan is the most samples that keyframes set in a part of the timeline.
+type SampleSpan struct {
+	From float64 `json:"from" doc:"Frame."`
+	To   float64 `json:"to" doc:"Frame."`
+	Most int     `json:"most"`
 }
 
 // MissingFile is a file that the .blend refers to and does not contain. Path is the
@@ -40,6 +68,24 @@ type MissingFile struct {
 	Owner string `json:"owner" doc:"The data-block that wants it."`
 	// UsedBy is what the missing file changes in the picture.
 	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+}
+
+// Simulation is state that runs from frame to frame: what it shows in a frame follows
+// from the frames before, unless Blender reads it from a bake (docs/frames.md).
+type Simulation struct {
+	Kind       string `json:"kind" doc:"cloth, soft_body, rigid_body, particles, hair_dynamics, dynamic_paint, fluid or simulation_nodes."`
+	Object     string `json:"object"`
+	FirstFrame int    `json:"first_frame" doc:"Of its own range; 0 where it has none."`
+	LastFrame  int    `json:"last_frame"`
+	Baked      bool   `json:"baked" doc:"Blender reads each frame from a bake."`
+	Cached     bool   `json:"cached" doc:"Each frame is stored in the file, without a bake."`
+	Folder     string `json:"folder,omitempty" doc:"The folder of its bake, as written; absent where the bake is in the file or there is none."`
+}
+
+// Plays reports whether frames depend on the frames before: then a worker plays the scene
+// up to the frame that it renders.
+func (s Scene) Plays() bool {
+	return slices.ContainsFunc(s.Simulations, func(m Simulation) bool { return !m.Baked })
 }
 
 // Script is Python of the file without which the picture can be another.
@@ -55,13 +101,34 @@ func (s Scene) Frames() Frames {
 	return Frames{Start: s.FrameStart, End: s.FrameEnd, Step: max(1, s.FrameStep)}
 }
 
-// PixelSamples is the work of one frame: pixels × samples, of the whole picture even
-// where the scene crops it. It computes in floating point and saturates, because a
-// hostile file's numbers may overflow an int64. Percentage and samples count as 1 at
-// least and signs are dropped, so that no strange number makes a scene look cheap.
-func (s Scene) PixelSamples() int64 {
+// SamplesIn returns the most samples that the scene has in a range of frames: those that it
+// stores, or what keyframes set there.
+func (s Scene) SamplesIn(frames Frames) int {
+	if len(s.SampleKeys) == 0 {
+		return s.Samples
+	}
+	most := 0
+	for _, span := range s.SampleKeys {
+		if span.From <= float64(frames.End) && span.To >= float64(frames.Start) {
+			most = max(most, span.Most)
+		}
+	}
+	return most
+}
+
+// PixelSamples is the work of the heaviest frame of a range: pixels × samples of all that is
+// rendered for it, of whole pictures even where the scene crops them. It computes in
+// floating point and saturates, because a hostile file's numbers may overflow an int64.
+// Percentage and samples count as 1 at least and signs are dropped, so that no strange
+// number makes a scene look cheap.
+func (s Scene) PixelSamples(frames Frames) int64 {
 	scale := math.Max(1, float64(s.ResolutionPercentage)) / 100
-	work := math.Abs(float64(s.ResolutionX)) * scale * math.Abs(float64(s.ResolutionY)) * scale * math.Max(1, float64(s.Samples))
+	layers := s.SampleLayers
+	if s.LayerSamples == 0 && s.OtherPixelSamples == 0 {
+		layers = max(1, layers)
+	}
+	samples := float64(layers)*math.Max(1, float64(s.SamplesIn(frames))) + math.Abs(float64(s.LayerSamples))
+	work := math.Abs(float64(s.ResolutionX))*scale*math.Abs(float64(s.ResolutionY))*scale*samples + math.Abs(float64(s.OtherPixelSamples))
 	if work >= math.MaxInt64 {
 		return math.MaxInt64
 	}

@@ -14,15 +14,19 @@ type WarningCode string
 // The codes of warnings. Their texts and their order are in Warnings.
 const (
 	WarnMissingFiles     WarningCode = "missing_files"
+	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
 	WarnScriptsDisabled  WarningCode = "scripts_disabled"
+	WarnUnbaked          WarningCode = "unbaked_simulation"
 	WarnNewerFile        WarningCode = "newer_file_version"
 	WarnDenoiseOff       WarningCode = "denoise_off"
+	WarnSequencerOff     WarningCode = "sequencer_off"
 	WarnMultiviewOff     WarningCode = "multiview_off"
 	WarnStampOff         WarningCode = "stamp_off"
 	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_output_disabled"
+	WarnDrivenSamples    WarningCode = "driven_samples"
 	WarnHeavyScene       WarningCode = "heavy_scene"
 )
 
@@ -55,12 +59,21 @@ func WarningTable() []WarningRow {
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
 			"Pack the linked libraries (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
+		{WarnMissingCache, SeverityPicture, "A simulation was baked to a folder that is not in the upload.",
+			"The simulation stands still, or is not seen.",
+			"Send the folder along, or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and send it again."},
 		{WarnScriptsDisabled, SeverityPicture, "The picture can depend on Python in the file.",
 			"No Python of the file is run; a driver that needs it gives 0.",
 			"Replace the Python by expressions that Blender computes without it, or bake what it sets to keyframes, save the file and send it again."},
+		{WarnUnbaked, SeverityPicture, "A simulation is not baked.",
+			"Each frame is what `blender -b FILE -a` writes from the scene's first frame on; without a bake Blender leaves most simulations standing there, though they move in its window.",
+			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and send it again."},
 		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the one that renders.",
 			"What is new in that Blender is not rendered, or is rendered in another way.",
 			"Compare one frame before ordering all, or save the file in the renderer's version."},
+		{WarnSequencerOff, SeverityPicture, "Strips of the sequencer show scenes that another engine than Cycles renders.",
+			"These strips are left out, as if they were muted.",
+			"Render those scenes on your computer and put the pictures in place of the strips, or set their engine to Cycles."},
 		{WarnDenoiseOff, SeverityPicture, "The scene asks for denoising, which workers do not do.",
 			"A worker that is told not to denoise leaves the noise; one that has no denoiser renders no frame.",
 			"Raise the samples, or denoise the frames yourself."},
@@ -79,6 +92,9 @@ func WarningTable() []WarningRow {
 		{WarnFileOutput, SeverityResult, "The compositor writes files of its own through File Output nodes.",
 			"Those files are not written; the picture is.",
 			"Write what you need as passes into a multi-layer EXR."},
+		{WarnDrivenSamples, SeverityTime, "A driver or keyframes change the samples from frame to frame.",
+			"Each frame is rendered with the samples that Blender computes for it.",
+			"Check the samples of the heaviest frame."},
 		{WarnHeavyScene, SeverityTime, "Each frame is a lot of work.",
 			"The frames are rendered as they are, which takes long.",
 			"Check resolution and samples."},

@@ -42,7 +42,7 @@ func TestWarningsSayWhatIsFoundRenderedInsteadAndToBeDone(t *testing.T) {
 func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 	t.Parallel()
 	online := quote.Farm{BlenderVersion: contract.BlenderVersion, Workers: 2}
-	clean := quote.Scene{FileVersion: "4.1", FrameStart: 1, FrameEnd: 1, Denoise: true}
+	clean := quote.Scene{FileVersion: "4.1", FrameStart: 1, FrameEnd: 1, Denoise: true, Denoising: []string{"scene Main"}}
 	if got := codes(clean, online, 0); len(got) != 0 {
 		t.Errorf("a scene that renders as it is: %q", got)
 	}
@@ -51,10 +51,24 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			s.MissingFiles = []quote.MissingFile{{Kind: "image", Path: "//wood.png", Owner: "wood"}}
 			return 0
 		},
-		quote.WarnLinkedLibraries:  func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
-		quote.WarnScriptsDisabled:  func(s *quote.Scene, _ *quote.Farm) int { s.UsesAutorunScripts = true; return 0 },
-		quote.WarnNewerFile:        func(s *quote.Scene, _ *quote.Farm) int { s.FileVersion = "4.2"; return 0 },
-		quote.WarnDenoiseOff:       func(_ *quote.Scene, f *quote.Farm) int { f.DenoiseOff = 1; return 0 },
+		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
+		quote.WarnMissingCache: func(s *quote.Scene, _ *quote.Farm) int {
+			s.MissingFiles = []quote.MissingFile{{Kind: "simulation", Path: "//blendcache_shot", Owner: "Curtain"}}
+			s.Simulations = []quote.Simulation{{Kind: "cloth", Object: "Curtain", Baked: true, Folder: "//blendcache_shot"}}
+			return 0
+		},
+		quote.WarnUnbaked: func(s *quote.Scene, _ *quote.Farm) int {
+			s.Simulations = []quote.Simulation{{Kind: "cloth", Object: "Curtain"}, {Kind: "fluid", Object: "Tank", Baked: true}, {Kind: "cloth", Object: "Flag", Cached: true}}
+			return 0
+		},
+		quote.WarnScriptsDisabled: func(s *quote.Scene, _ *quote.Farm) int { s.UsesAutorunScripts = true; return 0 },
+		quote.WarnNewerFile:       func(s *quote.Scene, _ *quote.Farm) int { s.FileVersion = "4.2"; return 0 },
+		quote.WarnDenoiseOff:      func(_ *quote.Scene, f *quote.Farm) int { f.DenoiseOff = 1; return 0 },
+		quote.WarnSequencerOff: func(s *quote.Scene, _ *quote.Farm) int {
+			s.Unrendered = []quote.Shot{{Strip: "title", Scene: "Title", Engine: "BLENDER_EEVEE"}}
+			return 0
+		},
+		quote.WarnDrivenSamples:    func(s *quote.Scene, _ *quote.Farm) int { s.DrivenSamples = true; return 0 },
 		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },
 		quote.WarnStampOff:         func(s *quote.Scene, _ *quote.Farm) int { s.StampNames = true; return 0 },
 		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
@@ -81,7 +95,7 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 
 func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
 	var out []quote.WarningCode
-	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(s, f, skipped) {
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(s, f, s.Frames(), skipped) {
 		out = append(out, w.Code)
 	}
 	return out
@@ -90,8 +104,8 @@ func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
 func TestTheWorstWarningComesFirst(t *testing.T) {
 	t.Parallel()
 	all := quote.Scene{
-		FileVersion: "4.9", Denoise: true, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
-		MissingFiles: []quote.MissingFile{{}}, LinkedLibraries: []string{"//chair.blend"},
+		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
+		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ResolutionX: 4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
 	}
 	var want []quote.WarningCode
@@ -113,7 +127,7 @@ func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
 		{Workers: 2, NoDenoiser: 2}: true,
 		{Workers: 2, DenoiseOff: 1}: true,
 	} {
-		if got := len(codes(quote.Scene{Denoise: true}, farm, 0)) > 0; got != want {
+		if got := len(codes(quote.Scene{Denoising: []string{"compositor"}}, farm, 0)) > 0; got != want {
 			t.Errorf("%+v: warned %v", farm, got)
 		}
 		if got := codes(quote.Scene{}, farm, 0); len(got) > 0 {
@@ -130,17 +144,25 @@ func TestWarningsNameWhatIsConcerned(t *testing.T) {
 			{Kind: "image", Path: "//wood.png", Owner: "wood", UsedBy: "material Floor"},
 			{Kind: "font", Path: "//sans.otf", Owner: "Sans"},
 			{Kind: "image", Path: "//3.png", Owner: "3"}, {Kind: "image", Path: "//4.png", Owner: "4"},
+			{Kind: "simulation", Path: "//blendcache_shot", Owner: "Curtain"},
 		},
 		LinkedLibraries:    []string{"//chair.blend"},
+		Simulations:        []quote.Simulation{{Kind: "rigid_body", Object: "Crate"}, {Kind: "cloth", Object: "Curtain", Baked: true, Folder: "//blendcache_shot"}},
 		UsesAutorunScripts: true,
-		AutorunScripts:     []quote.Script{{Owner: "object Door", Property: "location", Expression: "swing()"}, {Owner: "text start.py"}},
+		Unrendered:         []quote.Shot{{Strip: "title", Scene: "Title", Engine: "BLENDER_EEVEE"}},
+		DrivenSamples:      true, Samples: 64,
+		AutorunScripts: []quote.Script{{Owner: "object Door", Property: "location", Expression: "swing()"}, {Owner: "text start.py"}},
 	}
 	want := map[quote.WarningCode]string{
 		quote.WarnMissingFiles:    "The upload lacks //wood.png (image wood, used by material Floor), //sans.otf (font Sans), //3.png (image 3) and 1 more. ",
 		quote.WarnLinkedLibraries: "The upload lacks linked .blend files: //chair.blend. ",
+		quote.WarnMissingCache:    "The upload lacks what simulations were baked to: //blendcache_shot (simulation Curtain). ",
+		quote.WarnUnbaked:         "Simulations are not baked: Crate (rigid body). ",
 		quote.WarnScriptsDisabled: "The picture can depend on Python: object Door, location, text start.py. ",
+		quote.WarnSequencerOff:    "Strips of the sequencer show scenes of other engines: title (scene Title, BLENDER_EEVEE). ",
+		quote.WarnDrivenSamples:   "The samples change by frame; the file stores 64. ",
 	}
-	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, 0) {
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, scene.Frames(), 0) {
 		if !strings.HasPrefix(w.Message, want[w.Code]) {
 			t.Errorf("%s: %q", w.Code, w.Message)
 		}

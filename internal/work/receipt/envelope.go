@@ -14,6 +14,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/framelist"
 )
 
 // Types of the signed document.
@@ -203,12 +204,15 @@ func (r Receipt) consistent() error {
 	if r.FrameCount != len(r.Frames) || r.FrameCount == 0 || r.FrameStep < 1 {
 		return fmt.Errorf("frame count is %d, step %d, with %d frames listed", r.FrameCount, r.FrameStep, len(r.Frames))
 	}
+	list, err := r.listed()
+	if err != nil {
+		return err
+	}
 	files := make(map[string]bool, len(r.Frames))
 	for i, f := range r.Frames {
-		// Every frame of the range is there, once and in order: a receipt cannot leave
-		// one out.
-		if f.Frame != r.FrameStart+i*r.FrameStep {
-			return fmt.Errorf("frame %d stands where frame %d belongs", f.Frame, r.FrameStart+i*r.FrameStep)
+		// Every frame is there, once and in order: a receipt cannot leave one out.
+		if belongs := list(i); f.Frame != belongs {
+			return fmt.Errorf("frame %d stands where frame %d belongs", f.Frame, belongs)
 		}
 		if !digest.Is(f.SHA256) || !digest.Is(f.PixelSHA256) || f.SizeBytes < 0 {
 			return fmt.Errorf("frame %d has no proper hash or size", f.Frame)
@@ -221,10 +225,26 @@ func (r Receipt) consistent() error {
 	// The range's end may lie between two frames, but no further frame may fit before
 	// it.
 	last := r.Frames[len(r.Frames)-1].Frame
-	if last > r.FrameEnd || r.FrameEnd >= last+r.FrameStep {
+	if last > r.FrameEnd || r.FrameEnd >= last+r.FrameStep || r.Frames[0].Frame != r.FrameStart {
 		return fmt.Errorf("frame end is %d after frame %d with step %d", r.FrameEnd, last, r.FrameStep)
 	}
 	return nil
+}
+
+// listed returns which frame belongs at an index: that of the list where there is one,
+// else of the range.
+func (r Receipt) listed() (belongs func(i int) int, err error) {
+	if r.FrameList == "" {
+		return func(i int) int { return r.FrameStart + i*r.FrameStep }, nil
+	}
+	list, err := framelist.Parse(r.FrameList, r.FrameCount)
+	if err != nil {
+		return nil, fmt.Errorf("the list of frames cannot be read: %w", err)
+	}
+	if len(list) != r.FrameCount || r.FrameStep != 1 {
+		return nil, fmt.Errorf("frame count is %d, step %d, with %d frames in the list", r.FrameCount, r.FrameStep, len(list))
+	}
+	return func(i int) int { return list[i] }, nil
 }
 
 // isBareName refuses names that could leave the folder into which a reader unpacks

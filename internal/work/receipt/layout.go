@@ -20,6 +20,7 @@ type Manifest struct {
 	FrameEnd   int             `json:"frame_end"`
 	FrameStep  int             `json:"frame_step"`
 	FrameCount int             `json:"frame_count"`
+	FrameList  string          `json:"frame_list,omitempty"`
 	Frames     []ManifestFrame `json:"frames"`
 	Renderer   Renderer        `json:"renderer"`
 	Input      File            `json:"input"`

@@ -33,12 +33,14 @@ type Receipt struct {
 	Input    File `json:"input"`
 	Artifact File `json:"artifact"`
 	// Frames are in rising order: FrameStart, then each FrameStep further, up to
-	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames.
+	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames. Where they are no
+	// such range, FrameList has them, such as "3,7-9", and FrameStep is 1.
 	Frames     []Frame  `json:"frames"`
 	FrameStart int      `json:"frame_start"`
 	FrameEnd   int      `json:"frame_end"`
 	FrameStep  int      `json:"frame_step"`
 	FrameCount int      `json:"frame_count"`
+	FrameList  string   `json:"frame_list,omitempty"`
 	Renderer   Renderer `json:"renderer"`
 	// RenderDevice is what really rendered: "GPU" or "CPU". One CPU frame makes it
 	// "CPU". DeviceName is the device's own name, or
@@ -82,8 +84,8 @@ type Frame struct {
 	PixelSHA256   string  `json:"pixel_sha256"` // over decoded pixels: equal renders agree here even where file bytes differ
 	SizeBytes     int64   `json:"size_bytes"`
 	RenderSeconds float64 `json:"render_seconds"`
-	// Finding is what the frame check noticed and accepted: "uniform", "blank" or
-	// "pink"; absent when there was nothing.
+	// Finding is what the frame check noticed and accepted: "black", "pink", "uniform"
+	// or "blank"; absent when there was nothing.
 	Finding string `json:"finding,omitempty"`
 }
 

@@ -150,8 +150,26 @@ func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, err
 	}
 	scene := facts.Scene
 	s.size = image.Pt(scene.FrameSize())
-	return blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}, nil
+	opened := blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}
+	if in.Preview != nil {
+		samples := max(1, scene.Samples)
+		opened.Full = &blender.Full{Width: s.size.X, Height: s.size.Y, Samples: samples, LeastSamples: samples}
+		s.size = within(s.size, in.Preview.Side)
+	}
+	return opened, nil
 }
+
+// within makes a size smaller, in its proportions, until no side is longer than that.
+func within(size image.Point, side int) image.Point {
+	longer := max(size.X, size.Y)
+	if longer <= side {
+		return size
+	}
+	return image.Pt(max(1, size.X*side/longer), max(1, size.Y*side/longer))
+}
+
+// Play has nothing to compute.
+func (s *session) Play(context.Context, int) (int, error) { return 0, nil }
 
 // RenderFresh is Render, because nothing is kept between frames.
 func (s *session) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
@@ -178,7 +196,7 @@ func (s *session) Render(ctx context.Context, frame int, progress func(float64))
 		return blender.Frame{}, fmt.Errorf("write frame %d: %w", frame, err)
 	}
 	return blender.Frame{
-		Number: frame, Path: path, Format: "PNG", Width: s.size.X, Height: s.size.Y, Seconds: time.Since(began).Seconds(),
+		Number: frame, Path: path, Format: "PNG", Width: s.size.X, Height: s.size.Y, Seconds: time.Since(began).Seconds(), Sampling: time.Since(began),
 		Device: "CPU", DeviceName: DeviceName, Log: fmt.Sprintf("synthetic renderer: frame %d was painted, no Blender ran", frame),
 	}, nil
 }

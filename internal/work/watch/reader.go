@@ -19,7 +19,9 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/framelist"
 	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 )
 
@@ -64,17 +66,30 @@ type FrameView struct {
 }
 
 // Frames lists a job's accepted frames by number. Errors: render_not_found. A job without
-// accepted frames gives nil. A job of another workspace is render_not_found too.
+// accepted frames gives nil. A job of another workspace is render_not_found too. Once all
+// frames are there, those that repeat the frame before say so as their finding.
 func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []FrameView, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
-		if _, err := job.Find(ctx, tx, workspaceID, jobID); err != nil {
+		record, err := job.Find(ctx, tx, workspaceID, jobID)
+		if err != nil {
 			return err
 		}
 		rows, err := tx.FramesOf(ctx, jobID)
 		if err != nil {
 			return fmt.Errorf("read frames: %w", err)
 		}
+		looks := make([]framecheck.AcceptedFrame, 0, len(rows))
 		for _, f := range rows {
+			looks = append(looks, framecheck.AcceptedFrame{Frame: int(f.Frame), Finding: f.Finding, PixelSHA256: f.PixelSha256})
+		}
+		var repeated framelist.List
+		if int64(len(rows)) == record.FrameCount {
+			repeated = framecheck.Repeated(looks)
+		}
+		for _, f := range rows {
+			if repeated.Has(int(f.Frame)) {
+				f.Finding = framecheck.FindingRepeated
+			}
 			out = append(out, FrameView{
 				Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
 				Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, Device: f.Device, DeviceName: f.DeviceName,

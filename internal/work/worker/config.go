@@ -38,11 +38,12 @@ type Renderer interface {
 }
 
 // Session is one started process. *blender.Process implements it and documents the
-// contract of each method. Open and the two renders never overlap. Info may be called at
+// contract of each method. Open, Play and the two renders never overlap. Info may be called at
 // any time, also after Close. The caller calls Close exactly once, also after an error.
 type Session interface {
 	Info() blender.Info
 	Open(ctx context.Context, in blender.Input) (blender.Opened, error)
+	Play(ctx context.Context, frame int) (played int, err error)
 	Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
 	RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error)
 	Close() error

@@ -33,11 +33,13 @@ type server struct {
 	beats     []time.Time
 	beatIn    time.Duration // how long a heartbeat takes
 	cutOff    int           // heartbeats that the worker did not wait for
+	after     *int          // the highest last frame that the worker said it has
 }
 
 type job struct {
-	id     string
-	frames []*frame
+	id      string
+	frames  []*frame
+	preview *farmapi.Preview
 }
 
 type frame struct {
@@ -68,6 +70,13 @@ func (s *server) add(id string, frames int) {
 	}
 	s.jobs = append(s.jobs, j)
 	s.wake()
+}
+
+// addPreview orders a free preview of frame 1.
+func (s *server) addPreview(id string) {
+	s.change(func() {
+		s.jobs = append(s.jobs, &job{id: id, frames: []*frame{{number: 1}}, preview: &farmapi.Preview{Side: 640, Samples: 32, Seconds: 60}})
+	})
 }
 
 // wake notifies waiters of a change; s.mu is held.
@@ -167,11 +176,17 @@ func (s *server) Lease(ctx context.Context, req farmapi.LeaseRequest) (farmapi.L
 
 // hand leases frames of one job, preferably of the requested one; s.mu is held.
 func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
+	if req.After != nil && (s.after == nil || *req.After > *s.after) {
+		s.after = req.After
+	}
 	jobs := slices.Clone(s.jobs)
 	slices.SortStableFunc(jobs, func(a, b *job) int {
-		return map[bool]int{true: 0, false: 1}[a.id == req.JobID] - map[bool]int{true: 0, false: 1}[b.id == req.JobID]
+		return place(a, req) - place(b, req)
 	})
 	for _, j := range jobs {
+		if j.preview != nil && (!req.Previews || slices.ContainsFunc(j.frames, func(f *frame) bool { return f.holder == req.WorkerID })) {
+			continue
+		}
 		reply := farmapi.LeaseReply{OK: true}
 		waiting := 0
 		for _, f := range j.frames {
@@ -187,11 +202,22 @@ func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
 		}
 		if len(reply.Leases) > 0 {
 			sum := sha256.Sum256(s.input)
-			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting}
+			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting, Preview: j.preview}
 			return reply
 		}
 	}
 	return farmapi.LeaseReply{OK: true}
+}
+
+// place orders what a worker may get: its open job, other jobs, previews.
+func place(j *job, req farmapi.LeaseRequest) int {
+	switch {
+	case j.preview != nil:
+		return 2
+	case j.id != req.JobID:
+		return 1
+	}
+	return 0
 }
 
 // held finds the frame of a lease that is still the attempt's; s.mu is held.

@@ -81,8 +81,9 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
 		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
+		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Switched: s.switched, Log: f.Log,
+		Switched: s.switched, Log: f.Log, Full: fullFrame(s),
 	}, nil
 }
 

@@ -26,6 +26,11 @@ type task struct {
 	ctx   context.Context // ends with errLost, or when the lease is reported
 	end   context.CancelCauseFunc
 
+	// Of the rendering goroutine until the picture is checked: the frames that were computed
+	// before this one, and the time that they took.
+	played   int
+	playTime time.Duration
+
 	mu       sync.Mutex
 	began    time.Time // zero until Blender has the file open and renders
 	progress float64   // 0 to 1

@@ -212,7 +212,7 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 			continue // the lease was lost; finish drops the frame
 		}
 		// The first one opens the file; noData makes its guard keep nothing.
-		a, err := w.openJob(ctx, job)
+		a, err := w.openJob(ctx, job, s.task.lease.Frame)
 		if err != nil {
 			return err
 		}

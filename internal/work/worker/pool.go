@@ -31,6 +31,13 @@ type openJob struct {
 	opened blender.Opened // what Blender found in the file
 	guard  guard          // whether data may be kept between its frames
 	second Session        // renders the guard's comparisons; nil until the first
+	last   *int           // the last frame that it rendered; nil before the first
+}
+
+// reaches reports whether the process can render a frame: where frames depend on those
+// before, it only goes on.
+func (a *openJob) reaches(frame int) bool {
+	return !a.opened.Plays || a.last == nil || frame > *a.last
 }
 
 // started is the outcome of one start: a session or an error, never both.
@@ -90,6 +97,11 @@ func (p *processPool) clear() {
 	}
 	gone := p.open
 	p.open = nil
+	p.retire(gone)
+}
+
+// retire ends a process and does not wait, as clear does.
+func (p *processPool) retire(gone *openJob) {
 	p.left.Go(gone.files.remove)
 	p.left.Go(func() { _ = gone.Close() }) // the next run empties its folder too
 	if gone.second != nil {
@@ -110,12 +122,13 @@ func (p *processPool) close() {
 	p.left.Wait()
 }
 
-// openJob returns a process with the job's file open: the current one, or the spare.
+// openJob returns a process with a job's file open that can render a frame of it: the
+// current one, or the spare.
 // Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
 // two jobs: a scene may leave something behind in the memory of the process or in its
 // folder.
-func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error) {
-	if a := w.pool.open; a != nil && a.job.JobID == job.JobID {
+func (w *Worker) openJob(ctx context.Context, job farmapi.Job, frame int) (*openJob, error) {
+	if a := w.pool.open; a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
 		return a, nil
 	}
 	// The old process ends while the files are fetched, so that two scenes need not fit into
@@ -124,6 +137,10 @@ func (w *Worker) openJob(ctx context.Context, job farmapi.Job) (*openJob, error)
 	files, err := w.fetch(ctx, job)
 	if err != nil {
 		return nil, err
+	}
+	files.input.Plays = job.Plays
+	if f := job.Frames; f.Step > 0 {
+		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
 	}
 	session, err := w.pool.take(ctx)
 	if err != nil {

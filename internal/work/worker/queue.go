@@ -44,6 +44,7 @@ type frameQueue struct {
 	waiting int             // unleased frames of that job at that time
 	pace    time.Duration   // measured time of a frame of that job; 0 before the first
 	ended   chan struct{}   // closed when the running frame ends
+	running *task           // that frame; nil between frames
 }
 
 // leaseReply is the outcome of one lease call.
@@ -96,20 +97,11 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 		}
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
-		if a := w.pool.open; a != nil && a.job.JobID != next.job.JobID {
-			w.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
-		}
-		if q.waiting == 0 && len(q.tasks) == 0 && w.cfg.Device == blender.GPU {
-			w.pool.warm() // start it beside the last frame in sight
-		}
-		q.ended = make(chan struct{})
-		if len(q.tasks) == 0 && q.pending == nil && q.waiting > 0 && q.pace > 0 {
-			w.requestFrames(ctx, &q, 1, 0, max(q.pace-askLead, 0))
-		}
-		took, err := w.render(ctx, drainCtx, next)
-		close(q.ended)
-		if err == nil {
-			q.measure(took)
+		var err error
+		if next.job.Preview != nil {
+			err = w.preview(ctx, drainCtx, &q, next)
+		} else {
+			err = w.renderTask(ctx, drainCtx, &q, next)
 		}
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
@@ -117,6 +109,28 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 			return
 		}
 	}
+}
+
+// renderTask renders the next frame of the queue. Meanwhile the worker prepares for the one
+// behind it.
+func (w *Worker) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
+	if a := w.pool.open; a != nil && a.job.JobID != next.job.JobID {
+		w.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
+	}
+	if q.waiting == 0 && len(q.tasks) == 0 && w.cfg.Device == blender.GPU {
+		w.pool.warm() // start it beside the last frame in sight
+	}
+	q.ended, q.running = make(chan struct{}), next
+	if len(q.tasks) == 0 && q.pending == nil && q.waiting > 0 && q.pace > 0 {
+		w.requestFrames(ctx, q, 1, 0, max(q.pace-askLead, 0))
+	}
+	took, err := w.render(ctx, drainCtx, next)
+	close(q.ended)
+	q.running = nil
+	if err == nil {
+		q.measure(took)
+	}
+	return err
 }
 
 // refill takes the server's reply, asks for more frames when needed, and waits while there
@@ -165,14 +179,29 @@ func (w *Worker) pollWait() time.Duration {
 	return pollDuration
 }
 
+// last is the last frame that the worker has of a job whose frames depend on those before;
+// nil where it has none, or they do not.
+func (q *frameQueue) last(a *openJob) (frame *int) {
+	if !a.opened.Plays {
+		return nil
+	}
+	frame = a.last
+	for _, t := range append([]*task{q.running}, q.tasks...) {
+		if t != nil && t.job.JobID == a.job.JobID && (frame == nil || t.lease.Frame > *frame) {
+			frame = new(t.lease.Frame)
+		}
+	}
+	return frame
+}
+
 // requestFrames requests n frames, preferably of the open job, after a delay or as soon as
 // the running frame ends. The call runs beside the render. It outlives the frame, and
 // repeats itself while the server cannot be reached.
 func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
-	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds()}
-	if w.pool.open != nil {
-		req.JobID = w.pool.open.job.JobID
+	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds(), Previews: wait > 0}
+	if a := w.pool.open; a != nil {
+		req.JobID, req.After = a.job.JobID, q.last(a)
 	}
 	pending, ended := make(chan leaseReply, 1), q.ended
 	q.pending = pending
@@ -245,12 +274,10 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
 	defer stop()
-	a, err := w.openJob(running, t.job)
+	a, err := w.openJob(running, t.job, t.lease.Frame)
 	if err == nil {
-		begun := t.begin()
 		var f blender.Frame
-		if f, err = w.renderFrame(running, a, t); err == nil {
-			took = time.Since(begun)
+		if f, took, err = w.playAndRender(running, a, t); err == nil {
 			w.deliverOrHold(ctx, drainCtx, a, t, f)
 			return took, nil
 		}
@@ -268,6 +295,28 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	}
 	w.giveUp(drainCtx, t, cause, err)
 	return 0, err
+}
+
+// playAndRender renders a frame after those that it depends on were computed. It returns
+// the time that only the frame took.
+func (w *Worker) playAndRender(ctx context.Context, a *openJob, t *task) (f blender.Frame, took time.Duration, err error) {
+	if a.opened.Plays {
+		limited, cancel := context.WithTimeout(ctx, w.playTime())
+		defer cancel()
+		begun := time.Now()
+		if t.played, err = a.Play(limited, t.lease.Frame); err != nil {
+			return f, 0, err
+		}
+		if t.played > 0 {
+			t.playTime = time.Since(begun)
+		}
+	}
+	begun := t.begin()
+	f, err = w.renderFrame(ctx, a, t)
+	if err == nil {
+		a.last = new(t.lease.Frame)
+	}
+	return f, time.Since(begun), err
 }
 
 // endSoon ends a running frame after the grace period, or at once when its progress shows
@@ -299,8 +348,8 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped):
-		log.Info("frame given back", "reason", errStopped)
+	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame):
+		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):
 		log.Info("frame given back", "reason", err)

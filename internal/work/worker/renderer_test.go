@@ -32,6 +32,7 @@ type painter struct {
 	simulation bool                  // the scene has one, so kept data is watched
 	stale      func(frame int) bool  // whether kept data spoils a frame
 	broken     bool                  // a frame without kept data fails
+	plays      bool                  // frames depend on the frames before
 
 	mu      sync.Mutex
 	alive   int      // processes now
@@ -40,6 +41,9 @@ type painter struct {
 	began   []time.Time
 	stopped int   // renders ended by their context
 	fresh   []int // frames rendered without kept data, in order
+	played  []int // how many frames were computed before each
+	// previews counts the files that were opened for one.
+	previews int
 }
 
 func newPainter() *painter {
@@ -73,6 +77,7 @@ type painting struct {
 	*painter
 	out    string
 	opened bool
+	last   int // the last frame that was asked for
 	once   sync.Once
 }
 
@@ -103,7 +108,26 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.opens = append(p.opens, content.String())
-	return blender.Opened{Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation}, nil
+	var full *blender.Full
+	if in.Preview != nil {
+		p.previews++
+		full = &blender.Full{Width: 80, Height: 60, Samples: 128, LeastSamples: 64}
+	}
+	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation, Plays: p.plays}, nil
+}
+
+// Play notes the frames that were not rendered since the last one, from 1 on. A process
+// never goes back.
+func (p *painting) Play(_ context.Context, frame int) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if frame <= p.last {
+		return 0, fmt.Errorf("frame %d was asked for after frame %d", frame, p.last)
+	}
+	played := frame - p.last - 1
+	p.last = frame
+	p.played = append(p.played, played)
+	return played, nil
 }
 
 // RenderFresh paints what a frame looks like in truth.
@@ -147,7 +171,7 @@ func (p *painting) renderFrame(ctx context.Context, frame, like int, progress fu
 	if err := p.paint(path, like); err != nil {
 		return blender.Frame{}, err
 	}
-	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(),
+	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(), Sampling: p.frameTime / 2,
 		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it"}, nil
 }
 

@@ -246,6 +246,16 @@ func (w *Worker) frameTime() time.Duration {
 	return time.Duration(w.registered.FrameSeconds * float64(time.Second))
 }
 
+// playTime is how long the frames before a frame may take to be computed.
+func (w *Worker) playTime() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.registered.PlaySeconds <= 0 {
+		return contract.PlayTime
+	}
+	return time.Duration(w.registered.PlaySeconds * float64(time.Second))
+}
+
 // minPace protects a server that names no pace: 0 seconds would be a heartbeat without a
 // pause.
 const minPace = 100 * time.Millisecond

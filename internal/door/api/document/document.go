@@ -168,7 +168,7 @@ func allowNull(schema *huma.Schema) {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
 			member.Enum = append(member.Enum, nil)
-		case (name == "failure" || name == "eta_range" || name == "percentile_distribution") && member.Ref != "":
+		case (name == "failure" || name == "estimate" || name == "eta_range" || name == "percentile_distribution") && member.Ref != "":
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}
@@ -192,12 +192,13 @@ func publishedNames() map[string]string {
 		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
 		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
-		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "SigningKeysOutputBody": "SigningKeys",
+		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "RerenderInputBody": "RerenderRequest", "SigningKeysOutputBody": "SigningKeys",
 		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "DeletedOutputBody": "UploadDeleted", "AskLinkInputBody": "LinkRequest",
 		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
 		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest",
 		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",
 		"Versions": "BenchmarkVersions", "Distribution": "PercentileDistribution",
+		"OrderPreviewInputBody": "PreviewRequest", "Estimate": "PreviewEstimate", "Cause": "PreviewFailure",
 		"LimitsBodyAvailabilityStruct": "LimitsAvailability", "LimitsBodyRateLimitStruct": "RateLimit",
 	}
 }

@@ -47,7 +47,9 @@ func operationCodes() map[string][]fault.Code {
 	money := codes{fault.InsufficientFunds, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
+	rerender := all(result, json, once, frames, codes{fault.UploadNotFound})
 	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
+	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
 	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
@@ -63,14 +65,17 @@ func operationCodes() map[string][]fault.Code {
 		}),
 		"getInspectedUpload": all(session, codes{fault.UploadNotFound}), "deleteInspectedUpload": all(session, codes{fault.UploadNotFound, fault.UploadInUse}),
 		"getUpload": all(key, codes{fault.UploadNotFound}), "deleteUpload": all(key, codes{fault.UploadNotFound, fault.UploadInUse}),
-		"getJob": job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad),
+		"previewInspectedUpload": all(session, look), "getInspectedUploadPreview": all(session, bad, codes{fault.UploadNotFound, fault.PreviewNotFound}),
+		"previewUpload": all(key, look), "getUploadPreview": all(key, bad, codes{fault.UploadNotFound, fault.PreviewNotFound}),
+		"getPreviewImage": all(key, bad, codes{fault.PreviewNotFound}),
+		"getJob":          job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad), "rerenderJob": rerender,
 		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": result, "getJobProof": result,
 
 		"preflightRender": all(key, json, once, frames, codes{fault.UnsupportedFile, fault.UnsupportedRenderer}),
 		"createRender":    all(key, file, once, group, money, hook, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
 		"submitRender":    all(job, once, codes{fault.RenderNotSubmittable, fault.NotAcceptingJobs}),
 		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
-		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad),
+		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad), "rerenderRender": rerender,
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
 		"listJobFrames": job, "getJobFramePreview": preview, "getJobLog": job,

@@ -117,6 +117,8 @@ type limitsBody struct {
 	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
 	UnstartedStorage   int64    `json:"unstarted_storage_bytes" doc:"Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure."`
 	FrameSeconds       int      `json:"maximum_frame_seconds" minimum:"1" doc:"How long a worker may render a frame; 7200 unless the operator set another figure. A frame that takes longer fails with frame_time_exceeded, and a job that fails costs nothing."`
+	PreviewsOfUpload   int      `json:"free_previews_per_upload" minimum:"0" doc:"3 unless the operator set another figure. 0: none."`
+	PreviewsOfDay      int      `json:"free_previews_per_day" minimum:"0" doc:"Of a workspace within 24 hours; 20 unless the operator set another figure. 0: none."`
 	Availability       struct {
 		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	} `json:"availability"`
@@ -223,7 +225,8 @@ func (s *Server) limits() limitsBody {
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
-		FrameSeconds: int(cmp.Or(s.FrameTime, contract.FrameTime).Seconds()),
+		FrameSeconds:     int(cmp.Or(s.FrameTime, contract.FrameTime).Seconds()),
+		PreviewsOfUpload: s.Previews.Upload, PreviewsOfDay: s.Previews.Day,
 	}
 	b.Availability.Classification = contract.Availability
 	b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 )
 
 // Server serves the public routes. It is safe for concurrent use.
@@ -40,7 +41,9 @@ type Server struct {
 	Unstarted int64
 	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
 	FrameTime time.Duration
-	Errors    *front.Errors
+	// Previews are the limits of free previews that /limits shows.
+	Previews preview.Limits
+	Errors   *front.Errors
 }
 
 // Routes registers the routes: those of the receipt log's files on mux, all

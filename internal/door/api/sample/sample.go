@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 )
 
@@ -26,6 +27,7 @@ const (
 	JobID       = "JOB-0198c0de000070008000000000000003"
 	ReceiptID   = "RCT-0198c0de000070008000000000000004"
 	WorkspaceID = "WSP-0198c0de000070008000000000000005"
+	PreviewID   = "PRV-0198c0de000070008000000000000007"
 	KeyID       = "key_0198c0de000070008000000000000006"
 	Filename    = "scene.blend"
 	Frames      = 250
@@ -50,9 +52,9 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 	o := job.Object{
 		OK: true, JobID: JobID, WorkspaceID: WorkspaceID, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
 		Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine, Filename: Filename, InputSHA256: InputSHA256,
-		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, QuoteID: QuoteID, UploadID: UploadID,
+		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, FrameList: "1-250", QuoteID: QuoteID, UploadID: UploadID,
 		PriceCents: Frames, ReservedCents: Frames, Currency: contract.Currency, Cancellable: status.Cancellable(),
-		CreatedAt: Time(time.Minute), UpdatedAt: Time(time.Minute),
+		CreatedAt: Time(time.Minute), UpdatedAt: Time(time.Minute), Findings: framecheck.Findings{},
 	}
 	if status != job.AwaitingSubmit {
 		o.SubmittedAt = new(Time(time.Minute))
@@ -70,6 +72,7 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 		done := Time(30 * time.Minute)
 		o.RenderDevice, o.DeviceName, o.ClaimedAt = new(contract.RenderDevice), new(Device), new(Time(90*time.Second))
 		o.FramesCompleted, o.ProgressPercent, o.RenderSeconds, o.ReservedCents, o.ChargedCents = Frames, 100, 1612.5, 0, Frames
+		o.Findings = o.Findings.With(framecheck.FindingBlack, 1).With(framecheck.FindingBlack, 2)
 		o.CompletedAt, o.UpdatedAt, o.ArtifactExpiresAt = &done, done, new(done.Add(contract.ArtifactRetention))
 		o.DownloadURL, o.ReceiptURL, o.ProofURL = new(DownloadURL(at)), new(at.JobReceipt(flow.JobsPath(), JobID)), new(at.JobProof(flow.JobsPath(), JobID))
 	}

@@ -7,7 +7,7 @@ import bpy
 
 source = open(sys.argv[sys.argv.index("--") + 1]).read()
 driver = {}
-exec(source[: source.rindex("\nserve()")], driver)
+exec(source[: source.rindex("\nmain()")], driver)
 
 scene = bpy.context.scene
 scene.render.engine = "CYCLES"

@@ -48,6 +48,22 @@ UPDATE turn SET waiting = waiting + CAST(@waiting AS bigint), served_us = served
   counted_us = counted_us + CAST(@counted_us AS bigint)
 WHERE party = @party;
 
+-- name: TurnPlays :exec
+-- The frames of a job depend on those before.
+UPDATE turn SET plays = 1, plays_from = @plays_from WHERE party = @party;
+
+-- name: TurnPlayed :exec
+UPDATE turn SET played = played + CAST(@played AS bigint), play_us = play_us + CAST(@play_us AS bigint) WHERE party = @party;
+
+-- name: TurnPlay :one
+-- What a job whose frames depend on those before has taken so far.
+SELECT t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
+
+-- name: FramesQueued :many
+-- The frames of a job that are not accepted.
+SELECT item, state, holder, due_at FROM lease WHERE queue = 'frame' AND subject = @job_id ORDER BY item;
+
 -- name: TurnDelete :exec
 DELETE FROM turn WHERE party = @party;
 
@@ -67,8 +83,8 @@ LIMIT CAST(@max AS bigint);
 -- Whether a job has a frame for holder: one that is due and that holder has not
 -- failed, nor its key while a worker of another key is there for it, when holder has
 -- all that the job needs and its key awaits no other's word; whether its key has
--- failed any of the job's frames, or a picture of one is to be confirmed; and a frame that awaits the word of its key, '' if
--- none does. The plus keeps SQLite from the index by due_at, which would walk other
+-- failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the word of its key, '' if
+-- none does; and whether the job's frames depend on those before. The plus keeps SQLite from the index by due_at, which would walk other
 -- jobs' frames.
 SELECT count(*) AS frames,
   CAST(coalesce((
@@ -77,7 +93,8 @@ SELECT count(*) AS frames,
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = @key_id AND i.subject = @job_id AND (i.item = v.item OR (i.holder = @holder AND i.incapable = 1)))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id)
-    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before
+    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before,
+  CAST(coalesce((SELECT t.plays FROM turn t WHERE t.party = @job_id), 0) AS bigint) AS plays
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
@@ -110,7 +127,7 @@ SELECT c.frame FROM candidate c WHERE c.job_id = @job_id AND (c.worker_id = @hol
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
 -- next one.
-SELECT w.served_us AS workspace_served_us,
+SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = @job_id AND j.waiting > 0;
@@ -126,7 +143,7 @@ ORDER BY t.within, t.served_us, t.party;
 -- name: WorkersIdle :one
 -- How many workers are online and not suspended, and how many of those hold no frame.
 SELECT count(*) AS online,
-  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now;
 
 -- name: WorkersFor :many
@@ -135,7 +152,7 @@ FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now;
 -- FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
 -- and counts a frame whose next attempt is due later. A job without any has no row.
 SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
-  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END AS idle
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
     AND o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND (

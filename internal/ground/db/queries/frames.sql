@@ -9,11 +9,18 @@ ON CONFLICT (job_id, frame) DO NOTHING;
 DELETE FROM frame WHERE job_id = @job_id AND frame = @frame;
 
 -- name: FramesPartlyBlank :many
--- Frames with blank rows, each with what its neighbours have; -1 for none.
+-- Frames with blank rows, each with what its neighbours have, -1 for none, and whether an
+-- earlier rendering that was doubted had the same pixels.
 SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
+  CAST(EXISTS (SELECT 1 FROM failed_attempt a
+    WHERE a.lease_id = 'frame:' || f.job_id || ':' || CAST(f.frame AS text) AND a.pixel_sha256 = f.pixel_sha256) AS boolean) AS confirmed,
   CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST(@step AS bigint)), -1) AS bigint) AS blank_before,
   CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST(@step AS bigint)), -1) AS bigint) AS blank_behind
 FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank ORDER BY f.frame;
+
+-- name: FramesFound :many
+-- What the findings of a job are made of.
+SELECT frame, finding, pixel_sha256 FROM frame WHERE job_id = @job_id ORDER BY frame;
 
 -- name: FrameFinding :one
 UPDATE frame SET finding = @finding WHERE job_id = @job_id AND frame = @frame RETURNING *;

@@ -16,6 +16,10 @@ UPDATE upload SET removed_at = @now WHERE upload_id = @upload_id AND removed_at 
 -- name: UploadLiveJobs :one
 SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('completed', 'failed', 'cancelled');
 
+-- name: UploadLastUse :one
+-- When the last job of an upload completed or failed; 0 for none.
+SELECT CAST(coalesce(max(CASE WHEN completed_at > failed_at THEN completed_at ELSE failed_at END), 0) AS bigint) FROM job WHERE upload_id = @upload_id;
+
 -- name: AwaitedCreate :exec
 INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
 VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at, @fault_detail, @row_sum);

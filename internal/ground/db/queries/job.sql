@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, row_sum)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @row_sum);
+  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @row_sum);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -31,6 +31,9 @@ RETURNING *;
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
 WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
+
+-- name: JobFindings :exec
+UPDATE job SET findings = @findings WHERE job_id = @job_id;
 
 -- name: JobCompleted :exec
 UPDATE job SET charged_cents = @charged_cents, artifact_key = @artifact_key, artifact_filename = @artifact_filename,
@@ -106,6 +109,15 @@ FROM job j JOIN frame f ON f.job_id = (
   ORDER BY a.job_id DESC LIMIT 1)
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < @fewer AND f.seq <= @upto
+GROUP BY j.job_id;
+
+-- name: JobsLooked :many
+-- Of the same jobs, what a frame takes by the free previews of their upload. A job without
+-- one has no row.
+SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
+FROM job j JOIN preview p ON p.upload_id = j.upload_id
+WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
+  AND j.frames_completed < @fewer AND p.render_us > 0
 GROUP BY j.job_id;
 
 -- name: ReceiptCreate :exec

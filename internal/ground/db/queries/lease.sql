@@ -17,6 +17,14 @@ FROM n
 WHERE true
 ON CONFLICT DO NOTHING; -- the id is made of queue, subject and item: either may meet first
 
+-- name: LeaseAddItems :execrows
+-- One row an item; items is a JSON array.
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
+SELECT CAST(@queue AS text) || ':' || CAST(@subject AS text) || ':' || i.value, CAST(@queue AS text), CAST(@subject AS text), CAST(i.value AS bigint), 'waiting', CAST(@due_at AS bigint)
+FROM json_array_elements_text(CAST(CAST(@items AS text) AS json)) AS i
+WHERE true
+ON CONFLICT DO NOTHING;
+
 -- name: LeaseClaim :many
 -- The rows are picked in a WITH: PostgreSQL may run a subquery of IN again for
 -- every row that it compares, each time skipping what is locked by now, and so

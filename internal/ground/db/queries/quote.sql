@@ -1,7 +1,7 @@
 -- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count,
+VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of,
   @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at, @row_sum);
 
 -- name: QuoteLock :one
@@ -16,8 +16,10 @@ SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @work
 -- name: AuditQuotes :many
 -- A page of quotes, each with what its upload and its job say; '' and 0 where there is none.
 SELECT sqlc.embed(q), CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
-  CAST(coalesce(j.job_id, '') AS text) AS taken_by
+  CAST(coalesce(j.job_id, '') AS text) AS taken_by,
+  CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
+  LEFT JOIN job f ON f.job_id = q.rerender_of AND q.rerender_of <> ''
 WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;
 
 -- name: QuoteAfter :many

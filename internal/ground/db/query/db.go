@@ -198,6 +198,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditPostingsStmt, err = db.PrepareContext(ctx, auditPostings); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditPostings: %w", err)
 	}
+	if q.auditPreviewLeasesStmt, err = db.PrepareContext(ctx, auditPreviewLeases); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditPreviewLeases: %w", err)
+	}
+	if q.auditPreviewPicturesStmt, err = db.PrepareContext(ctx, auditPreviewPictures); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditPreviewPictures: %w", err)
+	}
+	if q.auditPreviewsStmt, err = db.PrepareContext(ctx, auditPreviews); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditPreviews: %w", err)
+	}
 	if q.auditProjectlessStmt, err = db.PrepareContext(ctx, auditProjectless); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditProjectless: %w", err)
 	}
@@ -585,6 +594,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.frameViewStmt, err = db.PrepareContext(ctx, frameView); err != nil {
 		return nil, fmt.Errorf("error preparing query FrameView: %w", err)
 	}
+	if q.framesFoundStmt, err = db.PrepareContext(ctx, framesFound); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesFound: %w", err)
+	}
 	if q.framesHeldStmt, err = db.PrepareContext(ctx, framesHeld); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesHeld: %w", err)
 	}
@@ -596,6 +608,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.framesPartlyBlankStmt, err = db.PrepareContext(ctx, framesPartlyBlank); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesPartlyBlank: %w", err)
+	}
+	if q.framesQueuedStmt, err = db.PrepareContext(ctx, framesQueued); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesQueued: %w", err)
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
@@ -651,6 +666,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobFailedBeforeStmt, err = db.PrepareContext(ctx, jobFailedBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFailedBefore: %w", err)
 	}
+	if q.jobFindingsStmt, err = db.PrepareContext(ctx, jobFindings); err != nil {
+		return nil, fmt.Errorf("error preparing query JobFindings: %w", err)
+	}
 	if q.jobFrameDoneStmt, err = db.PrepareContext(ctx, jobFrameDone); err != nil {
 		return nil, fmt.Errorf("error preparing query JobFrameDone: %w", err)
 	}
@@ -702,6 +720,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobsLiveStmt, err = db.PrepareContext(ctx, jobsLive); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLive: %w", err)
 	}
+	if q.jobsLookedStmt, err = db.PrepareContext(ctx, jobsLooked); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsLooked: %w", err)
+	}
 	if q.jobsOfAllStmt, err = db.PrepareContext(ctx, jobsOfAll); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsOfAll: %w", err)
 	}
@@ -737,6 +758,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.leaseAddStmt, err = db.PrepareContext(ctx, leaseAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAdd: %w", err)
+	}
+	if q.leaseAddItemsStmt, err = db.PrepareContext(ctx, leaseAddItems); err != nil {
+		return nil, fmt.Errorf("error preparing query LeaseAddItems: %w", err)
 	}
 	if q.leaseAddSpanStmt, err = db.PrepareContext(ctx, leaseAddSpan); err != nil {
 		return nil, fmt.Errorf("error preparing query LeaseAddSpan: %w", err)
@@ -879,6 +903,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.loginsEraseStmt, err = db.PrepareContext(ctx, loginsErase); err != nil {
 		return nil, fmt.Errorf("error preparing query LoginsErase: %w", err)
 	}
+	if q.markPreviewReadyStmt, err = db.PrepareContext(ctx, markPreviewReady); err != nil {
+		return nil, fmt.Errorf("error preparing query MarkPreviewReady: %w", err)
+	}
 	if q.newestEventStmt, err = db.PrepareContext(ctx, newestEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestEvent: %w", err)
 	}
@@ -941,6 +968,69 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.personSumStmt, err = db.PrepareContext(ctx, personSum); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonSum: %w", err)
+	}
+	if q.previewAfterStmt, err = db.PrepareContext(ctx, previewAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewAfter: %w", err)
+	}
+	if q.previewBlobsStmt, err = db.PrepareContext(ctx, previewBlobs); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewBlobs: %w", err)
+	}
+	if q.previewClaimStmt, err = db.PrepareContext(ctx, previewClaim); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewClaim: %w", err)
+	}
+	if q.previewCreateStmt, err = db.PrepareContext(ctx, previewCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewCreate: %w", err)
+	}
+	if q.previewExpiredStmt, err = db.PrepareContext(ctx, previewExpired); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewExpired: %w", err)
+	}
+	if q.previewFailedStmt, err = db.PrepareContext(ctx, previewFailed); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewFailed: %w", err)
+	}
+	if q.previewGetStmt, err = db.PrepareContext(ctx, previewGet); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewGet: %w", err)
+	}
+	if q.previewLockStmt, err = db.PrepareContext(ctx, previewLock); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewLock: %w", err)
+	}
+	if q.previewNewestStmt, err = db.PrepareContext(ctx, previewNewest); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewNewest: %w", err)
+	}
+	if q.previewNextStmt, err = db.PrepareContext(ctx, previewNext); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewNext: %w", err)
+	}
+	if q.previewQuoteStmt, err = db.PrepareContext(ctx, previewQuote); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewQuote: %w", err)
+	}
+	if q.previewRequeueStmt, err = db.PrepareContext(ctx, previewRequeue); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewRequeue: %w", err)
+	}
+	if q.previewSameStmt, err = db.PrepareContext(ctx, previewSame); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewSame: %w", err)
+	}
+	if q.previewSumStmt, err = db.PrepareContext(ctx, previewSum); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewSum: %w", err)
+	}
+	if q.previewUploadStmt, err = db.PrepareContext(ctx, previewUpload); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewUpload: %w", err)
+	}
+	if q.previewsAnyWaitingStmt, err = db.PrepareContext(ctx, previewsAnyWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsAnyWaiting: %w", err)
+	}
+	if q.previewsEraseStmt, err = db.PrepareContext(ctx, previewsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsErase: %w", err)
+	}
+	if q.previewsForgetStmt, err = db.PrepareContext(ctx, previewsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsForget: %w", err)
+	}
+	if q.previewsHeldStmt, err = db.PrepareContext(ctx, previewsHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsHeld: %w", err)
+	}
+	if q.previewsOfUploadStmt, err = db.PrepareContext(ctx, previewsOfUpload); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsOfUpload: %w", err)
+	}
+	if q.previewsUsedStmt, err = db.PrepareContext(ctx, previewsUsed); err != nil {
+		return nil, fmt.Errorf("error preparing query PreviewsUsed: %w", err)
 	}
 	if q.projectCreateStmt, err = db.PrepareContext(ctx, projectCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query ProjectCreate: %w", err)
@@ -1089,6 +1179,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnOpenStmt, err = db.PrepareContext(ctx, turnOpen); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOpen: %w", err)
 	}
+	if q.turnPlayStmt, err = db.PrepareContext(ctx, turnPlay); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnPlay: %w", err)
+	}
+	if q.turnPlayedStmt, err = db.PrepareContext(ctx, turnPlayed); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnPlayed: %w", err)
+	}
+	if q.turnPlaysStmt, err = db.PrepareContext(ctx, turnPlays); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnPlays: %w", err)
+	}
 	if q.turnsOfStmt, err = db.PrepareContext(ctx, turnsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsOf: %w", err)
 	}
@@ -1112,6 +1211,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.uploadEraseStmt, err = db.PrepareContext(ctx, uploadErase); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadErase: %w", err)
+	}
+	if q.uploadLastUseStmt, err = db.PrepareContext(ctx, uploadLastUse); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadLastUse: %w", err)
 	}
 	if q.uploadLiveJobsStmt, err = db.PrepareContext(ctx, uploadLiveJobs); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadLiveJobs: %w", err)
@@ -1694,6 +1796,21 @@ func (q *Queries) Close() error {
 	if q.auditPostingsStmt != nil {
 		if cerr := q.auditPostingsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditPostingsStmt: %w", cerr)
+		}
+	}
+	if q.auditPreviewLeasesStmt != nil {
+		if cerr := q.auditPreviewLeasesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditPreviewLeasesStmt: %w", cerr)
+		}
+	}
+	if q.auditPreviewPicturesStmt != nil {
+		if cerr := q.auditPreviewPicturesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditPreviewPicturesStmt: %w", cerr)
+		}
+	}
+	if q.auditPreviewsStmt != nil {
+		if cerr := q.auditPreviewsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditPreviewsStmt: %w", cerr)
 		}
 	}
 	if q.auditProjectlessStmt != nil {
@@ -2341,6 +2458,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing frameViewStmt: %w", cerr)
 		}
 	}
+	if q.framesFoundStmt != nil {
+		if cerr := q.framesFoundStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesFoundStmt: %w", cerr)
+		}
+	}
 	if q.framesHeldStmt != nil {
 		if cerr := q.framesHeldStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesHeldStmt: %w", cerr)
@@ -2359,6 +2481,11 @@ func (q *Queries) Close() error {
 	if q.framesPartlyBlankStmt != nil {
 		if cerr := q.framesPartlyBlankStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesPartlyBlankStmt: %w", cerr)
+		}
+	}
+	if q.framesQueuedStmt != nil {
+		if cerr := q.framesQueuedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesQueuedStmt: %w", cerr)
 		}
 	}
 	if q.framesSinceStmt != nil {
@@ -2451,6 +2578,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobFailedBeforeStmt: %w", cerr)
 		}
 	}
+	if q.jobFindingsStmt != nil {
+		if cerr := q.jobFindingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobFindingsStmt: %w", cerr)
+		}
+	}
 	if q.jobFrameDoneStmt != nil {
 		if cerr := q.jobFrameDoneStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobFrameDoneStmt: %w", cerr)
@@ -2536,6 +2668,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobsLiveStmt: %w", cerr)
 		}
 	}
+	if q.jobsLookedStmt != nil {
+		if cerr := q.jobsLookedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsLookedStmt: %w", cerr)
+		}
+	}
 	if q.jobsOfAllStmt != nil {
 		if cerr := q.jobsOfAllStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsOfAllStmt: %w", cerr)
@@ -2594,6 +2731,11 @@ func (q *Queries) Close() error {
 	if q.leaseAddStmt != nil {
 		if cerr := q.leaseAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leaseAddStmt: %w", cerr)
+		}
+	}
+	if q.leaseAddItemsStmt != nil {
+		if cerr := q.leaseAddItemsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseAddItemsStmt: %w", cerr)
 		}
 	}
 	if q.leaseAddSpanStmt != nil {
@@ -2831,6 +2973,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing loginsEraseStmt: %w", cerr)
 		}
 	}
+	if q.markPreviewReadyStmt != nil {
+		if cerr := q.markPreviewReadyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing markPreviewReadyStmt: %w", cerr)
+		}
+	}
 	if q.newestEventStmt != nil {
 		if cerr := q.newestEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestEventStmt: %w", cerr)
@@ -2934,6 +3081,111 @@ func (q *Queries) Close() error {
 	if q.personSumStmt != nil {
 		if cerr := q.personSumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personSumStmt: %w", cerr)
+		}
+	}
+	if q.previewAfterStmt != nil {
+		if cerr := q.previewAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewAfterStmt: %w", cerr)
+		}
+	}
+	if q.previewBlobsStmt != nil {
+		if cerr := q.previewBlobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewBlobsStmt: %w", cerr)
+		}
+	}
+	if q.previewClaimStmt != nil {
+		if cerr := q.previewClaimStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewClaimStmt: %w", cerr)
+		}
+	}
+	if q.previewCreateStmt != nil {
+		if cerr := q.previewCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewCreateStmt: %w", cerr)
+		}
+	}
+	if q.previewExpiredStmt != nil {
+		if cerr := q.previewExpiredStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewExpiredStmt: %w", cerr)
+		}
+	}
+	if q.previewFailedStmt != nil {
+		if cerr := q.previewFailedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewFailedStmt: %w", cerr)
+		}
+	}
+	if q.previewGetStmt != nil {
+		if cerr := q.previewGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewGetStmt: %w", cerr)
+		}
+	}
+	if q.previewLockStmt != nil {
+		if cerr := q.previewLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewLockStmt: %w", cerr)
+		}
+	}
+	if q.previewNewestStmt != nil {
+		if cerr := q.previewNewestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewNewestStmt: %w", cerr)
+		}
+	}
+	if q.previewNextStmt != nil {
+		if cerr := q.previewNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewNextStmt: %w", cerr)
+		}
+	}
+	if q.previewQuoteStmt != nil {
+		if cerr := q.previewQuoteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewQuoteStmt: %w", cerr)
+		}
+	}
+	if q.previewRequeueStmt != nil {
+		if cerr := q.previewRequeueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewRequeueStmt: %w", cerr)
+		}
+	}
+	if q.previewSameStmt != nil {
+		if cerr := q.previewSameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewSameStmt: %w", cerr)
+		}
+	}
+	if q.previewSumStmt != nil {
+		if cerr := q.previewSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewSumStmt: %w", cerr)
+		}
+	}
+	if q.previewUploadStmt != nil {
+		if cerr := q.previewUploadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewUploadStmt: %w", cerr)
+		}
+	}
+	if q.previewsAnyWaitingStmt != nil {
+		if cerr := q.previewsAnyWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsAnyWaitingStmt: %w", cerr)
+		}
+	}
+	if q.previewsEraseStmt != nil {
+		if cerr := q.previewsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsEraseStmt: %w", cerr)
+		}
+	}
+	if q.previewsForgetStmt != nil {
+		if cerr := q.previewsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsForgetStmt: %w", cerr)
+		}
+	}
+	if q.previewsHeldStmt != nil {
+		if cerr := q.previewsHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsHeldStmt: %w", cerr)
+		}
+	}
+	if q.previewsOfUploadStmt != nil {
+		if cerr := q.previewsOfUploadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsOfUploadStmt: %w", cerr)
+		}
+	}
+	if q.previewsUsedStmt != nil {
+		if cerr := q.previewsUsedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing previewsUsedStmt: %w", cerr)
 		}
 	}
 	if q.projectCreateStmt != nil {
@@ -3181,6 +3433,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnOpenStmt: %w", cerr)
 		}
 	}
+	if q.turnPlayStmt != nil {
+		if cerr := q.turnPlayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnPlayStmt: %w", cerr)
+		}
+	}
+	if q.turnPlayedStmt != nil {
+		if cerr := q.turnPlayedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnPlayedStmt: %w", cerr)
+		}
+	}
+	if q.turnPlaysStmt != nil {
+		if cerr := q.turnPlaysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnPlaysStmt: %w", cerr)
+		}
+	}
 	if q.turnsOfStmt != nil {
 		if cerr := q.turnsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnsOfStmt: %w", cerr)
@@ -3219,6 +3486,11 @@ func (q *Queries) Close() error {
 	if q.uploadEraseStmt != nil {
 		if cerr := q.uploadEraseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadEraseStmt: %w", cerr)
+		}
+	}
+	if q.uploadLastUseStmt != nil {
+		if cerr := q.uploadLastUseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadLastUseStmt: %w", cerr)
 		}
 	}
 	if q.uploadLiveJobsStmt != nil {
@@ -3798,6 +4070,9 @@ type Queries struct {
 	auditPackagingStmt              *sql.Stmt
 	auditPostingCountStmt           *sql.Stmt
 	auditPostingsStmt               *sql.Stmt
+	auditPreviewLeasesStmt          *sql.Stmt
+	auditPreviewPicturesStmt        *sql.Stmt
+	auditPreviewsStmt               *sql.Stmt
 	auditProjectlessStmt            *sql.Stmt
 	auditProjectsStmt               *sql.Stmt
 	auditQuotesStmt                 *sql.Stmt
@@ -3927,10 +4202,12 @@ type Queries struct {
 	frameTimesStmt                  *sql.Stmt
 	frameTimesOfPageStmt            *sql.Stmt
 	frameViewStmt                   *sql.Stmt
+	framesFoundStmt                 *sql.Stmt
 	framesHeldStmt                  *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
+	framesQueuedStmt                *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
 	idempotencyAfterStmt            *sql.Stmt
 	idempotencyEraseStmt            *sql.Stmt
@@ -3949,6 +4226,7 @@ type Queries struct {
 	jobCreateStmt                   *sql.Stmt
 	jobFailedStmt                   *sql.Stmt
 	jobFailedBeforeStmt             *sql.Stmt
+	jobFindingsStmt                 *sql.Stmt
 	jobFrameDoneStmt                *sql.Stmt
 	jobFrameUndoneStmt              *sql.Stmt
 	jobGetStmt                      *sql.Stmt
@@ -3966,6 +4244,7 @@ type Queries struct {
 	jobsAlikeStmt                   *sql.Stmt
 	jobsEraseStmt                   *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
+	jobsLookedStmt                  *sql.Stmt
 	jobsOfAllStmt                   *sql.Stmt
 	jobsUnfinishedStmt              *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
@@ -3978,6 +4257,7 @@ type Queries struct {
 	keysRefutedStmt                 *sql.Stmt
 	keysRenderingStmt               *sql.Stmt
 	leaseAddStmt                    *sql.Stmt
+	leaseAddItemsStmt               *sql.Stmt
 	leaseAddSpanStmt                *sql.Stmt
 	leaseAdvanceStmt                *sql.Stmt
 	leaseAfterStmt                  *sql.Stmt
@@ -4025,6 +4305,7 @@ type Queries struct {
 	loginPersonStmt                 *sql.Stmt
 	loginSumStmt                    *sql.Stmt
 	loginsEraseStmt                 *sql.Stmt
+	markPreviewReadyStmt            *sql.Stmt
 	newestEventStmt                 *sql.Stmt
 	nodeKeyAfterStmt                *sql.Stmt
 	nodeKeyBySecretStmt             *sql.Stmt
@@ -4046,6 +4327,27 @@ type Queries struct {
 	personByEmailStmt               *sql.Stmt
 	personCreateStmt                *sql.Stmt
 	personSumStmt                   *sql.Stmt
+	previewAfterStmt                *sql.Stmt
+	previewBlobsStmt                *sql.Stmt
+	previewClaimStmt                *sql.Stmt
+	previewCreateStmt               *sql.Stmt
+	previewExpiredStmt              *sql.Stmt
+	previewFailedStmt               *sql.Stmt
+	previewGetStmt                  *sql.Stmt
+	previewLockStmt                 *sql.Stmt
+	previewNewestStmt               *sql.Stmt
+	previewNextStmt                 *sql.Stmt
+	previewQuoteStmt                *sql.Stmt
+	previewRequeueStmt              *sql.Stmt
+	previewSameStmt                 *sql.Stmt
+	previewSumStmt                  *sql.Stmt
+	previewUploadStmt               *sql.Stmt
+	previewsAnyWaitingStmt          *sql.Stmt
+	previewsEraseStmt               *sql.Stmt
+	previewsForgetStmt              *sql.Stmt
+	previewsHeldStmt                *sql.Stmt
+	previewsOfUploadStmt            *sql.Stmt
+	previewsUsedStmt                *sql.Stmt
 	projectCreateStmt               *sql.Stmt
 	projectGetStmt                  *sql.Stmt
 	projectRemoveStmt               *sql.Stmt
@@ -4095,6 +4397,9 @@ type Queries struct {
 	turnNowStmt                     *sql.Stmt
 	turnOfJobStmt                   *sql.Stmt
 	turnOpenStmt                    *sql.Stmt
+	turnPlayStmt                    *sql.Stmt
+	turnPlayedStmt                  *sql.Stmt
+	turnPlaysStmt                   *sql.Stmt
 	turnsOfStmt                     *sql.Stmt
 	turnsWaitingStmt                *sql.Stmt
 	unsummedStmt                    *sql.Stmt
@@ -4103,6 +4408,7 @@ type Queries struct {
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
 	uploadEraseStmt                 *sql.Stmt
+	uploadLastUseStmt               *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
 	uploadLockStmt                  *sql.Stmt
 	uploadRemoveStmt                *sql.Stmt
@@ -4263,6 +4569,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditPackagingStmt:              q.auditPackagingStmt,
 		auditPostingCountStmt:           q.auditPostingCountStmt,
 		auditPostingsStmt:               q.auditPostingsStmt,
+		auditPreviewLeasesStmt:          q.auditPreviewLeasesStmt,
+		auditPreviewPicturesStmt:        q.auditPreviewPicturesStmt,
+		auditPreviewsStmt:               q.auditPreviewsStmt,
 		auditProjectlessStmt:            q.auditProjectlessStmt,
 		auditProjectsStmt:               q.auditProjectsStmt,
 		auditQuotesStmt:                 q.auditQuotesStmt,
@@ -4392,10 +4701,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		frameTimesStmt:                  q.frameTimesStmt,
 		frameTimesOfPageStmt:            q.frameTimesOfPageStmt,
 		frameViewStmt:                   q.frameViewStmt,
+		framesFoundStmt:                 q.framesFoundStmt,
 		framesHeldStmt:                  q.framesHeldStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
+		framesQueuedStmt:                q.framesQueuedStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
 		idempotencyAfterStmt:            q.idempotencyAfterStmt,
 		idempotencyEraseStmt:            q.idempotencyEraseStmt,
@@ -4414,6 +4725,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobCreateStmt:                   q.jobCreateStmt,
 		jobFailedStmt:                   q.jobFailedStmt,
 		jobFailedBeforeStmt:             q.jobFailedBeforeStmt,
+		jobFindingsStmt:                 q.jobFindingsStmt,
 		jobFrameDoneStmt:                q.jobFrameDoneStmt,
 		jobFrameUndoneStmt:              q.jobFrameUndoneStmt,
 		jobGetStmt:                      q.jobGetStmt,
@@ -4431,6 +4743,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobsAlikeStmt:                   q.jobsAlikeStmt,
 		jobsEraseStmt:                   q.jobsEraseStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
+		jobsLookedStmt:                  q.jobsLookedStmt,
 		jobsOfAllStmt:                   q.jobsOfAllStmt,
 		jobsUnfinishedStmt:              q.jobsUnfinishedStmt,
 		keyComparedStmt:                 q.keyComparedStmt,
@@ -4443,6 +4756,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		keysRefutedStmt:                 q.keysRefutedStmt,
 		keysRenderingStmt:               q.keysRenderingStmt,
 		leaseAddStmt:                    q.leaseAddStmt,
+		leaseAddItemsStmt:               q.leaseAddItemsStmt,
 		leaseAddSpanStmt:                q.leaseAddSpanStmt,
 		leaseAdvanceStmt:                q.leaseAdvanceStmt,
 		leaseAfterStmt:                  q.leaseAfterStmt,
@@ -4490,6 +4804,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		loginPersonStmt:                 q.loginPersonStmt,
 		loginSumStmt:                    q.loginSumStmt,
 		loginsEraseStmt:                 q.loginsEraseStmt,
+		markPreviewReadyStmt:            q.markPreviewReadyStmt,
 		newestEventStmt:                 q.newestEventStmt,
 		nodeKeyAfterStmt:                q.nodeKeyAfterStmt,
 		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
@@ -4511,6 +4826,27 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		personByEmailStmt:               q.personByEmailStmt,
 		personCreateStmt:                q.personCreateStmt,
 		personSumStmt:                   q.personSumStmt,
+		previewAfterStmt:                q.previewAfterStmt,
+		previewBlobsStmt:                q.previewBlobsStmt,
+		previewClaimStmt:                q.previewClaimStmt,
+		previewCreateStmt:               q.previewCreateStmt,
+		previewExpiredStmt:              q.previewExpiredStmt,
+		previewFailedStmt:               q.previewFailedStmt,
+		previewGetStmt:                  q.previewGetStmt,
+		previewLockStmt:                 q.previewLockStmt,
+		previewNewestStmt:               q.previewNewestStmt,
+		previewNextStmt:                 q.previewNextStmt,
+		previewQuoteStmt:                q.previewQuoteStmt,
+		previewRequeueStmt:              q.previewRequeueStmt,
+		previewSameStmt:                 q.previewSameStmt,
+		previewSumStmt:                  q.previewSumStmt,
+		previewUploadStmt:               q.previewUploadStmt,
+		previewsAnyWaitingStmt:          q.previewsAnyWaitingStmt,
+		previewsEraseStmt:               q.previewsEraseStmt,
+		previewsForgetStmt:              q.previewsForgetStmt,
+		previewsHeldStmt:                q.previewsHeldStmt,
+		previewsOfUploadStmt:            q.previewsOfUploadStmt,
+		previewsUsedStmt:                q.previewsUsedStmt,
 		projectCreateStmt:               q.projectCreateStmt,
 		projectGetStmt:                  q.projectGetStmt,
 		projectRemoveStmt:               q.projectRemoveStmt,
@@ -4560,6 +4896,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnNowStmt:                     q.turnNowStmt,
 		turnOfJobStmt:                   q.turnOfJobStmt,
 		turnOpenStmt:                    q.turnOpenStmt,
+		turnPlayStmt:                    q.turnPlayStmt,
+		turnPlayedStmt:                  q.turnPlayedStmt,
+		turnPlaysStmt:                   q.turnPlaysStmt,
 		turnsOfStmt:                     q.turnsOfStmt,
 		turnsWaitingStmt:                q.turnsWaitingStmt,
 		unsummedStmt:                    q.unsummedStmt,
@@ -4568,6 +4907,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
 		uploadEraseStmt:                 q.uploadEraseStmt,
+		uploadLastUseStmt:               q.uploadLastUseStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
 		uploadLockStmt:                  q.uploadLockStmt,
 		uploadRemoveStmt:                q.uploadRemoveStmt,

@@ -10,7 +10,7 @@ import (
 )
 
 const auditTurnOwners = `-- name: AuditTurnOwners :many
-SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us FROM turn t
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us FROM turn t
 WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
@@ -33,6 +33,10 @@ func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 			&i.Waiting,
 			&i.ServedUs,
 			&i.CountedUs,
+			&i.Plays,
+			&i.PlaysFrom,
+			&i.Played,
+			&i.PlayUs,
 		); err != nil {
 			return nil, err
 		}
@@ -634,6 +638,46 @@ func (q *Queries) FramesHeld(ctx context.Context, arg FramesHeldParams) ([]Frame
 	return items, nil
 }
 
+const framesQueued = `-- name: FramesQueued :many
+SELECT item, state, holder, due_at FROM lease WHERE queue = 'frame' AND subject = $1 ORDER BY item
+`
+
+type FramesQueuedRow struct {
+	Item   int64
+	State  string
+	Holder string
+	DueAt  int64
+}
+
+// The frames of a job that are not accepted.
+func (q *Queries) FramesQueued(ctx context.Context, jobID string) ([]FramesQueuedRow, error) {
+	rows, err := q.query(ctx, q.framesQueuedStmt, framesQueued, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesQueuedRow
+	for rows.Next() {
+		var i FramesQueuedRow
+		if err := rows.Scan(
+			&i.Item,
+			&i.State,
+			&i.Holder,
+			&i.DueAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
 WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0
@@ -1076,7 +1120,7 @@ func (q *Queries) TurnEnter(ctx context.Context, arg TurnEnterParams) error {
 }
 
 const turnLock = `-- name: TurnLock :one
-SELECT party, within, waiting, served_us, counted_us FROM turn WHERE party = $1 FOR UPDATE
+SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us FROM turn WHERE party = $1 FOR UPDATE
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
@@ -1088,6 +1132,10 @@ func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
 		&i.Waiting,
 		&i.ServedUs,
 		&i.CountedUs,
+		&i.Plays,
+		&i.PlaysFrom,
+		&i.Played,
+		&i.PlayUs,
 	)
 	return i, err
 }
@@ -1136,7 +1184,7 @@ func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
 }
 
 const turnOfJob = `-- name: TurnOfJob :one
-SELECT w.served_us AS workspace_served_us,
+SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = $1 AND j.waiting > 0
@@ -1144,6 +1192,10 @@ WHERE j.party = $1 AND j.waiting > 0
 
 type TurnOfJobRow struct {
 	WorkspaceServedUs int64
+	Plays             int64
+	PlaysFrom         int64
+	Played            int64
+	PlayUs            int64
 	AheadUs           int64
 }
 
@@ -1152,7 +1204,14 @@ type TurnOfJobRow struct {
 func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, error) {
 	row := q.queryRow(ctx, q.turnOfJobStmt, turnOfJob, jobID)
 	var i TurnOfJobRow
-	err := row.Scan(&i.WorkspaceServedUs, &i.AheadUs)
+	err := row.Scan(
+		&i.WorkspaceServedUs,
+		&i.Plays,
+		&i.PlaysFrom,
+		&i.Played,
+		&i.PlayUs,
+		&i.AheadUs,
+	)
 	return i, err
 }
 
@@ -1164,7 +1223,8 @@ SELECT count(*) AS frames,
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1)
-    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before
+    OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before,
+  CAST(coalesce((SELECT t.plays FROM turn t WHERE t.party = $1), 0) AS bigint) AS plays
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
@@ -1194,13 +1254,14 @@ type TurnOpenRow struct {
 	Frames       int64
 	Asked        string
 	FailedBefore int64
+	Plays        int64
 }
 
 // Whether a job has a frame for holder: one that is due and that holder has not
 // failed, nor its key while a worker of another key is there for it, when holder has
 // all that the job needs and its key awaits no other's word; whether its key has
-// failed any of the job's frames, or a picture of one is to be confirmed; and a frame that awaits the word of its key, ” if
-// none does. The plus keeps SQLite from the index by due_at, which would walk other
+// failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the word of its key, ” if
+// none does; and whether the job's frames depend on those before. The plus keeps SQLite from the index by due_at, which would walk other
 // jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
 	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen,
@@ -1212,8 +1273,72 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 		arg.Since,
 	)
 	var i TurnOpenRow
-	err := row.Scan(&i.Frames, &i.Asked, &i.FailedBefore)
+	err := row.Scan(
+		&i.Frames,
+		&i.Asked,
+		&i.FailedBefore,
+		&i.Plays,
+	)
 	return i, err
+}
+
+const turnPlay = `-- name: TurnPlay :one
+SELECT t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
+`
+
+type TurnPlayRow struct {
+	PlaysFrom       int64
+	Played          int64
+	PlayUs          int64
+	FrameStep       int64
+	FramesCompleted int64
+	RenderUs        int64
+}
+
+// What a job whose frames depend on those before has taken so far.
+func (q *Queries) TurnPlay(ctx context.Context, jobID string) (TurnPlayRow, error) {
+	row := q.queryRow(ctx, q.turnPlayStmt, turnPlay, jobID)
+	var i TurnPlayRow
+	err := row.Scan(
+		&i.PlaysFrom,
+		&i.Played,
+		&i.PlayUs,
+		&i.FrameStep,
+		&i.FramesCompleted,
+		&i.RenderUs,
+	)
+	return i, err
+}
+
+const turnPlayed = `-- name: TurnPlayed :exec
+UPDATE turn SET played = played + CAST($1 AS bigint), play_us = play_us + CAST($2 AS bigint) WHERE party = $3
+`
+
+type TurnPlayedParams struct {
+	Played int64
+	PlayUs int64
+	Party  string
+}
+
+func (q *Queries) TurnPlayed(ctx context.Context, arg TurnPlayedParams) error {
+	_, err := q.exec(ctx, q.turnPlayedStmt, turnPlayed, arg.Played, arg.PlayUs, arg.Party)
+	return err
+}
+
+const turnPlays = `-- name: TurnPlays :exec
+UPDATE turn SET plays = 1, plays_from = $1 WHERE party = $2
+`
+
+type TurnPlaysParams struct {
+	PlaysFrom int64
+	Party     string
+}
+
+// The frames of a job depend on those before.
+func (q *Queries) TurnPlays(ctx context.Context, arg TurnPlaysParams) error {
+	_, err := q.exec(ctx, q.turnPlaysStmt, turnPlays, arg.PlaysFrom, arg.Party)
+	return err
 }
 
 const turnsOf = `-- name: TurnsOf :many
@@ -1616,7 +1741,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 
 const workersFor = `-- name: WorkersFor :many
 SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
-  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END AS idle
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
     AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND (
@@ -1763,7 +1888,7 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 
 const workersIdle = `-- name: WorkersIdle :one
 SELECT count(*) AS online,
-  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
 FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2
 `
 

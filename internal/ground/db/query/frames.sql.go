@@ -23,7 +23,7 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of
 FROM frame f JOIN job j ON j.job_id = f.job_id
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -136,6 +136,9 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
 			&i.Job.RowSum,
+			&i.Job.Findings,
+			&i.Job.Frames,
+			&i.Job.RerenderOf,
 		); err != nil {
 			return nil, err
 		}
@@ -805,8 +808,44 @@ func (q *Queries) FrameSum(ctx context.Context, arg FrameSumParams) error {
 	return err
 }
 
+const framesFound = `-- name: FramesFound :many
+SELECT frame, finding, pixel_sha256 FROM frame WHERE job_id = $1 ORDER BY frame
+`
+
+type FramesFoundRow struct {
+	Frame       int64
+	Finding     string
+	PixelSha256 string
+}
+
+// What the findings of a job are made of.
+func (q *Queries) FramesFound(ctx context.Context, jobID string) ([]FramesFoundRow, error) {
+	rows, err := q.query(ctx, q.framesFoundStmt, framesFound, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesFoundRow
+	for rows.Next() {
+		var i FramesFoundRow
+		if err := rows.Scan(&i.Frame, &i.Finding, &i.PixelSha256); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesPartlyBlank = `-- name: FramesPartlyBlank :many
 SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
+  CAST(EXISTS (SELECT 1 FROM failed_attempt a
+    WHERE a.lease_id = 'frame:' || f.job_id || ':' || CAST(f.frame AS text) AND a.pixel_sha256 = f.pixel_sha256) AS boolean) AS confirmed,
   CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST($1 AS bigint)), -1) AS bigint) AS blank_before,
   CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST($1 AS bigint)), -1) AS bigint) AS blank_behind
 FROM frame f WHERE f.job_id = $2 AND f.blank >= $3 ORDER BY f.frame
@@ -826,11 +865,13 @@ type FramesPartlyBlankRow struct {
 	PixelSha256 string
 	RenderUs    int64
 	Finding     string
+	Confirmed   bool
 	BlankBefore int64
 	BlankBehind int64
 }
 
-// Frames with blank rows, each with what its neighbours have; -1 for none.
+// Frames with blank rows, each with what its neighbours have, -1 for none, and whether an
+// earlier rendering that was doubted had the same pixels.
 func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankParams) ([]FramesPartlyBlankRow, error) {
 	rows, err := q.query(ctx, q.framesPartlyBlankStmt, framesPartlyBlank, arg.Step, arg.JobID, arg.Blank)
 	if err != nil {
@@ -848,6 +889,7 @@ func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankPa
 			&i.PixelSha256,
 			&i.RenderUs,
 			&i.Finding,
+			&i.Confirmed,
 			&i.BlankBefore,
 			&i.BlankBehind,
 		); err != nil {

@@ -425,6 +425,18 @@ func (q *Queries) UploadErase(ctx context.Context, arg UploadEraseParams) (Uploa
 	return i, err
 }
 
+const uploadLastUse = `-- name: UploadLastUse :one
+SELECT CAST(coalesce(max(CASE WHEN completed_at > failed_at THEN completed_at ELSE failed_at END), 0) AS bigint) FROM job WHERE upload_id = $1
+`
+
+// When the last job of an upload completed or failed; 0 for none.
+func (q *Queries) UploadLastUse(ctx context.Context, uploadID string) (int64, error) {
+	row := q.queryRow(ctx, q.uploadLastUseStmt, uploadLastUse, uploadID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const uploadLiveJobs = `-- name: UploadLiveJobs :one
 SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'failed', 'cancelled')
 `

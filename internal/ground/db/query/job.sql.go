@@ -401,7 +401,7 @@ func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) 
 }
 
 const auditJobQuotes = `-- name: AuditJobQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
 `
 
 type AuditJobQuotesParams struct {
@@ -435,6 +435,8 @@ func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) 
 			&i.AcceptedAt,
 			&i.JobID,
 			&i.RowSum,
+			&i.Frames,
+			&i.RerenderOf,
 		); err != nil {
 			return nil, err
 		}
@@ -549,7 +551,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries behind it read what else the store says of them.
@@ -603,6 +605,9 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.UpdatedAt,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Findings,
+			&i.Frames,
+			&i.RerenderOf,
 		); err != nil {
 			return nil, err
 		}
@@ -658,7 +663,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -724,6 +729,9 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
 			&i.Job.RowSum,
+			&i.Job.Findings,
+			&i.Job.Frames,
+			&i.Job.RerenderOf,
 		); err != nil {
 			return nil, err
 		}
@@ -989,9 +997,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, pricing_version, price_cents, created_at, submitted_at, updated_at, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
 `
 
 type JobCreateParams struct {
@@ -1009,11 +1017,14 @@ type JobCreateParams struct {
 	FrameEnd       int64
 	FrameStep      int64
 	FrameCount     int64
+	Frames         string
+	RerenderOf     string
 	PricingVersion string
 	PriceCents     int64
 	CreatedAt      int64
 	SubmittedAt    int64
 	UpdatedAt      int64
+	Findings       string
 	RowSum         string
 }
 
@@ -1033,11 +1044,14 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.FrameEnd,
 		arg.FrameStep,
 		arg.FrameCount,
+		arg.Frames,
+		arg.RerenderOf,
 		arg.PricingVersion,
 		arg.PriceCents,
 		arg.CreatedAt,
 		arg.SubmittedAt,
 		arg.UpdatedAt,
+		arg.Findings,
 		arg.RowSum,
 	)
 	return err
@@ -1064,12 +1078,26 @@ func (q *Queries) JobFailed(ctx context.Context, arg JobFailedParams) error {
 	return err
 }
 
+const jobFindings = `-- name: JobFindings :exec
+UPDATE job SET findings = $1 WHERE job_id = $2
+`
+
+type JobFindingsParams struct {
+	Findings string
+	JobID    string
+}
+
+func (q *Queries) JobFindings(ctx context.Context, arg JobFindingsParams) error {
+	_, err := q.exec(ctx, q.jobFindingsStmt, jobFindings, arg.Findings, arg.JobID)
+	return err
+}
+
 const jobFrameDone = `-- name: JobFrameDone :one
 UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us = render_us + CAST($1 AS bigint),
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
 `
 
 type JobFrameDoneParams struct {
@@ -1135,6 +1163,9 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.UpdatedAt,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Findings,
+		&i.Frames,
+		&i.RerenderOf,
 	)
 	return i, err
 }
@@ -1142,7 +1173,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
 WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
 `
 
 type JobFrameUndoneParams struct {
@@ -1196,12 +1227,15 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.UpdatedAt,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Findings,
+		&i.Frames,
+		&i.RerenderOf,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1248,12 +1282,15 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.UpdatedAt,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Findings,
+		&i.Frames,
+		&i.RerenderOf,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1300,6 +1337,9 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.UpdatedAt,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Findings,
+		&i.Frames,
+		&i.RerenderOf,
 	)
 	return i, err
 }
@@ -1420,7 +1460,7 @@ func (q *Queries) JobSum(ctx context.Context, arg JobSumParams) error {
 }
 
 const jobView = `-- name: JobView :one
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1498,6 +1538,9 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Job.UpdatedAt,
 		&i.Job.Renderer,
 		&i.Job.RowSum,
+		&i.Job.Findings,
+		&i.Job.Frames,
+		&i.Job.RerenderOf,
 		&i.Notified,
 		&i.Held,
 		&i.Progress,
@@ -1509,7 +1552,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1601,6 +1644,9 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.UpdatedAt,
 			&i.Job.Renderer,
 			&i.Job.RowSum,
+			&i.Job.Findings,
+			&i.Job.Frames,
+			&i.Job.RerenderOf,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1692,7 +1738,7 @@ UPDATE job SET filename = CAST($1 AS text),
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
 `
 
 type JobsEraseParams struct {
@@ -1758,6 +1804,66 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.UpdatedAt,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Findings,
+			&i.Frames,
+			&i.RerenderOf,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobsLooked = `-- name: JobsLooked :many
+SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
+FROM job j JOIN preview p ON p.upload_id = j.upload_id
+WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
+  AND j.frames_completed < $4 AND p.render_us > 0
+GROUP BY j.job_id
+`
+
+type JobsLookedParams struct {
+	WorkspaceID string
+	Oldest      string
+	Newest      string
+	Fewer       int64
+}
+
+type JobsLookedRow struct {
+	JobID  string
+	MeanUs int64
+	LowUs  int64
+	HighUs int64
+}
+
+// Of the same jobs, what a frame takes by the free previews of their upload. A job without
+// one has no row.
+func (q *Queries) JobsLooked(ctx context.Context, arg JobsLookedParams) ([]JobsLookedRow, error) {
+	rows, err := q.query(ctx, q.jobsLookedStmt, jobsLooked,
+		arg.WorkspaceID,
+		arg.Oldest,
+		arg.Newest,
+		arg.Fewer,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobsLookedRow
+	for rows.Next() {
+		var i JobsLookedRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.MeanUs,
+			&i.LowUs,
+			&i.HighUs,
 		); err != nil {
 			return nil, err
 		}
@@ -1773,7 +1879,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -1844,6 +1950,9 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.UpdatedAt,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Findings,
+			&i.Frames,
+			&i.RerenderOf,
 		); err != nil {
 			return nil, err
 		}

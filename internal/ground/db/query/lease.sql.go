@@ -234,6 +234,37 @@ func (q *Queries) LeaseAdd(ctx context.Context, arg LeaseAddParams) (int64, erro
 	return result.RowsAffected()
 }
 
+const leaseAddItems = `-- name: LeaseAddItems :execrows
+
+INSERT INTO lease (lease_id, queue, subject, item, state, due_at)
+SELECT CAST($1 AS text) || ':' || CAST($2 AS text) || ':' || i.value, CAST($1 AS text), CAST($2 AS text), CAST(i.value AS bigint), 'waiting', CAST($3 AS bigint)
+FROM json_array_elements_text(CAST(CAST($4 AS text) AS json)) AS i
+WHERE true
+ON CONFLICT DO NOTHING
+`
+
+type LeaseAddItemsParams struct {
+	Queue   string
+	Subject string
+	DueAt   int64
+	Items   string
+}
+
+// the id is made of queue, subject and item: either may meet first
+// One row an item; items is a JSON array.
+func (q *Queries) LeaseAddItems(ctx context.Context, arg LeaseAddItemsParams) (int64, error) {
+	result, err := q.exec(ctx, q.leaseAddItemsStmt, leaseAddItems,
+		arg.Queue,
+		arg.Subject,
+		arg.DueAt,
+		arg.Items,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const leaseAddSpan = `-- name: LeaseAddSpan :execrows
 
 WITH RECURSIVE n (i) AS (
@@ -383,7 +414,6 @@ func (q *Queries) LeaseBeat(ctx context.Context, arg LeaseBeatParams) (int64, er
 }
 
 const leaseClaim = `-- name: LeaseClaim :many
-
 WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = $3 AND l.state = 'waiting' AND l.due_at <= $4
@@ -406,7 +436,6 @@ type LeaseClaimParams struct {
 	Max      int64
 }
 
-// the id is made of queue, subject and item: either may meet first
 // The rows are picked in a WITH: PostgreSQL may run a subquery of IN again for
 // every row that it compares, each time skipping what is locked by now, and so
 // claim more than max.

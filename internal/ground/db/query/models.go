@@ -262,6 +262,9 @@ type Job struct {
 	UpdatedAt         int64
 	Renderer          string
 	RowSum            string
+	Findings          string
+	Frames            string
+	RerenderOf        string
 }
 
 type KeyStanding struct {
@@ -343,6 +346,35 @@ type PersonLogin struct {
 	RowSum    string
 }
 
+type Preview struct {
+	PreviewID   string
+	WorkspaceID string
+	UploadID    string
+	Frame       int64
+	Status      string
+	Ordinal     int64
+	CreatedAt   int64
+	BegunAt     int64
+	ClaimedAt   int64
+	EndedAt     int64
+	WorkerID    string
+	Device      string
+	DeviceName  string
+	BlobKey     string
+	Sha256      string
+	SizeBytes   int64
+	Width       int64
+	Height      int64
+	Finding     string
+	RenderUs    int64
+	FrameLowUs  int64
+	FrameUs     int64
+	FrameHighUs int64
+	FaultCode   string
+	FaultText   string
+	RowSum      string
+}
+
 type Project struct {
 	UploadID    string
 	WorkspaceID string
@@ -367,6 +399,8 @@ type Quote struct {
 	AcceptedAt     int64
 	JobID          string
 	RowSum         string
+	Frames         string
+	RerenderOf     string
 }
 
 type Receipt struct {
@@ -422,6 +456,10 @@ type Turn struct {
 	Waiting   int64
 	ServedUs  int64
 	CountedUs int64
+	Plays     int64
+	PlaysFrom int64
+	Played    int64
+	PlayUs    int64
 }
 
 type Upload struct {

@@ -10,9 +10,11 @@ import (
 )
 
 const auditQuotes = `-- name: AuditQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
-  CAST(coalesce(j.job_id, '') AS text) AS taken_by
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+  CAST(coalesce(j.job_id, '') AS text) AS taken_by,
+  CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
+  LEFT JOIN job f ON f.job_id = q.rerender_of AND q.rerender_of <> ''
 WHERE q.quote_id > $1 ORDER BY q.quote_id LIMIT 500
 `
 
@@ -21,6 +23,8 @@ type AuditQuotesRow struct {
 	UploadWorkspaceID string
 	UploadedAt        int64
 	TakenBy           string
+	FirstUploadID     string
+	FirstWorkspaceID  string
 }
 
 // A page of quotes, each with what its upload and its job say; ” and 0 where there is none.
@@ -50,9 +54,13 @@ func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesR
 			&i.Quote.AcceptedAt,
 			&i.Quote.JobID,
 			&i.Quote.RowSum,
+			&i.Quote.Frames,
+			&i.Quote.RerenderOf,
 			&i.UploadWorkspaceID,
 			&i.UploadedAt,
 			&i.TakenBy,
+			&i.FirstUploadID,
+			&i.FirstWorkspaceID,
 		); err != nil {
 			return nil, err
 		}
@@ -86,7 +94,7 @@ func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64
 }
 
 const quoteAfter = `-- name: QuoteAfter :many
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum FROM quote WHERE quote_id > $1 ORDER BY quote_id LIMIT 500
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of FROM quote WHERE quote_id > $1 ORDER BY quote_id LIMIT 500
 `
 
 func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error) {
@@ -115,6 +123,8 @@ func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error)
 			&i.AcceptedAt,
 			&i.JobID,
 			&i.RowSum,
+			&i.Frames,
+			&i.RerenderOf,
 		); err != nil {
 			return nil, err
 		}
@@ -130,10 +140,10 @@ func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error)
 }
 
 const quoteCreate = `-- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7,
-  $8, $9, $10, $11, $12, $13, $14)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+  $10, $11, $12, $13, $14, $15, $16)
 `
 
 type QuoteCreateParams struct {
@@ -144,6 +154,8 @@ type QuoteCreateParams struct {
 	FrameEnd       int64
 	FrameStep      int64
 	FrameCount     int64
+	Frames         string
+	RerenderOf     string
 	PriceCents     int64
 	PricingVersion string
 	Qualified      int64
@@ -162,6 +174,8 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 		arg.FrameEnd,
 		arg.FrameStep,
 		arg.FrameCount,
+		arg.Frames,
+		arg.RerenderOf,
 		arg.PriceCents,
 		arg.PricingVersion,
 		arg.Qualified,
@@ -190,7 +204,7 @@ func (q *Queries) QuoteLatest(ctx context.Context, arg QuoteLatestParams) (strin
 }
 
 const quoteLock = `-- name: QuoteLock :one
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
 `
 
 type QuoteLockParams struct {
@@ -218,6 +232,8 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 		&i.AcceptedAt,
 		&i.JobID,
 		&i.RowSum,
+		&i.Frames,
+		&i.RerenderOf,
 	)
 	return i, err
 }
@@ -237,7 +253,7 @@ func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
 }
 
 const quotesErase = `-- name: QuotesErase :many
-UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum
+UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of
 `
 
 func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote, error) {
@@ -266,6 +282,8 @@ func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote,
 			&i.AcceptedAt,
 			&i.JobID,
 			&i.RowSum,
+			&i.Frames,
+			&i.RerenderOf,
 		); err != nil {
 			return nil, err
 		}

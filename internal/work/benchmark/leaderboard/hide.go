@@ -3,7 +3,6 @@ package leaderboard
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,14 +14,10 @@ import (
 	"svc.example/internal/work/receipt/signing"
 )
 
-// ErrNotShown means that a result cannot be hidden or shown: there is none of this id, or
-// its receipt was rejected.
-var ErrNotShown = errors.New("there is no accepted result")
-
 // Hide takes results off every page and out of every count, and says why on their pages
 // (decisions 21). Their receipts stay, and the log keeps them. Hidden ones stay as they
 // are. It returns how many it has hidden. The board is counted anew, so it takes as long as
-// opening every receipt does, and submissions wait. Error: ErrNotShown.
+// opening every receipt does, and submissions wait. Error: result_not_found.
 func Hide(ctx context.Context, tx *db.Tx, resultIDs []string, reason string) (n int64, err error) {
 	return changeShown(ctx, tx, resultIDs, func(resultID string) (int64, error) {
 		row := query.BenchmarkHidden{ResultID: resultID, Reason: reason, HiddenAt: tx.Now}
@@ -31,7 +26,7 @@ func Hide(ctx context.Context, tx *db.Tx, resultIDs []string, reason string) (n 
 	})
 }
 
-// Show undoes Hide. Results that are shown stay as they are. Error: ErrNotShown.
+// Show undoes Hide. Results that are shown stay as they are. Error: result_not_found.
 func Show(ctx context.Context, tx *db.Tx, resultIDs []string) (n int64, err error) {
 	return changeShown(ctx, tx, resultIDs, func(resultID string) (int64, error) { return tx.BenchmarkUnhide(ctx, resultID) })
 }
@@ -45,12 +40,13 @@ func ResultsOf(ctx context.Context, tx *db.Tx, nodeKeyID string) ([]string, erro
 	return all, nil
 }
 
-// Accepted returns ErrNotShown unless each result was accepted.
+// Accepted returns result_not_found unless each result was accepted: what was rejected is
+// on no page.
 func Accepted(ctx context.Context, tx *db.Tx, resultIDs []string) error {
 	for _, resultID := range resultIDs {
 		row, err := tx.BenchmarkReceiptGet(ctx, resultID)
 		if db.IsNotFound(err) || (err == nil && row.Status != "accepted") {
-			return fmt.Errorf("%s: %w", resultID, ErrNotShown)
+			return fault.New(fault.ResultNotFound, "There is no accepted result %s.", resultID).WithAction("Use a result's id from the leaderboard's pages.")
 		}
 		if err != nil {
 			return fmt.Errorf("read benchmark receipt: %w", err)

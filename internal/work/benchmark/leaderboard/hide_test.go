@@ -2,7 +2,6 @@ package leaderboard_test
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,7 +86,7 @@ func TestOnlyAnAcceptedResultIsHidden(t *testing.T) {
 			_, err := leaderboard.Hide(ctx, tx, []string{"BMR-none"}, "why")
 			return err
 		})
-		if !errors.Is(err, leaderboard.ErrNotShown) {
+		if !fault.Is(err, fault.ResultNotFound) {
 			t.Errorf("an unknown result: %v", err)
 		}
 	})

@@ -28,6 +28,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/receipt"
 )
 
@@ -234,11 +235,8 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 // errNotEnded reports that Retire changed no row.
 var errNotEnded = errors.New("it is not published, or ends earlier")
 
-// ErrLastKey reports that no other key would remain to sign with.
-var ErrLastKey = errors.New("it is the last key without an end, and jobs could not be completed without it; make another first: svc admin signing-key rotate")
-
 // Retire ends a published key after the delay. Its signatures stay valid, and a later
-// call can only bring the end forward. Error: ErrLastKey when no other published key
+// call can only bring the end forward. Error: last_signing_key when no other published key
 // without an end remains.
 func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
@@ -248,7 +246,7 @@ func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) e
 	// A key with an end in the future does not count: once it ends, nothing could sign.
 	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
 	if !slices.ContainsFunc(rows, stays) {
-		return fmt.Errorf("signing key %s is not ended: %w", keyID, ErrLastKey)
+		return fault.New(fault.LastSigningKey, "Signing key %s is the last one without an end.", keyID)
 	}
 	row, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
 	n, err := keyRows.Changed(ctx, tx, row, err)

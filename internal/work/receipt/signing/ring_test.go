@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
@@ -172,7 +173,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 			return h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, after) })
 		}
 		for _, after := range []time.Duration{0, time.Hour} {
-			if err := end(first, after); !errors.Is(err, signing.ErrLastKey) {
+			if err := end(first, after); !fault.Is(err, fault.LastSigningKey) {
 				t.Errorf("the only key, in %s: %v", after, err)
 			}
 		}
@@ -182,7 +183,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.write(func(tx *db.Tx) error { return r.Rotate(t.Context(), tx, next, time.Hour) })
-		if err := end(next.Public().ID(), 0); !errors.Is(err, signing.ErrLastKey) {
+		if err := end(next.Public().ID(), 0); !fault.Is(err, fault.LastSigningKey) {
 			t.Errorf("the newest key, while the old one has an hour left: %v", err)
 		}
 		if err := end(first, 0); err != nil {

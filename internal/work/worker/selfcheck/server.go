@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/redact"
 )
 
 // serverTime bounds the service's answer.
@@ -28,18 +29,18 @@ func (e Examination) server(ctx context.Context) []Finding {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(e.Server, "/")+"/v1/health", nil)
 	if err != nil {
-		return unreachable(err)
+		return unreachable(redact.URLs(err))
 	}
 	sent := e.Now()
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return unreachable(err)
+		return unreachable(redact.URLs(err))
 	}
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return unreachable(fmt.Errorf("%s answers %s", e.Server, res.Status))
+		return unreachable(fmt.Errorf("%s answers %s", redact.Address(e.Server), res.Status))
 	}
-	return []Finding{{"server", OK, e.Server, ""}, e.clock(sent, res.Header.Get("Date")), e.key(ctx)}
+	return []Finding{{"server", OK, redact.Address(e.Server), ""}, e.clock(sent, res.Header.Get("Date")), e.key(ctx)}
 }
 
 // clock compares this machine's time with the Date header of the service's answer, which

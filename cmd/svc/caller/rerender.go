@@ -1,0 +1,34 @@
+package caller
+
+import (
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+)
+
+// Rerender orders frames of an ended job once more: a new job over the same upload.
+type Rerender struct {
+	profile.Flags
+	Job          string  `arg:"" help:"The job that has ended, JOB-…"`
+	Frames       OneList `env:"SVC_FRAMES" required:"" placeholder:"LIST" help:"Frames of that job to render again, as in 7 or 3,7-9 or 10-100:5. They are one job."`
+	Out          string  `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
+	Yes          bool    `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
+	Again        bool    `env:"-" help:"Order anew, and pay again, where DIR has the same rerender already."`
+	AllowMissing bool    `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
+	JSON         bool    `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
+}
+
+// Help is printed below the flags.
+func (Rerender) Help() string {
+	return "Nothing changes in the job that has ended, nor in its folder. The file is not sent again: the service keeps it for 7 days after the last job that used it. " +
+		"The same command again goes on where the last one ended, and never pays twice. " +
+		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
+}
+
+// Run renders the frames again, by the same steps as svc render.
+func (c *Rerender) Run(app *kong.Context) error {
+	return order(app, c.Flags, c.JSON, c.Yes, Options{
+		RerenderOf: c.Job, List: string(c.Frames), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+	})
+}

@@ -1,0 +1,110 @@
+// Package failure says what went wrong: in words for people, and as an object for
+// programs that asked for --json.
+//
+// What always holds: both end with what to do next, where anybody knows it; both tell no
+// secret; a code of the service is passed on as it is, and a failure without one has the
+// name of its exit code. It leaves the words about servers to package profile and the
+// exit codes to terminal. Start reading at Of.
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/redact"
+)
+
+// Failure is a failure in the form of --json. Its members mirror the API's envelope
+// (spec 7).
+type Failure struct {
+	Code            string `json:"code"` // the service's, or the name of the exit code
+	Message         string `json:"message"`
+	SuggestedAction string `json:"suggested_action,omitempty"`
+	RequestID       string `json:"request_id,omitempty"`
+}
+
+// Unreachable is the code of a failure where no service could be called.
+const Unreachable = "unreachable"
+
+// Object is what a command prints with --json when it fails and has nothing else to show.
+type Object struct {
+	OK    bool    `json:"ok"`
+	Error Failure `json:"error"`
+}
+
+// Coded is an error of a command that has a code of its own, such as why a job failed.
+type Coded interface {
+	error
+	// Failure returns the code and what to do, "" for what it does not know.
+	Failure() (code, action string)
+}
+
+// Of describes an error: the service's refusal, else what the error says of itself, else
+// its text under the name of its exit code.
+func Of(err error) Failure {
+	f := Failure{Code: terminal.NameOf(err), Message: redact.Text(err.Error())}
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code != "" {
+		return Failure{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
+	}
+	if refused, ok := errors.AsType[*farmapi.Error](err); ok && refused.Code != "" {
+		return Failure{Code: refused.Code, Message: refused.Message, SuggestedAction: refused.SuggestedAction}
+	}
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		_, body := fault.Envelope(refused, "")
+		return Failure{Code: string(refused.Code), Message: refused.Message, SuggestedAction: body.Error.SuggestedAction}
+	}
+	if coded, ok := errors.AsType[Coded](err); ok {
+		if code, action := coded.Failure(); code != "" {
+			f.Code, f.SuggestedAction = code, action
+		}
+		return f
+	}
+	if said := unreachable(err); said != nil {
+		f.Code, f.Message = Unreachable, redact.Text(said.Error())
+	}
+	return f
+}
+
+// Words adds the next step to a refusal, as a line below it. A refusal is a *client.Error
+// of the API, a *farmapi.Error of the workers' API, or a *fault.Error that this process
+// made itself, as svc admin does. All of them end in the same suggestion that the API
+// sends for the code (spec 7).
+//
+// An invalid_request made here gets no suggestion: its message already names the
+// flag, and the general advice speaks of a request that was never sent.
+//
+// A service that cannot be called is said in words, in place of what the network said.
+func Words(err error) error {
+	if said := unreachable(err); said != nil {
+		return said
+	}
+	if _, ok := errors.AsType[Coded](err); ok {
+		return err // its text has all that it knows
+	}
+	f := Of(err)
+	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code == fault.InvalidRequest || f.SuggestedAction == "" {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, f.SuggestedAction)
+}
+
+// unreachable says of a call that reached no service why, with the exit code of err; nil
+// for any other error. What is said around the call stays: whether a job was started,
+// for one.
+func unreachable(err error) error {
+	call, ok := errors.AsType[*client.CallError](err)
+	if !ok {
+		return nil
+	}
+	said := profile.Unreachable(call.Server, call)
+	if said == nil {
+		return nil
+	}
+	return terminal.SameExit(err, errors.New(strings.Replace(err.Error(), call.Error(), said.Error(), 1)))
+}

@@ -1,0 +1,29 @@
+package agent_test
+
+import "testing"
+
+func TestFramesOfAnEndedJobArePricedAgainByTools(t *testing.T) {
+	eachRendering(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		upload := svc.scene().UploadID
+		job := c.tellAll(upload)[2].at("job_id")
+		again := func(frames string) map[string]any { return map[string]any{"job_id": job, "frames": frames} }
+		quoted := c.call("svc_quote", again("4"))
+		quoted.want("quote.frame_list", "4")
+		quoted.want("quote.price_cents", 1)
+		quoted.want("upload_id", upload)
+		quoted.want("next_tool", "svc_start")
+		started := c.call("svc_start", terms(upload, quoted.at("quote.quote_id").(string), "max_price_cents", 1))
+		if started.at("job_id") == job {
+			svc.t.Error("the rerender is the job that has ended")
+		}
+		c.call("svc_quote", again("3")).wantRefusal("invalid_frame_range") // the job has 2 and 4
+		c.call("svc_quote", again("x")).wantRefusal("invalid_frame_range")
+		for _, mixed := range []map[string]any{
+			{}, {"job_id": job}, {"frames": "4"}, {"upload_id": upload}, {"upload_id": upload, "frames": "4"}, {"upload_id": upload, "frame_start": 1},
+			{"job_id": job, "frames": "4", "upload_id": upload}, {"job_id": job, "frames": "4", "frame_step": 1}, {"job_id": job, "frame_start": 1, "frame_end": 1},
+		} {
+			c.call("svc_quote", mixed).wantRefusal("invalid_request")
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package farm
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/preview"
+)
+
+// previewPixels is what a delivery of a preview takes of the decoding memory, as pixels:
+// its bytes and the decoded picture.
+const previewPixels = 1 << 20
+
+// previewReply writes a claimed preview as the wire has it: a job of one frame.
+func previewReply(w preview.Work) farmapi.LeaseReply {
+	return farmapi.LeaseReply{
+		OK: true,
+		Job: &farmapi.Job{JobID: w.PreviewID, InputSHA256: w.InputSHA256, Preview: &farmapi.Preview{
+			Side: contract.PreviewSide, Samples: contract.PreviewSamples, Seconds: contract.PreviewTime.Seconds(),
+		}},
+		Leases: []farmapi.Lease{{LeaseID: w.Lease.ID, Attempt: int(w.Lease.Attempt), Frame: int(w.Lease.Item)}},
+	}
+}
+
+// deliverPreview reads a preview's picture, which is small, and reports it to package
+// preview. Errors: invalid_request, lease_lost, frame_rejected.
+func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, worker dispatch.Worker, file io.Reader) error {
+	switch {
+	case meta.SizeBytes > preview.MaxPictureBytes:
+		return fault.Field("body.meta.size_bytes", "must be 1 to %d for a preview", preview.MaxPictureBytes)
+	case meta.Full == nil:
+		return fault.Field("body.meta.full", "must describe a frame, for a preview")
+	}
+	if err := s.decoding.Acquire(ctx, previewPixels); err != nil {
+		return err
+	}
+	defer s.decoding.Release(previewPixels)
+	content, err := io.ReadAll(io.LimitReader(file, meta.SizeBytes+1))
+	if err != nil {
+		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", len(content)).Wrap(err)
+	}
+	full := *meta.Full
+	return s.Previews.Accept(ctx, preview.Picture{
+		Picture: framecheck.Picture{
+			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
+			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer,
+		},
+		Lease:   lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
+		Content: content, SHA256: meta.SHA256, DeviceName: clip(meta.DeviceName), RenderTime: seconds(meta.RenderSeconds),
+		Full: preview.FullFrame{
+			Width: full.Width, Height: full.Height, Samples: full.Samples, LeastSamples: full.LeastSamples, Sampling: seconds(full.SamplingSeconds),
+		},
+	})
+}
+
+// seconds is a time of the wire. What is too large for a Duration becomes a negative one,
+// which no check lets pass.
+func seconds(s float64) time.Duration {
+	if s > mostRenderTime.Seconds() {
+		return -1
+	}
+	return time.Duration(s * float64(time.Second))
+}

@@ -1,0 +1,200 @@
+// Package framelist reads and writes lists of frame numbers as artists write them:
+// "3,7-9,20-100:5".
+//
+// What always holds: a list is sorted and has each number once; the text of a list reads
+// back as the same list; reading a text takes no more memory than the caller allows.
+//
+// How many frames a job may have, and which exist, is left to the callers. Start reading
+// at Parse.
+package framelist
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// List is a set of frame numbers, 1 and above, in rising order.
+type List []int
+
+// Range is the frames First, First+Step, … up to Last, which may lie behind the last of
+// them. Step is 1 or more.
+type Range struct{ First, Last, Step int }
+
+// Count returns the number of frames.
+func (r Range) Count() int { return (r.Last-r.First)/r.Step + 1 }
+
+// ErrTooMany means that a text names more frames than the caller allows.
+var ErrTooMany = errors.New("it has too many frames")
+
+// Parse reads numbers and ranges with commas between, as in 7, 1-20, 10-100:5 or 1,3,5-9.
+// A frame that is named twice counts once. most bounds the frames that are named, double
+// ones too. Errors: ErrTooMany, and those of ParseRange.
+func Parse(text string, most int) (List, error) {
+	var l List
+	named := 0
+	for word := range strings.SplitSeq(text, ",") {
+		r, err := ParseRange(word)
+		if err != nil {
+			return nil, err
+		}
+		// Before a frame is kept: a text of ten bytes can name a billion.
+		if named += r.Count(); named > most {
+			return nil, fmt.Errorf("%w: more than %d", ErrTooMany, most)
+		}
+		l = append(l, r.List()...)
+	}
+	return Of(l), nil
+}
+
+// mostNumber is above every frame number that Blender knows; sums of two fit an int32.
+const mostNumber = 1 << 30
+
+// ParseRange reads A, A-B or A-B:STEP, in numbers of 1 and above. It refuses signs and
+// blanks, which strconv or a shell would let pass, so that a typing error never becomes a
+// range that somebody pays for.
+func ParseRange(text string) (Range, error) {
+	ends, step, stepped := strings.Cut(text, ":")
+	first, last, ranged := strings.Cut(ends, "-")
+	if !ranged {
+		last = first
+	}
+	if !stepped {
+		step = "1"
+	}
+	var numbers [3]int
+	for i, word := range []string{first, last, step} {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > mostNumber || word[0] == '+' {
+			return Range{}, fmt.Errorf("%.40q is not A, A-B or A-B:STEP in numbers of 1 and above, nor several of them with commas between", text)
+		}
+		numbers[i] = n
+	}
+	if stepped && !ranged {
+		return Range{}, fmt.Errorf("%q has a step but no end", text)
+	}
+	if numbers[1] < numbers[0] {
+		return Range{}, fmt.Errorf("%q ends before it starts", text)
+	}
+	return Range{numbers[0], numbers[1], numbers[2]}, nil
+}
+
+// Of makes a list of numbers in any order. It takes the slice over.
+func Of(numbers []int) List {
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// Range returns the list as one range, if it is one.
+func (l List) Range() (r Range, ok bool) {
+	if len(l) == 0 {
+		return r, false
+	}
+	r = Range{l[0], l[len(l)-1], 1}
+	if len(l) > 1 {
+		r.Step = l[1] - l[0]
+	}
+	for i, n := range l {
+		if n != r.First+i*r.Step {
+			return Range{}, false
+		}
+	}
+	return r, true
+}
+
+// List returns the frames of a range.
+func (r Range) List() List {
+	l := make(List, r.Count())
+	for i := range l {
+		l[i] = r.First + i*r.Step
+	}
+	return l
+}
+
+// Ranges divides a list into ranges, in rising order. Frames that follow each other are
+// one range; of the others, three or more with equal distances are.
+func (l List) Ranges() (ranges []Range) {
+	for len(l) > 0 {
+		n := l.consecutive()
+		if n == 1 {
+			n = l.stepped()
+		}
+		step := 1
+		if n > 1 {
+			step = l[1] - l[0]
+		}
+		ranges = append(ranges, Range{l[0], l[n-1], step})
+		l = l[n:]
+	}
+	return ranges
+}
+
+// consecutive counts the frames from the first on that follow each other.
+func (l List) consecutive() int {
+	n := 1
+	for n < len(l) && l[n] == l[n-1]+1 {
+		n++
+	}
+	return n
+}
+
+// leastStepped is how many frames with equal distances are written as a range: two are
+// shorter as they are.
+const leastStepped = 3
+
+// stepped counts the frames from the first on that have equal distances, 1 where that are
+// few. A frame that another one follows at once is left to the next range.
+func (l List) stepped() int {
+	n := 1
+	for n < len(l) && l[n]-l[n-1] == l[1]-l[0] && l[n:].consecutive() == 1 {
+		n++
+	}
+	if n < leastStepped {
+		return 1
+	}
+	return n
+}
+
+// String writes the list as Parse reads it; "" for an empty one.
+func (l List) String() string {
+	ranges := l.Ranges()
+	words := make([]string, len(ranges))
+	for i, r := range ranges {
+		words[i] = r.String()
+	}
+	return strings.Join(words, ",")
+}
+
+// String writes the range as ParseRange reads it.
+func (r Range) String() string {
+	text := strconv.Itoa(r.First)
+	if r.Last != r.First {
+		text += "-" + strconv.Itoa(r.Last)
+		if r.Step > 1 {
+			text += ":" + strconv.Itoa(r.Step)
+		}
+	}
+	return text
+}
+
+// Has reports whether the list has a frame.
+func (l List) Has(frame int) bool {
+	_, found := slices.BinarySearch(l, frame)
+	return found
+}
+
+// With returns the list with one frame more, or itself where it has the frame.
+func (l List) With(frame int) List {
+	at, found := slices.BinarySearch(l, frame)
+	if found {
+		return l
+	}
+	return slices.Insert(slices.Clone(l), at, frame)
+}
+
+// Without returns the list without a frame.
+func (l List) Without(frame int) List {
+	return slices.DeleteFunc(slices.Clone(l), func(n int) bool { return n == frame })
+}

@@ -1,0 +1,18 @@
+// Package corpus compares the frames that the service renders with those that Blender
+// renders by hand: of scenes that its scripts make, one for each thing that can make a
+// frame depend on how it is rendered, and of any folder of .blend files.
+//
+// What always holds: the reference is one run of `blender -b FILE -s START -e END -a`
+// over the scene's own range, in a copy of the scene's folder, by the same Blender with
+// the same number of threads. It is made twice, so that a scene of which Blender itself
+// makes two pictures is known. The service is the whole one, over HTTP, with real
+// workers, and is audited at the end. Pixels are compared by the hash of package pixels,
+// or, for formats that only Blender reads, by what Blender reads.
+//
+// Each scene is ordered four times: whole; one frame in the middle alone; in three
+// ranges; and whole again by three workers in processes of their own, of which one is
+// killed while it renders and another loses its Blender.
+//
+// The tables that it prints are in docs/frames.md. What a scene is, and which cannot be
+// equal, stands in the scripts in scenes/. Start reading at Compare.
+package corpus

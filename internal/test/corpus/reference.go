@@ -1,0 +1,60 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// pictures are the files of each frame: one, or one for each view.
+type pictures map[int][]string
+
+// reference renders a scene's whole range by hand, in a copy of its folder: a scene with
+// a cache on disk writes there. A film is written as pictures, as the service does.
+func (c Config) reference(ctx context.Context, s Scene, movie bool, into string) (pictures, error) {
+	folder := filepath.Join(into, "scene")
+	if err := os.CopyFS(folder, os.DirFS(filepath.Dir(s.File))); err != nil {
+		return nil, fmt.Errorf("copy the scene: %w", err)
+	}
+	out := filepath.Join(into, "frames")
+	args := []string{"--background", "--factory-startup", "-noaudio", "--threads", strconv.Itoa(c.Threads), filepath.Join(folder, filepath.Base(s.File)),
+		"--render-output", filepath.Join(out, "frame_####")}
+	if movie {
+		args = append(args, "--render-format", "PNG")
+	}
+	args = append(args, "--frame-start", strconv.Itoa(s.Start), "--frame-end", strconv.Itoa(s.End), "--render-anim")
+	command := exec.CommandContext(ctx, c.Blender, args...)
+	// A home without settings, as a worker has.
+	command.Env = append(os.Environ(), "HOME="+into, "XDG_CONFIG_HOME="+into, "TMPDIR="+into)
+	if said, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("render by hand: %w\n%s", err, lastLines(string(said), 10))
+	}
+	return picturesIn(out)
+}
+
+var frameFile = regexp.MustCompile(`^frame_(-?\d+)(.*)\.[a-z]+$`)
+
+// picturesIn finds the pictures of a folder.
+func picturesIn(folder string) (pictures, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the pictures: %w", err)
+	}
+	found := pictures{}
+	for _, e := range entries {
+		m := frameFile.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		found[n] = append(found[n], filepath.Join(folder, e.Name()))
+	}
+	return found, nil
+}

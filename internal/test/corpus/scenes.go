@@ -1,0 +1,117 @@
+package corpus
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Scene is one .blend and the range that is its own.
+type Scene struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`  // animation, picture, simulation or file
+	About string `json:"about"` // what it shows
+	// Why says what keeps its frames from being those of Blender; "" where nothing does.
+	Why     string `json:"why"`
+	Missing string `json:"missing"` // why this Blender has no such scene; "" when it has
+	File    string `json:"file"`    // the .blend, in a folder of its own
+	Start   int    `json:"start"`   // the scene's range; frames below 1 cannot be ordered
+	End     int    `json:"end"`
+	Step    int    `json:"step"`
+	Alone   int    `json:"alone"` // the frame that is ordered alone; 0 for the middle
+}
+
+// frames are those that can be ordered: of 1 and above.
+func (s Scene) frames() (numbers []int) {
+	for n := s.Start; n <= s.End; n += s.Step {
+		if n >= 1 {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+//go:embed scenes/*.py
+var scripts embed.FS
+
+// Make makes the scenes whose names match a regular expression of Python's in an empty
+// folder, in one run of Blender. A scene that this Blender cannot make is in the list,
+// with Missing set.
+func Make(ctx context.Context, blender, folder, only string) (made []Scene, err error) {
+	script, err := writeScripts(folder)
+	if err != nil {
+		return nil, err
+	}
+	return made, runScript(ctx, blender, &made, filepath.Join(script, "make.py"), only, filepath.Join(folder, "scenes.json"))
+}
+
+// Read describes the scenes of the .blend files in a folder, at any depth, that render
+// with Cycles. It works on copies in the folder into, each beside copies of its
+// neighbours: it makes them small, and their ranges short, so that a frame takes seconds.
+func Read(ctx context.Context, blender, from, into string) (read []Scene, err error) {
+	script, err := writeScripts(into)
+	if err != nil {
+		return nil, err
+	}
+	copied := filepath.Join(into, "files")
+	if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+		return nil, fmt.Errorf("copy the files: %w", err)
+	}
+	err = filepath.WalkDir(copied, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".blend" {
+			return err
+		}
+		name, _ := filepath.Rel(copied, path) // path is below copied
+		s := Scene{Name: filepath.ToSlash(name), Kind: "file", File: path}
+		// Each file has a Blender of its own: some make it crash.
+		var one Scene
+		if err := runScript(ctx, blender, &one, filepath.Join(script, "reduce.py"), path, path+".json"); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			one.Missing = "this Blender ends when it opens the file"
+		}
+		s.About, s.Missing, s.Start, s.End, s.Step = one.About, one.Missing, one.Start, one.End, one.Step
+		read = append(read, s)
+		return nil
+	})
+	return read, err
+}
+
+// writeScripts lays the scripts of the scenes into a folder.
+func writeScripts(folder string) (path string, err error) {
+	path = filepath.Join(folder, "scripts")
+	part, err := fs.Sub(scripts, "scenes")
+	if err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(path, part); err != nil {
+		return "", fmt.Errorf("write the scripts of the scenes: %w", err)
+	}
+	return path, nil
+}
+
+// runScript runs a script in Blender and reads the JSON that it leaves in the file that
+// its last argument names.
+func runScript(ctx context.Context, blender string, result any, script string, args ...string) error {
+	all := append([]string{"--background", "--factory-startup", "-noaudio", "--python-exit-code", "3", "--python", script, "--"}, args...)
+	if said, err := exec.CommandContext(ctx, blender, all...).CombinedOutput(); err != nil {
+		return fmt.Errorf("run %s in Blender: %w\n%s", filepath.Base(script), err, lastLines(string(said), 20))
+	}
+	text, err := os.ReadFile(args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, result)
+}
+
+func lastLines(text string, most int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}

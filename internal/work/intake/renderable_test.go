@@ -1,0 +1,42 @@
+package intake_test
+
+import (
+	"testing"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+)
+
+// What is rendered decides, not the scene that is active: an edit may be of any engine, and
+// without a camera, while its strips show scenes of Cycles.
+func TestAFileIsRefusedForTheScenesThatAreRendered(t *testing.T) {
+	t.Parallel()
+	cycles, eevee := blendfile.Shot{Scene: "Shot", Engine: "CYCLES"}, blendfile.Shot{Scene: "Title", Engine: "BLENDER_EEVEE"}
+	strip := func(s blendfile.Shot) blendfile.Shot { s.Strip = "strip"; return s }
+	type shots = []blendfile.Shot
+	for name, c := range map[string]struct {
+		engine    string
+		rendering blendfile.Rendering
+		want      fault.Code
+	}{
+		"the scene itself":                   {"CYCLES", blendfile.Rendering{Shots: shots{cycles}}, ""},
+		"the scene itself, of another one":   {"BLENDER_EEVEE", blendfile.Rendering{Shots: shots{eevee}}, fault.EngineNotSupported},
+		"before engines had names":           {"", blendfile.Rendering{Shots: shots{{Scene: "1"}}}, fault.EngineNotSupported},
+		"no camera":                          {"CYCLES", blendfile.Rendering{Shots: shots{cycles}, NoCamera: "Shot"}, fault.NoCamera},
+		"an edit of another engine":          {"BLENDER_EEVEE", blendfile.Rendering{Sequenced: true, Shots: shots{strip(cycles)}}, ""},
+		"an edit with a strip of another":    {"BLENDER_EEVEE", blendfile.Rendering{Sequenced: true, Shots: shots{strip(cycles), strip(eevee)}}, ""},
+		"an edit of another engine's only":   {"CYCLES", blendfile.Rendering{Sequenced: true, Shots: shots{strip(eevee)}}, fault.EngineNotSupported},
+		"an edit of files":                   {"CYCLES", blendfile.Rendering{Sequenced: true}, ""},
+		"an edit of files, of another":       {"BLENDER_WORKBENCH", blendfile.Rendering{Sequenced: true}, fault.EngineNotSupported},
+		"a compositor of Cycles alone":       {"BLENDER_EEVEE", blendfile.Rendering{Shots: shots{cycles}}, ""},
+		"a compositor with another engine's": {"CYCLES", blendfile.Rendering{Shots: shots{cycles, eevee}}, fault.EngineNotSupported},
+		"a compositor of pictures":           {"CYCLES", blendfile.Rendering{}, ""},
+	} {
+		facts := &blendfile.Facts{FileVersion: 401, Scene: &blendfile.Scene{Name: "Title", Engine: c.engine}, Rendering: &c.rendering}
+		if err := intake.Renderable(facts, quote.Farm{}); fault.Of(err) != c.want && (err != nil || c.want != "") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package intake
+
+import (
+	"context"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/framelist"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
+)
+
+// Rerender locks a price for frames of a job that has ended, over the upload that the job
+// rendered, in the caller's transaction. It changes nothing in that job and spends
+// nothing: the new job begins when the quote is started. Errors: render_not_found,
+// render_not_completed while the job goes on, invalid_frame_range for a frame that the
+// job does not have, upload_not_found when the upload is gone.
+func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID string, frames framelist.List) (Inspection, error) {
+	record, err := job.Find(ctx, tx, workspaceID, jobID)
+	if err != nil {
+		return Inspection{}, err
+	}
+	if !job.Status(record.Status).Terminal() {
+		return Inspection{}, fault.New(fault.RenderNotCompleted, "The render is %s; its frames can be rendered again when it has ended.", record.Status).
+			WithAction("Poll the job until it has ended.")
+	}
+	has, err := quote.ListOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)
+	if err != nil {
+		return Inspection{}, err
+	}
+	if other := without(frames, has); len(other) > 0 {
+		return Inspection{}, fault.New(fault.InvalidFrameRange, "%s has no frame %d.", jobID, other[0]).
+			With(map[string]string{"not_in_job": other.String(), "frame_list": has.String()}).
+			WithAction("Choose among the frames of the job, or quote other frames of its upload.")
+	}
+	i, err := in.Requote(ctx, tx, workspaceID, record.UploadID, quote.RequestedFrames{List: frames, RerenderOf: jobID})
+	if fault.Is(err, fault.UploadNotFound) {
+		err = fault.New(fault.UploadNotFound, "The file that %s rendered was deleted, or not used in time, and is gone.", jobID).
+			WithAction("Send the file again with inspect, and quote these frames of the new upload.")
+	}
+	return i, err
+}
+
+// without returns the frames of a list that another one has not.
+func without(l, has framelist.List) (rest framelist.List) {
+	for _, n := range l {
+		if !has.Has(n) {
+			rest = append(rest, n)
+		}
+	}
+	return rest
+}
