@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -73,6 +74,15 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
 	}
+	claimed, err := claimAny(ctx, tx, holder, c, limit, life)
+	if err != nil {
+		return nil, err
+	}
+	return releaseFailed(ctx, tx, holder, c, claimed)
+}
+
+// claimAny leases frames of a run, or those of a job that holder may have.
+func claimAny(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
 	if c.Run != nil {
 		var ids []string
 		for _, item := range c.Run[:min(len(c.Run), limit)] {
@@ -80,18 +90,39 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 		}
 		return lease.ClaimIDs(ctx, tx, ids, holder, life)
 	}
-	failed, err := failedItems(ctx, tx, holder, c)
-	if err != nil {
-		return nil, err
+	var failed []int64
+	if c.FailedBefore {
+		var err error
+		if failed, err = failedItems(ctx, tx, holder, c); err != nil {
+			return nil, err
+		}
 	}
 	return lease.ClaimOf(ctx, tx, FrameQueue, c.JobID, failed, holder, limit, life)
 }
 
+// releaseFailed returns the frames that holder failed or painted after the choice was
+// made: a claim on PostgreSQL can wait for that very delivery. Only a frame that was
+// claimed before can be one, so most claims read nothing here.
+func releaseFailed(ctx context.Context, tx *db.Tx, holder string, c Choice, claimed []lease.Lease) (kept []lease.Lease, err error) {
+	if !slices.ContainsFunc(claimed, func(l lease.Lease) bool { return l.Attempt > 1 }) {
+		return claimed, nil
+	}
+	failed, err := failedItems(ctx, tx, holder, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range claimed {
+		if !slices.Contains(failed, l.Item) {
+			kept = append(kept, l)
+		} else if err := lease.Release(ctx, tx, l.Ref(), FrameQueue); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
 // failedItems lists the frames of a choice that holder does not get for now.
 func failedItems(ctx context.Context, tx *db.Tx, holder string, c Choice) ([]int64, error) {
-	if !c.FailedBefore {
-		return nil, nil
-	}
 	failed, err := tx.FailedItems(ctx, query.FailedItemsParams{KeyID: c.keyID, JobID: c.JobID, Holder: holder, Since: onlineSince(tx), Now: tx.Now, Class: c.class})
 	if err != nil {
 		return nil, fmt.Errorf("find frames of %s that failed: %w", c.JobID, err)

@@ -98,6 +98,38 @@ func TestASampledFrameCountsOnceTwoKeysPaintItAlike(t *testing.T) {
 	})
 }
 
+// On PostgreSQL a claim can wait for the delivery of the same worker, and so act on a
+// choice from before it.
+func TestNoWorkerConfirmsItsOwnPictureByAChoiceFromBeforeIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		compareAll(w)
+		jobID := w.Job(t, w.Workspace(t), 2)
+		worker, _ := w.Worker(t), w.Worker(t)
+		claimed := w.ClaimOne(worker)
+		var stale dispatch.Choice
+		w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
+			stale, err = dispatch.Next(ctx, tx, worker, dispatch.OpenJob{})
+			return err
+		})
+		w.paint(claimed, "sky")
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			record, err := job.Lock(ctx, tx, jobID)
+			if err != nil {
+				return err
+			}
+			got, err := dispatch.ClaimFrames(ctx, tx, worker, stale, 2, time.Minute)
+			if err != nil {
+				return err
+			}
+			if len(got) != 1 || got[0].Item != 2 {
+				t.Errorf("claimed %+v, want frame 2 only", got)
+			}
+			_, err = dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(got)))
+			return err
+		})
+	})
+}
+
 func TestTheMajoritysPictureIsDeliveredAndTheOthersKeyRefuted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		compareAll(w)
