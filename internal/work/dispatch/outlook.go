@@ -214,11 +214,19 @@ const longestShare = 20
 
 // Now returns an outlook that is at most Life old, or longestShare times as old as its
 // read takes. Nobody waits for another's read: who comes meanwhile gets the last one.
-func (o *Outlooks) Now(ctx context.Context, tx *db.Tx) (*Outlook, error) {
+func (o *Outlooks) Now(ctx context.Context, tx *db.Tx) (*Outlook, error) { return o.Since(ctx, tx, 0) }
+
+// Since is Now for somebody who knows what was so at a moment, in microseconds since 1970:
+// the outlook is not from before it. The moment is one that does not move, so that it costs
+// one read more at most.
+func (o *Outlooks) Since(ctx context.Context, tx *db.Tx, moment int64) (*Outlook, error) {
 	if o == nil || o.Life == 0 {
 		return ReadOutlook(ctx, tx)
 	}
 	last := o.last.Load()
+	if last != nil && last.at < moment {
+		last = nil
+	}
 	if last != nil && tx.Now-last.at < max(o.Life, longestShare*time.Duration(o.took.Load())).Microseconds() {
 		return last, nil
 	}

@@ -215,6 +215,34 @@ func (s *sim) sendHome() {
 	}
 }
 
+// An outlook since a moment is not from before it, and is read once for all who ask.
+func TestAnOutlookSinceAMomentIsNotOlder(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		queue := &dispatch.Outlooks{Life: time.Hour}
+		since := func(moment int64) (o *dispatch.Outlook) {
+			w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
+				o, err = queue.Since(ctx, tx, moment)
+				return err
+			})
+			return o
+		}
+		nobody := since(0)
+		w.Worker(t)
+		var moment int64
+		w.Read(t, func(_ context.Context, tx *db.Tx) error {
+			moment = tx.Now
+			return nil
+		})
+		seen := since(moment)
+		if nobody.Online != 0 || seen.Online != 1 {
+			t.Errorf("%d workers, then %d, want none and then one", nobody.Online, seen.Online)
+		}
+		if again := since(moment); again != seen {
+			t.Error("the queue is read again for the same moment")
+		}
+	})
+}
+
 // However many look, the queue is read once in the life of an outlook. A job that came
 // later has its place all the same.
 func TestAnOutlookIsSharedForItsLife(t *testing.T) {

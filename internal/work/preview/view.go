@@ -121,7 +121,9 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	if v.Findings == nil {
 		v.Findings = []quote.Warning{}
 	}
-	outlook, err := p.Outlooks.Now(ctx, tx)
+	// The worker that ended the preview is in it: the estimate of a picture that is ready
+	// does not say that nobody is there.
+	outlook, err := p.Outlooks.Since(ctx, tx, row.EndedAt)
 	if err != nil {
 		return v, err
 	}
