@@ -74,11 +74,11 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 # Every test at its full size, chaos and kills among them, each package with the race
 # detector; then every parser against made-up input, FUZZTIME each.
 .PHONY: test-long
-test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, Wine, the release, fuzz
+test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, Wine, the release, an operator's page, fuzz
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@$(MAKE) --no-print-directory wine check-release fuzz
+	@$(MAKE) --no-print-directory wine check-release check-operate fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
@@ -117,6 +117,10 @@ release: ## Make what is published of HEAD into dist: archives, Debian packages,
 .PHONY: check-release
 check-release: ## Make the release twice and compare every byte; install the package where that is possible
 	@scripts/check-release
+
+.PHONY: check-operate
+check-operate: ## Follow docs/operate.md word by word on bare Debians with systemd: install, render, lose, restore
+	@scripts/check-operate
 
 .PHONY: wine
 wine: ## Run the stories of a caller with the Windows program, under Wine

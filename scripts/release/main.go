@@ -16,6 +16,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,13 +29,14 @@ func main() {
 	syscall.Umask(0o022) // the modes of the package's folders must not depend on the person
 	out := flag.String("out", "dist", "folder for the files; what is in it is deleted")
 	key := flag.String("key", os.Getenv("SVC_RELEASE_KEY"), "private key that signs the sums, Ed25519 in PKCS#8 PEM; without one the sums are not signed")
+	only := flag.String("only", "", "make the files of this platform alone, such as linux/amd64")
 	flag.Parse()
-	if err := run(*out, *key); err != nil {
+	if err := run(*out, *key, *only); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(out, key string) (err error) {
+func run(out, key, only string) (err error) {
 	out, err = filepath.Abs(out)
 	if err != nil {
 		return err
@@ -45,7 +47,7 @@ func run(out, key string) (err error) {
 	}
 	defer func() { err = cmp.Or(err, os.RemoveAll(work)) }()
 	r := &publication{source: filepath.Join(work, "source"), work: work, out: out}
-	if err := r.make(); err != nil {
+	if err := r.make(only); err != nil {
 		return err
 	}
 	if err := sum(out, key); err != nil {
@@ -69,8 +71,8 @@ type publication struct {
 
 func (r *publication) say(format string, args ...any) { fmt.Printf("release: "+format+"\n", args...) }
 
-// make fills the folder with everything but the sums.
-func (r *publication) make() error {
+// make fills the folder with everything but the sums, for all platforms or only one.
+func (r *publication) make(only string) error {
 	if err := r.clone(); err != nil {
 		return err
 	}
@@ -86,6 +88,12 @@ func (r *publication) make() error {
 	}
 	if err := r.describe(); err != nil {
 		return err
+	}
+	if only != "" {
+		platforms = slices.DeleteFunc(platforms, func(p platform) bool { return p.String() != only })
+	}
+	if len(platforms) == 0 {
+		return fmt.Errorf("scripts/platforms has no %s", only)
 	}
 	for _, p := range platforms {
 		if err := r.publish(p); err != nil {

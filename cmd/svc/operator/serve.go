@@ -89,6 +89,9 @@ func (c *Serve) Run(k *kong.Context) error {
 		if err := c.firstSteps(ctx, service, address, k); err != nil {
 			fmt.Fprintf(k.Stderr, "svc: %v\n", err)
 		}
+		if err := tellSystemd("READY=1"); err != nil {
+			slog.Warn("systemd does not know that the service serves", "err", err)
+		}
 	}
 	service, err = app.Open(ctx, cfg)
 	if err != nil {

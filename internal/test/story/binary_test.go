@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -95,6 +96,39 @@ func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 		}
 	}
 	get(t, http.MethodGet, s.address+"/v1/health", nil).want(t, http.StatusOK, `"ok":true`)
+	if err := s.stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestSystemdLearnsThatTheServiceServes stands for the systemd of a unit of Type=notify.
+func TestSystemdLearnsThatTheServiceServes(t *testing.T) {
+	t.Parallel()
+	folder, err := os.MkdirTemp("", "svc") // a socket's path may have 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	systemd, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = systemd.Close() }()
+	told := make(chan string, 1)
+	go func() {
+		text := make([]byte, 100)
+		n, _ := systemd.Read(text)
+		told <- string(text[:n])
+	}()
+	environment := append(os.Environ(), "NOTIFY_SOCKET="+systemd.LocalAddr().String())
+	s, err := serveBinary(apptest.Binary(t), t.TempDir(), environment, "--worker", "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := await.Next(t, told, "word that it serves"); got != "READY=1" {
+		t.Errorf("systemd was told %q", got)
+	}
+	get(t, http.MethodGet, s.address+"/readyz", nil).want(t, http.StatusOK, "")
 	if err := s.stop(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
