@@ -85,8 +85,8 @@ bench: ## Measure the service beside its baselines and print the ratios
 	@scripts/install-tools postgres sandbox
 	@scripts/with-blender scripts/with-postgres go run ./bench
 
-# The .blend files to compare in place of the made scenes: make corpus FILES=folder;
-# ONLY=regexp takes those of a name.
+# The .blend files to compare in place of the made scenes: make corpus FILES=folder, or
+# make causes; ONLY=regexp takes those of a name.
 FILES ?=
 ONLY  ?=
 
@@ -94,6 +94,10 @@ ONLY  ?=
 corpus: ## Compare every frame of the service with Blender by hand, over a hundred made scenes
 	@scripts/install-tools sandbox
 	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)"
+
+.PHONY: causes
+causes: ## Hold each warning against pictures with its cause and without it
+	@scripts/with-blender go run ./scripts/causes -files "$(FILES)"
 
 # How many rounds make chaos does on each database, and the first one's seed:
 # make chaos ROUNDS=1 CHAOS_SEED=1795221993161 runs one again.

@@ -71,7 +71,7 @@ func (f *file) scripted() []Script {
 			continue
 		}
 		d := c.Follow("driver", "ChannelDriver")
-		if !d.OK() || c.Int("flag")&(curveMuted|curveDisabled) != 0 || !f.reach.Computed(c) {
+		if !d.OK() || c.Int("flag")&(curveMuted|curveDisabled) != 0 || !f.reach.Shown(c) {
 			continue
 		}
 		path := records.CString(f.Raw(c, c.Ptr("rna_path")))

@@ -22,6 +22,9 @@ type Set struct {
 	found    []uint32            // to be visited
 	loaded   map[uint32]bool     // what Blender loads because another file links it
 	all      bool                // Blender loads everything
+	drawn    layerCount // the view layers whose objects are rendered
+	fades    map[uint32]bool // what has curves of objects' visibility: objects with drivers, and actions; made when asked for
+	replaced []edge // to materials that are replaced, unless a layer is found that shows them
 	names    map[string]uint32   // data-blocks by their names with code; made when asked for
 	unknown  bool
 }
@@ -91,9 +94,17 @@ func (w *Set) settle() {
 		}
 		walked := w.tree(from)
 		for _, e := range w.g.of(from) {
-			if e.kind&draws != 0 && !(walked && e.kind&ofNode != 0) && !w.unused(e) {
+			switch {
+			case e.kind&draws == 0 || walked && e.kind&ofNode != 0 || w.unused(e):
+			case w.overridden(e):
+				w.replaced = append(w.replaced, e)
+			default:
 				w.whole(from, e.to)
 			}
+		}
+		if len(w.found) == 0 {
+			w.nodes.run()
+			w.showReplaced()
 		}
 	}
 	for at := range w.seen {
@@ -137,7 +148,7 @@ func (w *Set) need(ordinal uint32, known map[uint32]bool) {
 		used, walked := w.ofNodes[at]
 		open = append(open, used...)
 		for _, e := range w.g.of(at) {
-			if !walked || e.kind&ofNode == 0 {
+			if (!walked || e.kind&ofNode == 0) && !w.overridden(e) {
 				open = append(open, e.to)
 			}
 		}
@@ -190,8 +201,8 @@ func (w *Set) object(from uint32, addr uint64) {
 	}
 }
 
-// hidden reports whether an object or a collection is not rendered. One that is animated
-// may be at another frame.
+// hidden reports whether an object or a collection is not rendered. One whose visibility is
+// animated may be at another frame.
 func (w *Set) hidden(ordinal uint32) bool {
 	code := w.g.code(ordinal)
 	if code != "OB" && code != "GR" {
@@ -202,7 +213,7 @@ func (w *Set) hidden(ordinal uint32) bool {
 	}
 	r := w.f.Head(ordinal, "Object")
 	flag := r.Int("restrictflag") | r.Int("visibility_flag")
-	return flag&objectHidden != 0 && r.Ptr("adt") == 0
+	return flag&objectHidden != 0 && !(r.Ptr("adt") != 0 && w.appears(ordinal))
 }
 
 // Rendered reports whether what a record's data-block stands for can be seen.

@@ -129,12 +129,14 @@ func (w *Set) objects(scene records.Record) {
 		from := scene.Owner()
 		for l := range scene.List("view_layers", "ViewLayer") {
 			if l.Int("flag")&layerRendered != 0 {
+				w.drawn.count(l.Ptr("mat_override") != 0)
 				w.seeAt(from, l.Ptr("mat_override"))
 				w.seeAt(from, l.Ptr("world_override"))
 				w.layerCollections(from, l, "layer_collections", 0)
 			}
 		}
 		if !scene.Has("view_layers.first") {
+			w.drawn.count(false)
 			for base := range scene.List("base", "Base") {
 				w.object(from, base.Ptr("object"))
 			}
