@@ -59,6 +59,10 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 	for _, name := range names() {
 		tools = append(tools, name)
 	}
+	var bases []any
+	for _, basis := range job.EstimateBases {
+		bases = append(bases, basis)
+	}
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[uploadID]():    id("UPL-"),
 		reflect.TypeFor[quoteID]():     id("QTE-"),
@@ -80,7 +84,7 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[job.Status](): text(jsonschema.Schema{Enum: []any{
 			job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging, job.Completed, job.Failed, job.Cancelled,
 		}}),
-		reflect.TypeFor[job.EstimateBasis](): text(jsonschema.Schema{Enum: []any{job.JobFrames, job.SimilarScenes, job.FirstFrames}}),
+		reflect.TypeFor[job.EstimateBasis](): text(jsonschema.Schema{Enum: bases}),
 		reflect.TypeFor[job.WaitingReason](): text(jsonschema.Schema{Enum: []any{job.NoWorkerOnline, job.NoCapableWorker, job.WorkersBusy}}),
 		reflect.TypeFor[arrival]():           text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
 		reflect.TypeFor[quote.Status]():      text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),

@@ -28,6 +28,7 @@ type Scene struct {
 	Kind  string `json:"kind"`  // the warning's code, or Files
 	File  string `json:"file"`
 	Frame int    `json:"frame"`
+	Also  []int  `json:"also,omitempty"` // frames that are painted, too
 
 	// How the picture without the cause is painted.
 	Scripts bool   `json:"scripts,omitempty"` // with Python
@@ -77,10 +78,12 @@ func Find(folder string) (found []Scene, err error) {
 			return nil // no service renders it
 		}
 		name, _ := filepath.Rel(folder, path) // path is below folder
-		frame := facts.Scene.FrameStart
-		found = append(found,
-			Scene{Name: name, Kind: Files, File: path, Frame: frame},
-			Scene{Name: name, Kind: string(quote.WarnScriptsDisabled), File: path, Frame: frame, Scripts: true, Stays: true})
+		files := Scene{Name: name, Kind: Files, File: path, Frame: facts.Scene.FrameStart, Also: []int{
+			min(facts.Scene.FrameStart+4, facts.Scene.FrameEnd), min(facts.Scene.FrameStart+9, facts.Scene.FrameEnd), (facts.Scene.FrameStart + facts.Scene.FrameEnd) / 2, facts.Scene.FrameEnd,
+		}}
+		scripts := files
+		scripts.Kind, scripts.Scripts, scripts.Stays = string(quote.WarnScriptsDisabled), true, true
+		found = append(found, files, scripts)
 		return nil
 	})
 	return found, err
@@ -114,6 +117,9 @@ func Compare(ctx context.Context, blender, folder string, scenes []Scene, togeth
 			}
 			if row.Told, err = told(s); err != nil {
 				return nil, err
+			}
+			if row.FalseAlarm() && s.Kind == Files && absent(s) {
+				row.Problem = "what is named is not beside the file either"
 			}
 			rows = append(rows, row)
 		}
@@ -157,6 +163,21 @@ func told(s Scene) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// absent reports whether none of the files that are named as missing is there.
+func absent(s Scene) bool {
+	facts, err := read(s.File)
+	if err != nil {
+		return true
+	}
+	for _, m := range facts.MissingFiles {
+		path := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(strings.TrimPrefix(strings.ReplaceAll(m.Path, `\\`, "/"), "//")))
+		if _, err := os.Stat(path); err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func read(path string) (*blendfile.Facts, error) {

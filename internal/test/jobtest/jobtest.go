@@ -124,13 +124,22 @@ func (w *World) Workspace(t TB) (workspaceID string) {
 	return workspaceID
 }
 
-// scene is what inspect found in every upload of a World: frames of 8 x 6 pixels.
+// theFile is the hash of every file that is uploaded but by JobOver.
+var theFile = strings.Repeat("0", 64)
+
+// scene is what inspect found in it: frames of 8 x 6 pixels.
 const scene = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG"}`
 
 // Job starts a job of frames 1 to n, over a new upload and a new quote.
 func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 	t.Helper()
-	r := w.quoted(t, workspaceID, n)
+	return w.JobOver(t, workspaceID, n, theFile, scene)
+}
+
+// JobOver is Job over the file of a hash, in which inspect found a scene.
+func (w *World) JobOver(t TB, workspaceID string, n int, sum, scene string) (jobID string) {
+	t.Helper()
+	r := w.quoted(t, workspaceID, n, sum, scene)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		o, err := w.Jobs.Start(ctx, tx, r)
 		jobID = o.JobID
@@ -142,7 +151,7 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 // HeldJob is Job by the older flow: the job waits for its submit.
 func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
 	t.Helper()
-	r := w.quoted(t, workspaceID, n)
+	r := w.quoted(t, workspaceID, n, theFile, scene)
 	r.Flow = job.FlowPublicV1
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		q, err := quote.Take(ctx, tx, workspaceID, r.UploadID, r.QuoteID)
@@ -159,19 +168,19 @@ func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
 // NewUpload makes an upload with a quote of its frames 1 to n.
 func (w *World) NewUpload(t TB, workspaceID string, n int) (uploadID string) {
 	t.Helper()
-	return w.quoted(t, workspaceID, n).UploadID
+	return w.quoted(t, workspaceID, n, theFile, scene).UploadID
 }
 
 // quoted makes an upload and a quote of its frames 1 to n.
-func (w *World) quoted(t TB, workspaceID string, n int) job.StartRequest {
+func (w *World) quoted(t TB, workspaceID string, n int, sum, scene string) job.StartRequest {
 	t.Helper()
-	upload, quoteID, sum := id.New(id.Upload), id.New(id.Quote), strings.Repeat("0", 64)
+	upload, quoteID := id.New(id.Upload), id.New(id.Quote)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
 			UploadID: upload, WorkspaceID: workspaceID, Filename: "a.blend", Sha256: sum, SizeBytes: 1, Scene: scene, CreatedAt: tx.Now,
 		})
 		if err == nil {
-			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID})
+			_, err = project.Keep(ctx, tx, workspaceID, project.Content{SHA256: sum, SizeBytes: 1, BlobKey: "uploads/" + workspaceID + sum})
 		}
 		if err == nil {
 			err = project.Create(ctx, tx, workspaceID, upload, project.SingleFile("a.blend", sum, 1))

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		worker, workspace := w.Worker(t), w.Workspace(t)
 		jobID := w.Job(t, workspace, 2)
 		w.Deliver(t, w.ClaimOne(worker), time.Second)
-		frame, input := "frames/"+jobID+"/1", "uploads/"+workspace
+		frame, input := "frames/"+jobID+"/1", "uploads/"+workspace+strings.Repeat("0", 64)
 		put(input)
 		put(frame)
 		want("with all files")

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/quote"
 )
 
 // EstimateBasis says what eta_seconds rests on.
@@ -19,9 +21,12 @@ type EstimateBasis string
 const (
 	JobFrames     EstimateBasis = "job_frames"     // three or more of the job's own frames
 	FreePreview   EstimateBasis = "preview"        // the free previews of the job's upload
-	SimilarScenes EstimateBasis = "similar_scenes" // the workspace's last completed job over the same file
+	SimilarScenes EstimateBasis = "similar_scenes" // the workspace's last completed job over the same file, or an edited one
 	FirstFrames   EstimateBasis = "first_frames"   // one or two of the job's own frames, or a part of the first
 )
+
+// EstimateBases lists them.
+var EstimateBases = []EstimateBasis{JobFrames, FreePreview, SimilarScenes, FirstFrames}
 
 const (
 	// enoughFrames is how many frames of a job tell its pace.
@@ -62,6 +67,33 @@ func foreseenBy(basis EstimateBasis, meanUs, lowUs, highUs int64) foreseen {
 	return foreseen{dispatch.FrameTime{Mean: micros(meanUs), Low: micros(lowUs), High: micros(highUs)}, basis}
 }
 
+// mostChange is how much more or less work a frame of an edited scene may be until what it
+// took before says nothing.
+const mostChange = 16
+
+// edited is what the frames of a scene take after an edit, by the work of both in pixels and
+// samples. The edit may also have changed what no number tells, so the range is wider. Both
+// scenes are JSON.
+func (t foreseen) edited(then, now string) (foreseen, error) {
+	var scenes [2]quote.Scene
+	for i, text := range []string{then, now} {
+		if err := json.Unmarshal([]byte(text), &scenes[i]); err != nil {
+			return t, err
+		}
+	}
+	before, after := scenes[0].PixelSamples(scenes[0].Frames()), scenes[1].PixelSamples(scenes[1].Frames())
+	if before <= 0 || after <= 0 || scenes[0].Engine != scenes[1].Engine {
+		return foreseen{}, nil
+	}
+	change := float64(after) / float64(before)
+	if change > mostChange || change < 1.0/mostChange {
+		return foreseen{}, nil
+	}
+	times := func(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }
+	t.Mean, t.Low, t.High = times(t.Mean, change), times(t.Low, change/2), times(t.High, change*2)
+	return t, nil
+}
+
 // similarTimes keeps how long frames took in free previews and in similar jobs as long as
 // an outlook lives, for all who look at the same jobs. The zero value is empty.
 type similarTimes struct {
@@ -91,7 +123,13 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 		return nil, fmt.Errorf("read how long previews took: %w", err)
 	}
 	for _, r := range rows {
-		found[r.JobID] = foreseenBy(SimilarScenes, r.MeanUs, r.LowUs, r.HighUs)
+		t := foreseenBy(SimilarScenes, r.MeanUs, r.LowUs, r.HighUs)
+		if r.Scene != "" {
+			if t, err = t.edited(r.SceneThen, r.Scene); err != nil {
+				return nil, fmt.Errorf("compare the scene of %s with what it was: %w", r.JobID, err)
+			}
+		}
+		found[r.JobID] = t
 	}
 	for _, r := range looked { // of this very file and frames: it comes before what was similar
 		found[r.JobID] = foreseenBy(FreePreview, r.MeanUs, r.LowUs, r.HighUs)

@@ -55,7 +55,7 @@ type Object struct {
 	ProgressPercent float64            `json:"progress_percent" minimum:"0" maximum:"100"`
 	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame is in, the wait for other jobs included; null when unknown, never 0."`
 	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where the end lies in eight cases of ten; null when unknown."`
-	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, free previews of its upload, the workspace's last completed job over the same file, or fewer frames of the job; null when it is." enum:"job_frames,preview,similar_scenes,first_frames"`
+	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, free previews of its upload, the workspace's last completed job over the same file or an edited one, or fewer frames of the job; null when it is." enum:"job_frames,preview,similar_scenes,first_frames"`
 	// Of the frames that the estimate rests on.
 	SecondsPerFrameLow  *float64 `json:"seconds_per_frame_low" doc:"The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known."`
 	SecondsPerFrameHigh *float64 `json:"seconds_per_frame_high" doc:"The longest render time among them; null when none is known."`

@@ -100,16 +100,22 @@ SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq 
 
 -- name: JobsAlike :many
 -- Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
--- the first frames took of the newest completed job over the same file. A job without
--- one has no row.
-SELECT j.job_id, count(*) AS frames, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us
-FROM job j JOIN frame f ON f.job_id = (
-  SELECT a.job_id FROM job a
-  WHERE a.workspace_id = j.workspace_id AND a.input_sha256 = j.input_sha256 AND a.status = 'completed'
-  ORDER BY a.job_id DESC LIMIT 1)
+-- the first frames took of the newest completed job over the same file, else over a file of
+-- the same name: then with both scenes, which may differ. A job without one has no row.
+SELECT j.job_id, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE u.scene END AS text) AS scene,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE v.scene END AS text) AS scene_then
+FROM job j JOIN job a ON a.job_id = coalesce((
+  SELECT s.job_id FROM job s
+  WHERE s.workspace_id = j.workspace_id AND s.input_sha256 = j.input_sha256 AND s.status = 'completed'
+  ORDER BY s.job_id DESC LIMIT 1), (
+  SELECT n.job_id FROM job n
+  WHERE n.workspace_id = j.workspace_id AND n.filename = j.filename AND n.status = 'completed'
+  ORDER BY n.job_id DESC LIMIT 1))
+JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < @fewer AND f.seq <= @upto
-GROUP BY j.job_id;
+GROUP BY j.job_id, j.input_sha256, a.input_sha256, u.scene, v.scene;
 
 -- name: JobsLooked :many
 -- Of the same jobs, what a frame takes by the free previews of their upload. A job without

@@ -1668,14 +1668,20 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 }
 
 const jobsAlike = `-- name: JobsAlike :many
-SELECT j.job_id, count(*) AS frames, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us
-FROM job j JOIN frame f ON f.job_id = (
-  SELECT a.job_id FROM job a
-  WHERE a.workspace_id = j.workspace_id AND a.input_sha256 = j.input_sha256 AND a.status = 'completed'
-  ORDER BY a.job_id DESC LIMIT 1)
+SELECT j.job_id, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE u.scene END AS text) AS scene,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE v.scene END AS text) AS scene_then
+FROM job j JOIN job a ON a.job_id = coalesce((
+  SELECT s.job_id FROM job s
+  WHERE s.workspace_id = j.workspace_id AND s.input_sha256 = j.input_sha256 AND s.status = 'completed'
+  ORDER BY s.job_id DESC LIMIT 1), (
+  SELECT n.job_id FROM job n
+  WHERE n.workspace_id = j.workspace_id AND n.filename = j.filename AND n.status = 'completed'
+  ORDER BY n.job_id DESC LIMIT 1))
+JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < $4 AND f.seq <= $5
-GROUP BY j.job_id
+GROUP BY j.job_id, j.input_sha256, a.input_sha256, u.scene, v.scene
 `
 
 type JobsAlikeParams struct {
@@ -1687,16 +1693,17 @@ type JobsAlikeParams struct {
 }
 
 type JobsAlikeRow struct {
-	JobID  string
-	Frames int64
-	MeanUs int64
-	LowUs  int64
-	HighUs int64
+	JobID     string
+	MeanUs    int64
+	LowUs     int64
+	HighUs    int64
+	Scene     string
+	SceneThen string
 }
 
 // Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
-// the first frames took of the newest completed job over the same file. A job without
-// one has no row.
+// the first frames took of the newest completed job over the same file, else over a file of
+// the same name: then with both scenes, which may differ. A job without one has no row.
 func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAlikeRow, error) {
 	rows, err := q.query(ctx, q.jobsAlikeStmt, jobsAlike,
 		arg.WorkspaceID,
@@ -1714,10 +1721,11 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 		var i JobsAlikeRow
 		if err := rows.Scan(
 			&i.JobID,
-			&i.Frames,
 			&i.MeanUs,
 			&i.LowUs,
 			&i.HighUs,
+			&i.Scene,
+			&i.SceneThen,
 		); err != nil {
 			return nil, err
 		}

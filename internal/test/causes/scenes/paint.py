@@ -55,10 +55,11 @@ def paint(entry, path, scripts, edit):
     if edit:
         exec(edit)
     with tempfile.TemporaryDirectory() as out:
-        scene.render.filepath = os.path.join(out, "picture")
         scene.render.image_settings.file_format = "PNG"
-        scene.frame_set(entry["frame"])
-        bpy.ops.render.render(write_still=True)
+        for frame in [entry["frame"], *entry.get("also", [])]:
+            scene.render.filepath = os.path.join(out, "picture%d" % frame)
+            scene.frame_set(frame)
+            bpy.ops.render.render(write_still=True)
         pictures = {os.path.relpath(name, out): hashed(name) for name in files_in(out)}
     for name in files_in(os.path.dirname(path)) - before:
         pictures[os.path.relpath(name, os.path.dirname(path))] = "written"
