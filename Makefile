@@ -86,14 +86,16 @@ bench: ## Measure the service beside its baselines and print the ratios
 	@scripts/with-blender scripts/with-postgres go run ./bench
 
 # The .blend files to compare in place of the made scenes: make corpus FILES=folder, or
-# make causes; ONLY=regexp takes those of a name.
-FILES ?=
-ONLY  ?=
+# make causes; ONLY=regexp takes those of a name. Rows that RESULTS has are not compared
+# again, and are what docs/corpus.md is printed from.
+FILES   ?=
+ONLY    ?=
+RESULTS ?= scripts/corpus/results.jsonl
 
 .PHONY: corpus
 corpus: ## Compare every frame of the service with Blender by hand, over a hundred made scenes
 	@scripts/install-tools sandbox
-	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)"
+	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)" -results "$(RESULTS)"
 
 .PHONY: causes
 causes: ## Hold each warning against pictures with its cause and without it

@@ -1,9 +1,11 @@
-// Command corpus compares the frames of the service with those of Blender by hand, and
-// prints a table (package internal/test/corpus says how). Run it in the repository's root:
+// Command corpus compares the frames of the service with those of Blender by hand
+// (package internal/test/corpus says how). Run it in the repository's root:
 //
 //	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER]
 //
-// It exits with 1 when a scene that should be equal is not.
+// Each scene that is done becomes a line of a file of results; scenes that stand there as
+// they should are not compared again. It exits with 1 when a scene that should be equal
+// is not. With -print it compares nothing, and prints the results as docs/corpus.md.
 package main
 
 import (
@@ -23,6 +25,8 @@ import (
 	"svc.example/internal/test/corpus"
 )
 
+//go:generate go run . -print -results results.jsonl -to ../../docs/corpus.md
+
 func main() {
 	if code, worker := corpus.BeWorker(); worker {
 		os.Exit(code)
@@ -30,72 +34,113 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
 		os.Exit(sandbox.Exec(os.Args[2:])) // a worker starts its own binary in the sandbox
 	}
-	only := flag.String("only", "", "compare only scenes whose name matches this `regexp`")
-	files := flag.String("files", "", "compare the .blend files in this `folder`, made small, in place of the made scenes")
-	keep := flag.String("keep", "", "keep everything that is made in this `folder`, which must be empty or missing")
-	threads := flag.Int("threads", runtime.NumCPU(), "threads of each Blender")
+	var o options
+	flag.StringVar(&o.only, "only", "", "compare only scenes whose name matches this `regexp`")
+	flag.StringVar(&o.files, "files", "", "compare the .blend files in this `folder`, made small, in place of the made scenes")
+	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and go on with what a run before left there")
+	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
+	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
+	flag.IntVar(&o.lanes, "lanes", 2, "scenes that are compared at the same time")
+	printing := flag.Bool("print", false, "only print the results")
+	to := flag.String("to", "", "print into this `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	sound, err := run(ctx, *only, *files, *keep, *threads)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "corpus:", err)
+	do := o.compare
+	if *printing {
+		do = func(context.Context) error { return printPage(o.results, *to) }
 	}
-	if err != nil || !sound {
+	if err := do(ctx); err != nil {
 		stop()
+		fmt.Fprintln(os.Stderr, "corpus:", err)
 		os.Exit(1)
 	}
 }
 
-// run prints the table. sound is false when a row is not as it should be.
-func run(ctx context.Context, only, files, folder string, threads int) (sound bool, err error) {
-	wanted, err := regexp.Compile(only)
+// printPage writes a file of results as a page.
+func printPage(results, to string) error {
+	rows, err := corpus.Results(results)
 	if err != nil {
-		return false, err
+		return err
 	}
-	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+	if to == "" {
+		_, err = fmt.Print(corpus.Page(rows))
+		return err
+	}
+	return os.WriteFile(to, []byte(corpus.Page(rows)), 0o644)
+}
+
+type options struct {
+	only, files, keep, results string
+	threads, lanes             int
+}
+
+// compare compares the scenes that have no sound row yet. It fails when a row is not as
+// it should be.
+func (o options) compare(ctx context.Context) (err error) {
+	wanted, err := regexp.Compile(o.only)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if folder == "" {
-		if folder, err = os.MkdirTemp("", "svc-corpus-"); err != nil {
-			return false, err
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return err
+	}
+	if o.keep == "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(cfg.Folder)) }()
+	}
+	scenes, err := o.scenes(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	done, err := corpus.Results(o.results)
+	if err != nil {
+		return err
+	}
+	scenes = slices.DeleteFunc(scenes, func(s corpus.Scene) bool {
+		return !wanted.MatchString(s.Name) || slices.ContainsFunc(done, func(r corpus.Row) bool { return r.Scene.Name == s.Name && r.Sound() })
+	})
+	wrong, count := 0, 0
+	cfg.Report = func(r corpus.Row) error {
+		if count++; !r.Sound() {
+			wrong++
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+		fmt.Fprintf(os.Stderr, "%d of %d, %.0f s: %s", count, len(scenes), r.Seconds, corpus.Table([]corpus.Row{r})[len(corpus.Table(nil)):])
+		return corpus.Append(o.results, r)
 	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return false, err
+	if err := cfg.Compare(ctx, scenes); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d scenes are not as they should be", wrong)
+	}
+	return nil
+}
+
+func (o options) config(ctx context.Context) (c corpus.Config, err error) {
+	c = corpus.Config{Threads: o.threads, Lanes: o.lanes, Folder: o.keep}
+	if c.Blender, err = blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome()); err != nil {
+		return c, err
 	}
 	self, err := sandbox.Self()
 	if err != nil {
-		return false, err
+		return c, err
 	}
-	box, err := sandbox.Open(ctx, sandbox.Config{Mode: sandbox.Auto, Self: self})
-	if err != nil {
-		return false, err
+	if c.Sandbox, err = sandbox.Open(ctx, sandbox.Config{Mode: sandbox.Auto, Self: self}); err != nil {
+		return c, err
 	}
-	made := filepath.Join(folder, "scenes")
-	var scenes []corpus.Scene
-	if files == "" {
-		scenes, err = corpus.Make(ctx, path, made, only)
-	} else {
-		scenes, err = corpus.Read(ctx, path, files, made)
+	if c.Folder == "" {
+		if c.Folder, err = os.MkdirTemp("", "svc-corpus-"); err != nil {
+			return c, err
+		}
 	}
-	if err != nil {
-		return false, err
+	c.Folder, err = filepath.Abs(c.Folder)
+	return c, err
+}
+
+func (o options) scenes(ctx context.Context, c corpus.Config) ([]corpus.Scene, error) {
+	if o.files == "" {
+		return corpus.Make(ctx, c.Blender, filepath.Join(c.Folder, "made"), o.only)
 	}
-	scenes = slices.DeleteFunc(scenes, func(s corpus.Scene) bool { return !wanted.MatchString(s.Name) })
-	if len(scenes) == 0 {
-		return false, errors.New("there is no scene of that name")
-	}
-	done := 0
-	rows, err := corpus.Config{Blender: path, Threads: threads, Sandbox: box, Folder: folder, Report: func(r corpus.Row) {
-		done++
-		fmt.Fprintf(os.Stderr, "%d of %d: %s\n", done, 2*len(scenes), r.Scene.Name)
-	}}.Compare(ctx, scenes)
-	if err != nil {
-		return false, err
-	}
-	fmt.Printf("%s\n%s", corpus.Table(rows), corpus.Summary(rows))
-	return !slices.ContainsFunc(rows, func(r corpus.Row) bool { return !r.Sound() }), nil
+	return corpus.Read(ctx, c.Blender, o.files, filepath.Join(c.Folder, "read"))
 }

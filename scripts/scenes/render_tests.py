@@ -256,6 +256,23 @@ scene.use_nodes = True
 scene.node_tree.nodes.new("CompositorNodeDenoise")
 save("denoise_loose")
 
+# Circles: the cube's turn follows from where the cube is, which Blender knows only after it
+# has turned it. In the second, the place follows from the turn too.
+for name, place in (("circle", "sin(frame / 2)"), ("circle_of_two", "turn / 2 + frame / 20")):
+    base()
+    cube = bpy.data.objects["Cube"]
+    cube.animation_data_clear()
+    for path, index, expression, variable, target in (
+        ("location", 0, place, "turn", "rotation_euler[2]"),
+        ("rotation_euler", 2, "x * 2 + frame / 10", "x", "location[0]"),
+    ):
+        driver = cube.driver_add(path, index).driver
+        driver.expression = expression
+        if variable in expression:
+            of = driver.variables.new()
+            of.name, of.targets[0].id, of.targets[0].data_path = variable, cube, target
+    save(name)
+
 # A texture and a library that are not there where the file is opened.
 base()
 library = os.path.join(FOLDER, "gone.blend")

@@ -497,7 +497,8 @@ class Run:
         own make it longer, or without steps."""
         self.first = min(self.first, frames["first"])
         self.last = max(self.last, frames["last"])
-        if (frames["first"] - self.first) % self.step or frames["step"] % self.step:
+        several = frames["last"] > frames["first"]
+        if (frames["first"] - self.first) % self.step or (several and frames["step"] % self.step):
             self.step = 1
         self.next = self.first
 
@@ -621,6 +622,7 @@ class Driver:
         self.settings, self.commands, self.replies = settings, commands, replies
         self.backend, self.device_name = "", ""
         self.keeps = False  # whether the open scene's data is kept over frames
+        self.opening = None  # the command that opened the file
         self.run = None  # of a scene whose frames depend on the frames before them
         self.said = 0
 
@@ -678,6 +680,12 @@ class Driver:
 
     def open(self, command):
         self.choose_device()
+        self.opening = command
+        self.say(reply="opened", **self.load())
+
+    def load(self):
+        """Loads the file and makes our settings; returns what is to be said of it."""
+        command = self.opening
         try:
             # load_ui decides which scene is the active one, as on the command line.
             bpy.ops.wm.open_mainfile(filepath=command["file"], load_ui=True, use_scripts=False)
@@ -713,8 +721,7 @@ class Driver:
             for other in self.run.scenes:
                 move_caches(other, os.path.join(bpy.app.tempdir, "caches"))
         width, height = picture_size(scene)
-        self.say(
-            reply="opened",
+        return dict(
             scene=scene.name,
             format=scene.render.image_settings.file_format,
             width=width,
@@ -741,6 +748,10 @@ class Driver:
         if self.run is not None:
             self.play(command)
             return
+        # The operator leaves in the file's data what it computed for the frame before. Only
+        # where things depend on each other in a circle, something goes on from there.
+        if command["anew"]:
+            self.load()
         scene, number = bpy.context.scene, command["frame"]
         self.keep_data(scene, self.keeps and not command["fresh"])
         path = scene.render.frame_path(frame=number)

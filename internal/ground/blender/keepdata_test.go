@@ -9,7 +9,7 @@ import (
 
 func TestKeptDataGivesThePixelsOfFramesByHand(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"changing", "motion", "border", "simplified"} {
+	for _, name := range []string{"changing", "motion", "border", "simplified", "circle", "circle_of_two"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hand := byHand(t, scene(t, name), "1,2,3,4,5,6")

@@ -31,6 +31,7 @@ type output struct {
 	status   string             // the newest status, without the parts that change by themselves
 	began    time.Time          // when the newest status began to count samples; zero while none does
 	sampled  time.Duration      // for which earlier ones of the command did
+	circle   bool               // Blender has told of a dependency cycle since the process began
 	replies  int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when replies moves; made by those who wait
 }
@@ -139,6 +140,7 @@ func (o *output) add(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	line = withoutPaths(line)
+	o.circle = o.circle || strings.HasPrefix(line, "Dependency cycle detected")
 	// Blender prints a status line per sample; the newest includes the others.
 	if n := len(o.lines); n > 0 && isStatus(line) && isStatus(o.lines[n-1]) {
 		o.size -= len(o.lines[n-1]) + 1
@@ -165,6 +167,14 @@ func (o *output) add(line string) {
 	if ok && o.onSample != nil {
 		o.onSample(done)
 	}
+}
+
+// circular reports whether Blender has told of a dependency cycle: it does so whenever it
+// finds out anew what depends on what.
+func (o *output) circular() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.circle
 }
 
 // isStatus recognises the status lines of a render, which begin with the frame's

@@ -141,6 +141,10 @@ func (p *Process) Play(ctx context.Context, frame int) (played int, err error) {
 // ends the process ends; its deadline is the time that the frame may take, whatever
 // progress it makes. Errors: *Error with any of the failure codes, of which
 // frame_time_exceeded is that of the deadline.
+//
+// Where things depend on each other in a circle, Blender goes on from the values that the
+// frame before left, in the file's data and in what Cycles keeps. Blender tells of a circle
+// with the first frame; before each further one the file is loaded anew.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }
@@ -157,6 +161,8 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	if frame := *order.Frame; frame < 0 {
 		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
 	}
+	order.Anew = p.output.circular()
+	order.Fresh = order.Fresh || order.Anew
 	p.output.begin(progress)
 	var done struct {
 		Frame

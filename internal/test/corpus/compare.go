@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"svc.example/client"
@@ -20,186 +22,325 @@ type Config struct {
 	Blender string
 	Threads int              // of each Blender
 	Sandbox *sandbox.Sandbox // of the workers' Blenders; nil for none
-	Folder  string           // for everything that is made; empty or missing
-	Report  func(Row)        // called with each scene that is done; may be nil
+	Folder  string           // for everything that is made; may be left from a run before
+	Lanes   int              // scenes that are compared at the same time; 1 when 0
+	// Report is called with each scene that is done, by one goroutine at a time. Its
+	// error ends the comparison.
+	Report func(Row) error
 }
 
-// The orders of a scene, in the order of the table.
-const (
-	Whole  = "whole"
-	Alone  = "alone"
-	Ranges = "ranges"
-	Cut    = "cut, kills"
-)
+// SceneTime is how long the comparison of one scene may take.
+const SceneTime = 20 * time.Minute
 
-// Orders lists them.
-var Orders = [...]string{Whole, Alone, Ranges, Cut}
-
-// Outcome compares an order's frames with the reference.
-type Outcome struct {
-	Frames  int   // that were ordered
-	Differ  []int // those of them whose pixels are not the reference's
-	Problem error // why there are none
+// Compare compares the scenes and reports a row for each, in no order. An error means
+// that nothing can be said; what goes wrong with one scene is in its row.
+//
+// Each lane has two services of its own: with one worker, and with the farm whose workers
+// fail. So no order meets the failures that are meant for another.
+func (c Config) Compare(ctx context.Context, scenes []Scene) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	waiting := make(chan Scene, len(scenes))
+	for _, s := range scenes {
+		waiting <- s
+	}
+	close(waiting)
+	var lanes sync.WaitGroup
+	var reporting sync.Mutex
+	for range max(c.Lanes, 1) {
+		lanes.Go(func() {
+			err := c.lane(ctx, waiting, func(r Row) error {
+				reporting.Lock()
+				defer reporting.Unlock()
+				return c.Report(r)
+			})
+			if err != nil {
+				end(err)
+			}
+		})
+	}
+	lanes.Wait()
+	return context.Cause(ctx)
 }
 
-// Equal reports whether all frames were rendered as by hand.
-func (o Outcome) Equal() bool { return o.Problem == nil && o.Frames > 0 && len(o.Differ) == 0 }
-
-// Row is one scene's comparison.
-type Row struct {
-	Scene      Scene
-	Problem    error // why there is no comparison
-	Unsteady   []int // frames of which Blender by hand made two pictures
-	Lively     bool  // the reference has at least two pictures that differ
-	Warnings   []string
-	Outcomes   map[string]Outcome
-	Took       time.Duration
-	references [2]pictures
-	orders     map[string]pictures
-}
-
-// Equal reports whether every order was rendered as by hand.
-func (r Row) Equal() bool {
-	for _, order := range Orders {
-		if !r.Outcomes[order].Equal() {
-			return false
+// lane compares scenes one after the other.
+func (c Config) lane(ctx context.Context, waiting <-chan Scene, report func(Row) error) (err error) {
+	var l *lane
+	defer func() { err = errors.Join(err, l.close()) }()
+	for scene := range waiting {
+		row := Row{Scene: scene}
+		if scene.Missing == "" {
+			if l == nil {
+				if l, err = c.openLane(ctx); err != nil {
+					return err
+				}
+			}
+			var late bool
+			row, late = l.compareInTime(ctx, scene)
+			if late { // its jobs may still be rendered
+				err, l = l.close(), nil
+			}
 		}
-	}
-	return r.Problem == nil
-}
-
-// Sound reports whether the row is as it should be: equal, or not and it is known why.
-func (r Row) Sound() bool {
-	return r.Scene.Missing != "" || r.Problem == nil && (r.Equal() || r.Scene.Why != "")
-}
-
-// Compare compares all scenes: first by hand and with one worker, at the same time, then
-// with the farm. It returns a row for each, in order. An error means that nothing can be
-// said; what goes wrong with one scene is in its row.
-func (c Config) Compare(ctx context.Context, scenes []Scene) ([]Row, error) {
-	s, err := openService(ctx, c, filepath.Join(c.Folder, "service"))
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Row, len(scenes))
-	for i, scene := range scenes {
-		rows[i] = Row{Scene: scene, Outcomes: map[string]Outcome{}, orders: map[string]pictures{}}
-	}
-	if err = s.withOne(ctx, rows); err == nil {
-		err = s.withFarm(ctx, rows)
-	}
-	if err := errors.Join(err, s.stop()); err != nil {
-		return nil, err
-	}
-	return rows, c.judge(ctx, rows)
-}
-
-// withOne renders the orders of one worker, and the references beside them.
-func (s *service) withOne(ctx context.Context, rows []Row) error {
-	stop, err := s.worker(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		r := &rows[i]
-		if r.Scene.Missing != "" || ctx.Err() != nil {
-			continue
+		if ctx.Err() != nil {
+			return nil
 		}
-		began := time.Now()
-		quote, err := s.upload(ctx, r.Scene)
-		if err != nil {
-			r.Problem = err
-			continue
-		}
-		for _, w := range quote.Warnings {
-			r.Warnings = append(r.Warnings, w.Code)
-		}
-		byHand := make(chan error, 1)
-		go func() { byHand <- s.byHand(ctx, r, slices.Contains(r.Warnings, "movie_output_as_png")) }()
-		whole := client.Range{Start: quote.FrameStart, End: quote.FrameEnd, Step: quote.FrameStep}
-		s.order(ctx, r, Whole, quote.UploadID, []client.Range{whole})
-		s.order(ctx, r, Alone, quote.UploadID, alone(r.Scene))
-		s.order(ctx, r, Ranges, quote.UploadID, thirds(r.Scene))
-		r.Problem = <-byHand
-		r.Took = time.Since(began)
-		if s.cfg.Report != nil {
-			s.cfg.Report(*r)
-		}
-	}
-	return errors.Join(stop(), ctx.Err())
-}
-
-// byHand renders a scene's references.
-func (s *service) byHand(ctx context.Context, r *Row, movie bool) error {
-	for i := range r.references {
-		folder, err := s.place("by-hand")
-		if err != nil {
-			return err
-		}
-		if r.references[i], err = s.cfg.reference(ctx, r.Scene, movie, folder); err != nil {
+		if err = errors.Join(err, report(row)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// order renders ranges of a scene, and keeps their pictures in its row.
-func (s *service) order(ctx context.Context, r *Row, name string, uploadID string, ranges []client.Range) {
-	r.orders[name] = pictures{}
-	for _, part := range ranges {
-		got, err := s.renderRange(ctx, uploadID, part)
-		if err != nil {
-			r.Outcomes[name] = Outcome{Problem: err}
-			return
-		}
-		maps.Copy(r.orders[name], got)
+func (l *lane) compareInTime(ctx context.Context, scene Scene) (r Row, late bool) {
+	ctx, end := context.WithTimeout(ctx, SceneTime)
+	defer end()
+	if r = l.compare(ctx, scene); ctx.Err() != nil {
+		r.Problem, late = fmt.Sprintf("it took longer than %v", SceneTime), true
 	}
+	return r, late
 }
 
-func (s *service) renderRange(ctx context.Context, uploadID string, part client.Range) (pictures, error) {
-	quote, err := s.client.Quote(ctx, uploadID, part)
-	if err != nil {
+// lane is what compares one scene at a time.
+type lane struct {
+	cfg    Config
+	folder string
+	one    *service // with one worker
+	many   *service // with the farm
+	farm   *farm
+	end    func() error // ends the one worker
+}
+
+func (c Config) openLane(ctx context.Context) (_ *lane, err error) {
+	l := &lane{cfg: c}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.close())
+		}
+	}()
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return nil, err
 	}
-	return s.render(ctx, quote)
+	if l.folder, err = os.MkdirTemp(c.Folder, "lane-"); err != nil {
+		return nil, err
+	}
+	if l.one, err = openService(ctx, c, filepath.Join(l.folder, "one")); err != nil {
+		return nil, err
+	}
+	if l.many, err = openService(ctx, c, filepath.Join(l.folder, "many")); err != nil {
+		return nil, err
+	}
+	if l.end, err = l.one.worker(ctx); err != nil {
+		return nil, err
+	}
+	l.farm = l.many.openFarm()
+	return l, nil
 }
 
-// withFarm renders each scene once more, with three workers of which two fail.
-func (s *service) withFarm(ctx context.Context, rows []Row) error {
-	f, err := s.openFarm(ctx)
+// close ends the workers, and audits what the services leave.
+func (l *lane) close() (err error) {
+	if l == nil {
+		return nil
+	}
+	if l.end != nil {
+		err = l.end()
+	}
+	if l.farm != nil {
+		l.farm.stop()
+	}
+	for _, s := range []*service{l.one, l.many} {
+		if s != nil {
+			err = errors.Join(err, s.stop())
+		}
+	}
+	return err
+}
+
+// compare compares one scene. What goes wrong is in its row.
+func (l *lane) compare(ctx context.Context, scene Scene) Row {
+	r := Row{Scene: scene, Outcomes: map[string]Outcome{}}
+	began := time.Now()
+	quote, err := l.one.upload(ctx, scene)
+	if err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	for _, w := range quote.Warnings {
+		r.Warnings = append(r.Warnings, w.Code)
+	}
+	orders := map[string]ordered{}
+	var byHand, cut ordered
+	var beside sync.WaitGroup
+	beside.Go(func() { byHand = l.byHand(ctx, r, false) })
+	beside.Go(func() { cut, r.Kills = l.cut(ctx, scene) })
+	whole := client.Range{Start: quote.FrameStart, End: quote.FrameEnd, Step: quote.FrameStep}
+	orders[Whole] = l.order(ctx, quote.UploadID, []client.Range{whole})
+	orders[Alone] = l.order(ctx, quote.UploadID, alone(scene))
+	orders[Ranges] = l.order(ctx, quote.UploadID, halves(scene))
+	beside.Wait()
+	orders[Cut] = cut
+	if byHand.err != nil {
+		r.Problem = byHand.err.Error()
+		return r
+	}
+	err = l.judge(ctx, &r, byHand.pictures, orders)
+	r.Seconds = time.Since(began).Round(time.Second).Seconds()
+	if r.Equal() { // else a person may want to look
+		err = errors.Join(err, l.sweep())
+	}
+	if err != nil {
+		r.Problem = err.Error()
+	}
+	return r
+}
+
+// judge compares an order's pictures with those by hand. Where some differ, Blender
+// renders by hand again: twice the same, and without the files beside the .blend, which
+// are not sent.
+func (l *lane) judge(ctx context.Context, r *Row, byHand pictures, orders map[string]ordered) error {
+	hashes, err := l.hash(ctx, byHand, orders)
+	if err != nil || r.judge(hashes, byHand, orders) {
+		return err
+	}
+	again := l.byHand(ctx, *r, false)
+	if again.err != nil {
+		r.Problem = again.err.Error()
+		return nil
+	}
+	alone := ordered{pictures: pictures{}}
+	if hasNeighbours(r.Scene.File) {
+		if alone = l.byHand(ctx, *r, true); alone.err != nil {
+			r.Problem = alone.err.Error()
+			return nil
+		}
+	}
+	more, err := l.hash(ctx, again.pictures, map[string]ordered{"": alone})
 	if err != nil {
 		return err
 	}
-	defer f.stop()
-	for i := range rows {
-		r := &rows[i]
-		if r.Scene.Missing != "" || r.Problem != nil {
-			continue
-		}
-		if err := f.renew(ctx); err != nil {
-			return err
-		}
-		got, err := f.render(ctx, func(ctx context.Context) (pictures, error) {
-			quote, err := s.upload(ctx, r.Scene)
-			if err != nil {
-				return nil, err
+	maps.Copy(hashes, more)
+	r.Unsteady = differing(hashes, byHand, again.pictures)
+	if without := (Row{Scene: r.Scene, Outcomes: map[string]Outcome{}}); len(alone.pictures) > 0 && without.judge(hashes, alone.pictures, orders) {
+		r.Outcomes, r.Beside = without.Outcomes, differing(hashes, byHand, alone.pictures)
+	}
+	return nil
+}
+
+func (l *lane) hash(ctx context.Context, byHand pictures, orders map[string]ordered) (map[string]string, error) {
+	files := byHand.files()
+	for _, o := range orders {
+		files = append(files, o.pictures.files()...)
+	}
+	folder, err := l.one.place("hashes")
+	if err != nil {
+		return nil, err
+	}
+	return l.cfg.hash(ctx, folder, files)
+}
+
+// sweep removes the pictures of a scene that nobody needs to look at.
+func (l *lane) sweep() (err error) {
+	for _, s := range []*service{l.one, l.many} {
+		for _, kind := range []string{"job-*", "by-hand-*", "hashes-*"} {
+			found, _ := filepath.Glob(filepath.Join(s.folder, kind)) // the pattern is well-formed
+			for _, folder := range found {
+				err = errors.Join(err, os.RemoveAll(folder))
 			}
-			return s.render(ctx, quote)
-		})
-		r.orders[Cut] = got
-		if err != nil {
-			r.Outcomes[Cut] = Outcome{Problem: err}
-		}
-		if s.cfg.Report != nil {
-			s.cfg.Report(*r)
 		}
 	}
-	return ctx.Err()
+	return err
+}
+
+// byHand renders a scene's reference, with or without the files beside it.
+func (l *lane) byHand(ctx context.Context, r Row, alone bool) ordered {
+	folder, err := l.one.place("by-hand")
+	if err != nil {
+		return ordered{err: err}
+	}
+	got, err := l.cfg.reference(ctx, r.Scene, slices.Contains(r.Warnings, "movie_output_as_png"), alone, folder)
+	return ordered{got, err}
+}
+
+// order renders ranges of an upload with one worker.
+func (l *lane) order(ctx context.Context, uploadID string, ranges []client.Range) ordered {
+	o := ordered{pictures: pictures{}}
+	for _, part := range ranges {
+		quote, err := l.one.client.Quote(ctx, uploadID, part)
+		if err != nil {
+			return ordered{err: err}
+		}
+		got, err := l.one.render(ctx, quote)
+		if err != nil {
+			return ordered{err: err}
+		}
+		maps.Copy(o.pictures, got)
+	}
+	return o
+}
+
+// cut renders a scene with three workers of which two fail, and counts those that did.
+func (l *lane) cut(ctx context.Context, scene Scene) (o ordered, kills int) {
+	if o.err = l.farm.arm(ctx); o.err != nil {
+		return o, 0
+	}
+	before := l.farm.fates.Load()
+	o.pictures, o.err = l.farm.render(ctx, func(ctx context.Context) (pictures, error) {
+		quote, err := l.many.upload(ctx, scene)
+		if err != nil {
+			return nil, err
+		}
+		return l.many.render(ctx, quote)
+	})
+	return o, int(l.farm.fates.Load() - before)
+}
+
+// ordered is what an order brought.
+type ordered struct {
+	pictures pictures
+	err      error
+}
+
+// files lists all files of pictures.
+func (p pictures) files() (files []string) {
+	for _, views := range p {
+		files = append(files, views...)
+	}
+	return files
+}
+
+// hash is that of a frame's pictures, of all views.
+func (p pictures) hash(n int, hashes map[string]string) string {
+	var all strings.Builder
+	for _, path := range p[n] {
+		all.WriteString(hashes[path])
+	}
+	return all.String()
+}
+
+// differing lists the frames of which two renders made two pictures.
+func differing(hashes map[string]string, a, b pictures) (frames []int) {
+	for _, n := range slices.Sorted(maps.Keys(a)) {
+		if a.hash(n, hashes) != b.hash(n, hashes) {
+			frames = append(frames, n)
+		}
+	}
+	return frames
+}
+
+// hasNeighbours reports whether a .blend's folder holds anything else.
+func hasNeighbours(file string) (found bool) {
+	_ = filepath.WalkDir(filepath.Dir(file), func(path string, e fs.DirEntry, err error) error {
+		found = found || err == nil && !e.IsDir() && path != file
+		return nil
+	})
+	return found
 }
 
 // alone is the one frame that is ordered alone.
 func alone(s Scene) []client.Range {
 	frames := s.frames()
+	if len(frames) == 0 {
+		return nil
+	}
 	n := frames[len(frames)/2]
 	if s.Alone != 0 {
 		n = s.Alone
@@ -207,83 +348,14 @@ func alone(s Scene) []client.Range {
 	return []client.Range{{Start: n, End: n}}
 }
 
-// thirds cuts a scene's frames into three ranges, or as many as it has frames.
-func thirds(s Scene) (ranges []client.Range) {
+// halves cuts a scene's frames into two ranges, or one where it has one frame.
+func halves(s Scene) (ranges []client.Range) {
 	frames := s.frames()
-	for part := range slices.Chunk(frames, (len(frames)+2)/3) {
+	if len(frames) == 0 {
+		return nil
+	}
+	for part := range slices.Chunk(frames, (len(frames)+1)/2) {
 		ranges = append(ranges, client.Range{Start: part[0], End: part[len(part)-1], Step: s.Step})
 	}
 	return ranges
-}
-
-// judge compares the pixels of all pictures.
-func (c Config) judge(ctx context.Context, rows []Row) error {
-	var files []string
-	for _, r := range rows {
-		for _, all := range append(slices.Collect(maps.Values(r.orders)), r.references[0], r.references[1]) {
-			for _, views := range all {
-				files = append(files, views...)
-			}
-		}
-	}
-	folder := filepath.Join(c.Folder, "hashes")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	hashes, err := c.hash(ctx, folder, files)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		rows[i].judge(hashes)
-	}
-	return nil
-}
-
-func (r *Row) judge(hashes map[string]string) {
-	if r.Scene.Missing != "" || r.Problem != nil {
-		return
-	}
-	first, second := r.references[0], r.references[1]
-	of := func(files []string) string {
-		var all strings.Builder
-		for _, path := range files {
-			all.WriteString(hashes[path])
-		}
-		return all.String()
-	}
-	different := map[string]bool{}
-	for _, n := range slices.Sorted(maps.Keys(first)) {
-		different[of(first[n])] = true
-		if of(first[n]) != of(second[n]) {
-			r.Unsteady = append(r.Unsteady, n)
-		}
-	}
-	r.Lively = len(different) > 1
-	wanted := r.Scene.frames()
-	if len(wanted) == 0 {
-		r.Problem = errors.New("the scene has no frame of 1 or above")
-		return
-	}
-	for _, n := range wanted {
-		if len(first[n]) == 0 {
-			r.Problem = fmt.Errorf("no frame %d was written by Blender", n)
-			return
-		}
-	}
-	for order, got := range r.orders {
-		if r.Outcomes[order].Problem != nil {
-			continue
-		}
-		o := Outcome{Frames: len(got)}
-		if order != Alone && len(got) != len(wanted) {
-			o.Problem = fmt.Errorf("%d frames came, not %d", len(got), len(wanted))
-		}
-		for _, n := range slices.Sorted(maps.Keys(got)) {
-			if of(got[n]) != of(first[n]) {
-				o.Differ = append(o.Differ, n)
-			}
-		}
-		r.Outcomes[order] = o
-	}
 }

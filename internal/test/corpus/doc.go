@@ -4,15 +4,20 @@
 //
 // What always holds: the reference is one run of `blender -b FILE -s START -e END -a`
 // over the scene's own range, in a copy of the scene's folder, by the same Blender with
-// the same number of threads. It is made twice, so that a scene of which Blender itself
-// makes two pictures is known. The service is the whole one, over HTTP, with real
-// workers, and is audited at the end. Pixels are compared by the hash of package pixels,
-// or, for formats that only Blender reads, by what Blender reads.
+// the same number of threads. Where frames differ it is made again, so that a scene of
+// which Blender itself makes two pictures is known, and once of the .blend alone, because
+// nothing else is sent. The service is the whole one, over HTTP, with real workers, and is
+// audited at the end. Pixels are compared by the hash of package pixels, or, for formats
+// that only Blender reads, by what Blender reads.
 //
-// Each scene is ordered four times: whole; one frame in the middle alone; in three
-// ranges; and whole again by three workers in processes of their own, of which one is
-// killed while it renders and another loses its Blender.
+// Each scene is ordered four times: whole; one frame in the middle alone; in two ranges;
+// and whole again by three workers in processes of their own, of which one is killed while
+// it renders and another loses its Blender.
 //
-// The tables that it prints are in docs/frames.md. What a scene is, and which cannot be
-// equal, stands in the scripts in scenes/. Start reading at Compare.
+// A scene takes some minutes of one processor, nearly all of them to start a dozen
+// Blenders. Scenes are compared in lanes, and each one's row is written as it is done, so a
+// comparison of hours may be stopped and goes on.
+//
+// The page that it prints is docs/corpus.md. What a scene is, and which cannot be equal,
+// stands in the scripts in scenes/. Start reading at Compare.
 package corpus

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -26,21 +27,23 @@ import (
 // configuration as JSON.
 const roleVariable = "SVC_CORPUS_WORKER"
 
-// fate is what becomes of a worker in the middle of its next frame.
+// fate is what becomes of a worker in the middle of its next frame. It is told as a line
+// on standard input.
 type fate string
 
 const (
-	lives   fate = ""        // nothing
 	dies    fate = "dies"    // it is killed
 	crashes fate = "crashes" // its Blenders are killed
 )
+
+// met begins the line that a worker writes when it meets its fate.
+const met = "the worker meets its fate: "
 
 // member configures a worker's process.
 type member struct {
 	URL, Key, Name, Work, Blender string
 	Threads                       int
 	Sandboxed                     bool
-	Fate                          fate
 }
 
 // BeWorker makes this process one of the farm's workers when it was started as one, and
@@ -69,8 +72,11 @@ func work(text string) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	doom := make(chan fate, 1) // what becomes of it in its next frame
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			doom <- fate(lines.Text())
+		}
 		cancel()
 	}()
 	c := Config{Blender: m.Blender, Threads: m.Threads}
@@ -82,7 +88,7 @@ func work(text string) error {
 		c.Sandbox = box
 	}
 	w := c.worker(m.URL, m.Key, m.Name, m.Work, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	w.Renderer = doomed{w.Renderer, &m.Fate}
+	w.Renderer = doomed{w.Renderer, doom}
 	return worker.New(w).Run(ctx)
 }
 
@@ -97,7 +103,7 @@ func openSandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 // doomed is a renderer whose process meets its fate in the middle of the first frame.
 type doomed struct {
 	worker.Renderer
-	fate *fate
+	fate <-chan fate
 }
 
 func (d doomed) Start(ctx context.Context, options blender.Options) (worker.Session, error) {
@@ -110,17 +116,19 @@ func (d doomed) Start(ctx context.Context, options blender.Options) (worker.Sess
 
 type doomedSession struct {
 	worker.Session
-	fate *fate
+	fate <-chan fate
 }
 
 // Render renders a frame. The end comes while Blender works, or right before the frame
 // is handed over.
 func (s doomedSession) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
-	meets := *s.fate
-	*s.fate = lives
-	if meets == lives {
+	var meets fate
+	select {
+	case meets = <-s.fate:
+	default:
 		return s.Session.Render(ctx, frame, progress)
 	}
+	fmt.Fprintln(os.Stderr, met+string(meets))
 	ended := make(chan struct{})
 	over := make(chan struct{})
 	go func() {
@@ -176,56 +184,64 @@ func descendants(of int) (found []*os.Process) {
 	return found
 }
 
-// farm is three workers in processes of their own.
+// farm is three workers in processes of their own. The first in line is the next to die,
+// the second the next to lose its Blender; a new one joins the end. So each of them loses
+// a Blender once, later dies, and is not suspended for failing too often.
 type farm struct {
 	s       *service
 	members []*process
+	fates   atomic.Int64 // how many were met
 }
 
 type process struct {
 	command *exec.Cmd
 	in      io.WriteCloser
+	armed   fate          // what it was told to meet
 	ready   chan struct{} // closed when the worker waits for work, or has ended
 	ended   chan struct{}
 }
 
 const farmSize = 3
 
-// openFarm starts the farm. End it with stop.
-func (s *service) openFarm(ctx context.Context) (*farm, error) {
-	f := &farm{s: s, members: make([]*process, farmSize)}
-	return f, f.renew(ctx)
+// openFarm returns a farm whose workers arm starts. End it with stop.
+func (s *service) openFarm() *farm {
+	return &farm{s: s}
 }
 
-// renew starts all workers anew, and waits until they are ready: the first one dies in
-// its first frame, the second loses its Blender there. Each has a key and a name of its
-// own, because the service counts the failures of keys and names.
-func (f *farm) renew(ctx context.Context) error {
-	for i, meets := range []fate{dies, crashes, lives} {
-		if f.members[i] != nil && i == farmSize-1 && f.members[i].alive() {
-			continue
-		}
-		f.end(i)
-		p, err := f.launch(ctx, meets)
+// arm waits until all workers are ready, and tells two what they meet in their next frame.
+func (f *farm) arm(ctx context.Context) error {
+	f.members = slices.DeleteFunc(f.members, func(p *process) bool { return !p.alive() })
+	for len(f.members) < farmSize {
+		p, err := f.launch(ctx)
 		if err != nil {
 			return err
 		}
-		f.members[i] = p
+		f.members = append(f.members, p)
 	}
-	for i, p := range f.members {
+	for _, p := range f.members {
 		select {
 		case <-p.ready:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		if !p.alive() {
-			return fmt.Errorf("worker %d of the farm ended at its start: see its log in %s", i, f.s.folder)
+			return fmt.Errorf("a worker of the farm ended at its start: see the logs in %s", f.s.folder)
 		}
+	}
+	for i, meets := range []fate{dies, crashes} {
+		p := f.members[i]
+		if p.armed == meets {
+			continue // it got no frame of the scene before
+		}
+		if _, err := fmt.Fprintln(p.in, meets); err != nil {
+			return err
+		}
+		p.armed = meets
 	}
 	return nil
 }
 
-func (f *farm) launch(ctx context.Context, meets fate) (*process, error) {
+func (f *farm) launch(ctx context.Context) (*process, error) {
 	work, err := f.s.place("member")
 	if err != nil {
 		return nil, err
@@ -236,7 +252,7 @@ func (f *farm) launch(ctx context.Context, meets fate) (*process, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(member{
-		URL: f.s.url, Key: key, Name: name, Work: work, Blender: f.s.cfg.Blender, Threads: f.s.cfg.Threads, Sandboxed: f.s.cfg.Sandbox != nil, Fate: meets,
+		URL: f.s.url, Key: key, Name: name, Work: work, Blender: f.s.cfg.Blender, Threads: f.s.cfg.Threads, Sandboxed: f.s.cfg.Sandbox != nil,
 	})
 	if err != nil {
 		return nil, err
@@ -263,18 +279,21 @@ func (f *farm) launch(ctx context.Context, meets fate) (*process, error) {
 	}
 	go func() {
 		defer close(p.ended)
-		p.follow(out, log)
+		f.follow(p, out, log)
 		_ = p.command.Wait() // that it was killed is no news
 		_ = log.Close()
 	}()
 	return p, nil
 }
 
-// follow copies a worker's log and notices when it is ready.
-func (p *process) follow(out io.Reader, log io.Writer) {
+// follow copies a worker's log, and notices when it is ready and when it meets its fate.
+func (f *farm) follow(p *process, out io.Reader, log io.Writer) {
 	ready := false
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		fmt.Fprintln(log, lines.Text())
+		if strings.HasPrefix(lines.Text(), met) {
+			f.fates.Add(1)
+		}
 		if !ready && strings.Contains(lines.Text(), "the worker is ready") {
 			ready = true
 			close(p.ready)
@@ -295,45 +314,34 @@ func (p *process) alive() bool {
 }
 
 // end stops a worker and waits for it; one that was killed has ended.
-func (f *farm) end(i int) {
-	if p := f.members[i]; p != nil {
-		_ = p.in.Close()
-		<-p.ended
-	}
+func (p *process) end() {
+	_ = p.in.Close()
+	<-p.ended
 }
 
 func (f *farm) stop() {
-	for i := range f.members {
-		f.end(i)
+	for _, p := range f.members {
+		p.end()
 	}
 }
 
-// render renders a quote with the farm and replaces the worker that dies.
+// render renders a quote with the farm. A new worker takes the place of the one that dies.
 func (f *farm) render(ctx context.Context, quote func(context.Context) (pictures, error)) (pictures, error) {
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	replaced := make(chan error, 1)
+	rendered, replaced := make(chan struct{}), make(chan error, 1)
+	first := f.members[0]
 	go func() {
 		select {
-		case <-f.members[0].ended:
-			p, err := f.launch(running, lives)
+		case <-first.ended:
+			p, err := f.launch(ctx)
 			if err == nil {
-				f.members = append(f.members, p)
+				f.members = append(f.members[1:], p)
 			}
 			replaced <- err
-		case <-running.Done():
+		case <-rendered:
 			replaced <- nil
 		}
 	}()
 	got, err := quote(ctx)
-	cancel()
-	if failed := <-replaced; failed != nil && !errors.Is(failed, context.Canceled) {
-		err = errors.Join(err, failed)
-	}
-	// The replacement has done its part.
-	for len(f.members) > farmSize {
-		f.end(len(f.members) - 1)
-		f.members = slices.Delete(f.members, len(f.members)-1, len(f.members))
-	}
-	return got, err
+	close(rendered)
+	return got, errors.Join(err, <-replaced)
 }

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,10 +15,11 @@ import (
 type pictures map[int][]string
 
 // reference renders a scene's whole range by hand, in a copy of its folder: a scene with
-// a cache on disk writes there. A film is written as pictures, as the service does.
-func (c Config) reference(ctx context.Context, s Scene, movie bool, into string) (pictures, error) {
+// a cache on disk writes there. With alone nothing but the .blend is copied. A film is
+// written as pictures, as the service does.
+func (c Config) reference(ctx context.Context, s Scene, movie, alone bool, into string) (pictures, error) {
 	folder := filepath.Join(into, "scene")
-	if err := os.CopyFS(folder, os.DirFS(filepath.Dir(s.File))); err != nil {
+	if err := copyScene(folder, s.File, alone); err != nil {
 		return nil, fmt.Errorf("copy the scene: %w", err)
 	}
 	out := filepath.Join(into, "frames")
@@ -34,6 +36,17 @@ func (c Config) reference(ctx context.Context, s Scene, movie bool, into string)
 		return nil, fmt.Errorf("render by hand: %w\n%s", err, lastLines(string(said), 10))
 	}
 	return picturesIn(out)
+}
+
+func copyScene(to, file string, alone bool) error {
+	if !alone {
+		return os.CopyFS(to, os.DirFS(filepath.Dir(file)))
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(to, 0o700), os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o600))
 }
 
 var frameFile = regexp.MustCompile(`^frame_(-?\d+)(.*)\.[a-z]+$`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,13 +19,13 @@ type Scene struct {
 	Kind  string `json:"kind"`  // animation, picture, simulation or file
 	About string `json:"about"` // what it shows
 	// Why says what keeps its frames from being those of Blender; "" where nothing does.
-	Why     string `json:"why"`
-	Missing string `json:"missing"` // why this Blender has no such scene; "" when it has
-	File    string `json:"file"`    // the .blend, in a folder of its own
-	Start   int    `json:"start"`   // the scene's range; frames below 1 cannot be ordered
+	Why     string `json:"why,omitempty"`
+	Missing string `json:"missing,omitempty"` // why this Blender has no such scene; "" when it has
+	File    string `json:"file,omitempty"`    // the .blend, in a folder of its own
+	Start   int    `json:"start"`             // the scene's range; frames below 1 cannot be ordered
 	End     int    `json:"end"`
 	Step    int    `json:"step"`
-	Alone   int    `json:"alone"` // the frame that is ordered alone; 0 for the middle
+	Alone   int    `json:"alone,omitempty"` // the frame that is ordered alone; 0 for the middle
 }
 
 // frames are those that can be ordered: of 1 and above.
@@ -40,27 +41,34 @@ func (s Scene) frames() (numbers []int) {
 //go:embed scenes/*.py
 var scripts embed.FS
 
-// Make makes the scenes whose names match a regular expression of Python's in an empty
-// folder, in one run of Blender. A scene that this Blender cannot make is in the list,
-// with Missing set.
+// Make makes the scenes whose names match a regular expression of Python's in a folder,
+// in one run of Blender; where they were made before, it only lists them. A scene that
+// this Blender cannot make is in the list, with Missing set.
 func Make(ctx context.Context, blender, folder, only string) (made []Scene, err error) {
+	if made, err = list(folder); !errors.Is(err, fs.ErrNotExist) {
+		return made, err
+	}
 	script, err := writeScripts(folder)
 	if err != nil {
 		return nil, err
 	}
-	return made, runScript(ctx, blender, &made, filepath.Join(script, "make.py"), only, filepath.Join(folder, "scenes.json"))
+	return made, runScript(ctx, blender, &made, filepath.Join(script, "make.py"), only, filepath.Join(folder, listName))
 }
 
 // Read describes the scenes of the .blend files in a folder, at any depth, that render
 // with Cycles. It works on copies in the folder into, each beside copies of its
 // neighbours: it makes them small, and their ranges short, so that a frame takes seconds.
+// Where they were made small before, it only lists them.
 func Read(ctx context.Context, blender, from, into string) (read []Scene, err error) {
+	if read, err = list(into); !errors.Is(err, fs.ErrNotExist) {
+		return read, err
+	}
 	script, err := writeScripts(into)
 	if err != nil {
 		return nil, err
 	}
 	copied := filepath.Join(into, "files")
-	if err := os.CopyFS(copied, os.DirFS(from)); err != nil {
+	if err := errors.Join(os.RemoveAll(copied), os.CopyFS(copied, os.DirFS(from))); err != nil {
 		return nil, fmt.Errorf("copy the files: %w", err)
 	}
 	err = filepath.WalkDir(copied, func(path string, e fs.DirEntry, err error) error {
@@ -81,7 +89,25 @@ func Read(ctx context.Context, blender, from, into string) (read []Scene, err er
 		read = append(read, s)
 		return nil
 	})
-	return read, err
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(read)
+	if err != nil {
+		return nil, err
+	}
+	return read, os.WriteFile(filepath.Join(into, listName), text, 0o600)
+}
+
+// listName is the file in a folder of scenes that lists them.
+const listName = "scenes.json"
+
+func list(folder string) (scenes []Scene, err error) {
+	text, err := os.ReadFile(filepath.Join(folder, listName))
+	if err != nil {
+		return nil, err
+	}
+	return scenes, json.Unmarshal(text, &scenes)
 }
 
 // writeScripts lays the scripts of the scenes into a folder.
@@ -91,7 +117,7 @@ func writeScripts(folder string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.CopyFS(path, part); err != nil {
+	if err := errors.Join(os.RemoveAll(path), os.CopyFS(path, part)); err != nil { // a run before may have left some
 		return "", fmt.Errorf("write the scripts of the scenes: %w", err)
 	}
 	return path, nil

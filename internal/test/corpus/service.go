@@ -39,9 +39,9 @@ type service struct {
 // credit pays for any corpus, in cents.
 const credit = 10_000_000
 
-// leaseLife is short, so that the frames of a killed worker are soon another's, and
-// longer than a busy machine delays a heartbeat.
-const leaseLife = 5 * time.Second
+// leaseLife is longer than a busy machine delays a heartbeat, and short, because the
+// frames of a killed worker wait for its end.
+const leaseLife = 20 * time.Second
 
 // openService starts a service without workers. End it with stop.
 func openService(ctx context.Context, c Config, folder string) (*service, error) {

@@ -5,47 +5,44 @@ import (
 	"strings"
 )
 
-// Table prints rows as Markdown: a line for each scene, and below it in words which
-// frames differ.
+// Table prints rows as Markdown: a line for each scene, and which frames differ.
 func Table(rows []Row) string {
 	var b strings.Builder
-	b.WriteString("| scene | shows | frames | by hand, twice | " + strings.Join(Orders[:], " | ") + " | warnings |\n|---|---|---|---|" + strings.Repeat("---|", len(Orders)) + "---|\n")
+	b.WriteString("| scene | shows | frames | " + strings.Join(Orders[:], " | ") + " | warnings |\n|---|---|---|" + strings.Repeat("---|", len(Orders)) + "---|\n")
 	for _, r := range rows {
 		s := r.Scene
 		if s.Missing != "" {
-			fmt.Fprintf(&b, "| `%s` | %s | none: %s |%s\n", s.Name, cell(s.About), cell(s.Missing), strings.Repeat(" |", len(Orders)+2))
+			fmt.Fprintf(&b, "| `%s` | %s | none: %s |%s\n", s.Name, cell(s.About), cell(s.Missing), strings.Repeat(" |", len(Orders)+1))
 			continue
 		}
 		frames := fmt.Sprintf("%d to %d", s.Start, s.End)
 		if s.Step != 1 {
 			frames += fmt.Sprintf(", every %d", s.Step)
 		}
-		if r.Problem != nil {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | not compared: %s |%s\n", s.Name, cell(s.About), frames, cell(r.Problem.Error()), strings.Repeat(" |", len(Orders)+1))
+		if r.Problem != "" {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | not compared: %s |%s\n", s.Name, cell(s.About), frames, cell(r.Problem), strings.Repeat(" |", len(Orders)))
 			continue
 		}
-		steady := "equal"
-		if len(r.Unsteady) > 0 {
-			steady = "differ: " + numbers(r.Unsteady)
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |", s.Name, cell(s.About), frames, steady)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |", s.Name, cell(s.About), frames)
 		for _, order := range Orders {
-			fmt.Fprintf(&b, " %s |", r.Outcomes[order])
+			fmt.Fprintf(&b, " %s |", r.cell(order))
 		}
 		fmt.Fprintf(&b, " %s |\n", strings.Join(quoted(r.Warnings), " "))
 	}
 	return b.String()
 }
 
-// String is an outcome in a cell.
-func (o Outcome) String() string {
-	switch {
-	case o.Problem != nil:
-		return "failed: " + cell(o.Problem.Error())
-	case o.Equal():
-		return "equal"
-	default:
+// cell is an order's outcome in the table.
+func (r Row) cell(order string) string {
+	switch o := r.Outcomes[order]; {
+	case o.Problem != "":
+		return "failed: " + cell(o.Problem)
+	case !o.Equal():
 		return fmt.Sprintf("%d of %d differ: %s", len(o.Differ), o.Frames, numbers(o.Differ))
+	case len(r.Beside) > 0:
+		return "equal to the .blend alone"
+	default:
+		return "equal"
 	}
 }
 
@@ -53,36 +50,57 @@ func (o Outcome) String() string {
 // cannot be equal.
 func Summary(rows []Row) string {
 	var b strings.Builder
-	var equal, missing int
-	var known, wrong, dull []string
+	var equal, missing, frames, kills int
+	var known, beside, wrong, dull []string
 	for _, r := range rows {
+		s := r.Scene
+		kills += r.Kills
+		for _, o := range r.Outcomes {
+			frames += o.Frames
+		}
 		switch {
-		case r.Scene.Missing != "":
+		case s.Missing != "":
 			missing++
 		case r.Equal():
 			equal++
-			if !r.Lively && r.Scene.Name != "still" && r.Scene.Kind != "file" {
-				dull = append(dull, r.Scene.Name)
+			if !r.Lively && s.Name != "still" && s.Kind != "file" {
+				dull = append(dull, s.Name)
 			}
+		case r.Sound() && len(r.Beside) > 0:
+			beside = append(beside, s.Name)
 		case r.Sound():
-			known = append(known, fmt.Sprintf("- `%s`: %s", r.Scene.Name, r.Scene.Why))
+			why := s.Why
+			if len(r.Unsteady) > 0 {
+				why += fmt.Sprintf("; two runs of Blender differ in the frames %s", numbers(r.Unsteady))
+			}
+			known = append(known, fmt.Sprintf("- `%s`: %s.", s.Name, why))
 		default:
-			wrong = append(wrong, r.Scene.Name)
+			why := r.Problem
+			if len(r.Unsteady) > 0 {
+				why = fmt.Sprintf("two runs of Blender differ in the frames %s", numbers(r.Unsteady))
+			}
+			if why != "" {
+				why = " (" + cell(why) + ")"
+			}
+			wrong = append(wrong, "`"+s.Name+"`"+why)
 		}
 	}
-	fmt.Fprintf(&b, "%d of %d scenes are equal in every frame of every order.", equal, len(rows)-missing)
+	fmt.Fprintf(&b, "%d of %d scenes are equal in every frame of every order: %d frames of the service, and %d workers and Blenders that were killed meanwhile.", equal, len(rows)-missing, frames, kills)
 	if missing > 0 {
-		fmt.Fprintf(&b, " %d could not be made or opened.", missing)
+		fmt.Fprintf(&b, " %d more could not be compared: this Blender cannot make or open them, or does not render them with Cycles.", missing)
 	}
 	b.WriteString("\n")
+	if len(beside) > 0 {
+		b.WriteString("\nThese need files that were not sent, and their warnings say so; they are equal to what Blender renders of the .blend alone: " + strings.Join(quoted(beside), ", ") + ".\n")
+	}
 	if len(known) > 0 {
 		b.WriteString("\nThese cannot be equal:\n\n" + strings.Join(known, "\n") + "\n")
 	}
 	if len(wrong) > 0 {
-		b.WriteString("\nThese should be equal and are not: " + strings.Join(quoted(wrong), ", ") + ".\n")
+		b.WriteString("\nThese should be equal and are not: " + strings.Join(wrong, ", ") + ".\n")
 	}
 	if len(dull) > 0 {
-		b.WriteString("\nAll frames of these are one picture, so they show nothing: " + strings.Join(quoted(dull), ", ") + ".\n")
+		b.WriteString("\nAll frames of these are one picture, so they show nothing of how frames depend on each other: " + strings.Join(quoted(dull), ", ") + ".\n")
 	}
 	return b.String()
 }

@@ -82,7 +82,7 @@ def marker_cameras_blur():
     s.frame_start, s.frame_step = 2, 2
 
 
-@scene("drivers that Blender computes without Python")
+@scene("drivers that Blender computes without Python, one of which follows from its own object")
 def drivers_simple():
     stage()
     thing = cube()
@@ -113,15 +113,27 @@ def drivers_settings():
     driver(s.cycles, "seed", "frame * 7")
 
 
-@scene("objects that follow each other in a circle, so that a frame comes from the one before",
-       why="the circle has no start: what comes out depends on all that was computed before")
-def dependency_cycle():
-    stage()
+def circle():
+    """Objects that follow each other."""
+    s = stage()
     a, b = cube((-1, 0, 0), 1), ball((1, 0, 0), 0.6)
     key(a, "rotation_euler", {1: (0, 0, 0), 6: (0, 0, 2)})
     for one, other in ((a, b), (b, a)):
         follow = one.constraints.new("COPY_LOCATION")
         follow.target, follow.use_offset, follow.influence = other, False, 0.5
+    return s
+
+
+@scene("objects that follow each other in a circle")
+def dependency_cycle():
+    circle()
+
+
+@scene("objects that follow each other in a circle, persistent data on in the file",
+       why="with persistent data a circle goes on from what the frame before left; svc keeps no data where there is a circle, "
+           "so each frame is the one that Blender writes of it alone")
+def dependency_cycle_persistent():
+    circle().render.use_persistent_data = True
 
 
 @scene("actions in the NLA, modifiers of curves, a parented and constrained object")
@@ -337,12 +349,13 @@ def sequencer_scene():
     key(strip, "blend_alpha", {1: 1.0, 6: 0.3})
 
 
-@scene("the sequencer shows the scene itself with a colour, a text and a transform, from frame 3 on")
+@scene("the sequencer shows another scene with a colour, a text and a transform, from frame 3 on")
 def sequencer_strips():
     s = stage()
-    moving_cube()
+    other = second_scene()
+    bpy.context.window.scene = s
     strips = s.sequence_editor_create().sequences
-    own = strips.new_scene("own", s, 1, 3)
+    own = strips.new_scene("own", other, 1, 3)
     own.frame_final_duration = 4
     own.scene_input = "CAMERA"
     colour = strips.new_effect("colour", "COLOR", 2, 1, frame_end=7)

@@ -28,7 +28,7 @@ for name, entry in SCENES.items():
     if not re.search(only, name):
         continue
     path = os.path.join(folder, name, name + ".blend")
-    os.makedirs(os.path.dirname(path))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     row = {"name": name, "kind": entry["kind"], "about": entry["about"], "why": entry["why"], "alone": entry["alone"]}
     listed.append(row)
     try:
