@@ -184,6 +184,9 @@ type Job struct {
 	DownloadURL string `json:"download_url"`
 	ReceiptURL  string `json:"receipt_url"`
 	ProofURL    string `json:"proof_url"`
+	// These are there once the job has a frame to show, and until its ZIP is removed.
+	ContactSheetURL string `json:"contact_sheet_url"`
+	LoopURL         string `json:"loop_url"`
 }
 
 // ETARange contains the true value of Job.ETASeconds in eight cases of ten.

@@ -167,6 +167,47 @@ func (c *Client) Preview(ctx context.Context, jobID string, frame int) ([]byte, 
 	return io.ReadAll(io.LimitReader(body, maxPreview))
 }
 
+// Overview is one picture of many frames of a job.
+type Overview struct {
+	Content []byte
+	Shown   int // frames that it shows: an even choice
+	Frames  int // frames of the job that are accepted
+}
+
+// ContactSheet reads a JPEG with the frames of a job that are accepted so far, each with
+// its number; of a long job with an even choice of them. The first call for a completed
+// job takes a moment for each frame. Errors: *Error with frame_not_found while there is no
+// frame, artifact_expired.
+func (c *Client) ContactSheet(ctx context.Context, jobID string) (*Overview, error) {
+	return c.overview(ctx, c.jobPath(jobID, "/contact-sheet"))
+}
+
+// Loop reads an animated WebP that plays the frames of a job, small and at the scene's
+// speed. Otherwise it is like ContactSheet.
+func (c *Client) Loop(ctx context.Context, jobID string) (*Overview, error) {
+	return c.overview(ctx, c.jobPath(jobID, "/loop"))
+}
+
+func (c *Client) overview(ctx context.Context, path string) (o *Overview, err error) {
+	err = c.retry.run(ctx, true, func() error {
+		res, err := c.answerOnce(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		o = &Overview{}
+		// A proxy may have taken the headers away; 0 says so.
+		o.Shown, _ = strconv.Atoi(res.Header.Get("X-Svc-Frames-Shown"))
+		o.Frames, _ = strconv.Atoi(res.Header.Get("X-Svc-Frames"))
+		o.Content, err = io.ReadAll(io.LimitReader(res.Body, maxPreview))
+		return err
+	})
+	if err != nil {
+		return nil, &CallError{Server: c.base.String(), Call: "GET " + path, cause: err}
+	}
+	return o, nil
+}
+
 // Log opens Blender's log of the frames accepted so far, and of every attempt that
 // failed. The caller closes it.
 func (c *Client) Log(ctx context.Context, jobID string) (io.ReadCloser, error) {
@@ -187,6 +228,15 @@ func (c *Client) open(ctx context.Context, path string) (body io.ReadCloser, err
 
 // openOnce is one try.
 func (c *Client) openOnce(ctx context.Context, path string) (io.ReadCloser, error) {
+	res, err := c.answerOnce(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
+// answerOnce is openOnce with the answer's headers.
+func (c *Client) answerOnce(ctx context.Context, path string) (*http.Response, error) {
 	req, err := c.request(ctx, call{method: http.MethodGet, path: path})
 	if err != nil {
 		return nil, err
@@ -201,5 +251,5 @@ func (c *Client) openOnce(ctx context.Context, path string) (io.ReadCloser, erro
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // the status alone says enough
 		return nil, errorFrom(res, text, time.Now())
 	}
-	return res.Body, nil
+	return res, nil
 }

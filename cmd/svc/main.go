@@ -58,7 +58,7 @@ type program struct {
 	Job      account.Job       `cmd:"" help:"Show everything about one job."`
 	Cancel   account.Cancel    `cmd:"" help:"Cancel a job that no worker has claimed. It costs nothing."`
 	Download account.Download  `cmd:"" help:"Fetch and verify the frames of a completed job."`
-	Preview  account.Preview   `cmd:"" help:"Write or show a small picture of a frame."`
+	Preview  account.Preview   `cmd:"" help:"Write or show a small picture of a frame, or of all frames together."`
 	Wallet   account.Wallet    `cmd:"" help:"Show the balance and the ledger."`
 	Keys     account.Keys      `cmd:"" help:"Manage the workspace's agent keys, with an account key."`
 	Open     account.Open      `cmd:"" help:"Open a job's proof page, or the service, in the browser."`

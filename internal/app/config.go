@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/worker"
@@ -57,6 +59,8 @@ type Config struct {
 	// FreePreviews bounds the free previews of an upload and of a workspace; nil means the
 	// contract's, the zero Limits means none.
 	FreePreviews *preview.Limits
+	// Overviews bounds the frames of contact sheets and loops; 0 means the contract's.
+	Overviews overview.Limits
 	// FrameTime is how long a worker may render a frame; 0 means contract.FrameTime.
 	FrameTime time.Duration
 	// PlayTime is how long a worker may compute the frames before a frame; 0 means
@@ -190,6 +194,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Envelope == 0 {
 		c.Envelope = contract.QualifiedPixelSamples
 	}
+	c.Overviews = overview.Limits{ContactSheet: cmp.Or(c.Overviews.ContactSheet, contract.ContactSheetFrames), Loop: cmp.Or(c.Overviews.Loop, contract.LoopFrames)}
 	if c.FreePreviews == nil {
 		c.FreePreviews = &preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay}
 	}

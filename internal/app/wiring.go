@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 )
@@ -39,6 +40,7 @@ type parts struct {
 	watch     *watch.Reader
 	frames    *frames.Frames
 	previews  *preview.Previews
+	overviews *overview.Overviews
 	workers   *dispatch.Workers
 	board     *leaderboard.Board
 }
@@ -51,8 +53,10 @@ func (a *App) parts(at links.Links) parts {
 		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
 	}
+	watch := a.Watch(jobs)
 	return parts{
-		at: at, jobs: jobs, watch: a.Watch(jobs), workers: workers, board: a.Board(at),
+		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at),
+		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 		previews: &preview.Previews{
 			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Outlooks: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
@@ -92,7 +96,7 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
-		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{

@@ -64,6 +64,9 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		table.Row("", f.SuggestedAction)
 	}
+	if j.ContactSheetURL != "" && j.FramesCompleted > 1 {
+		row("overview", "svc preview "+j.JobID+" --sheet, or --loop")
+	}
 	if j.RenderSeconds > 0 {
 		row("rendering", fmt.Sprintf("%s in all, by %s %s on %s (%s)",
 			(time.Duration(j.RenderSeconds*1000)*time.Millisecond).Round(100*time.Millisecond), j.Application, j.Version, j.DeviceName, j.RenderDevice))

@@ -1,9 +1,11 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/alecthomas/kong"
 
@@ -18,13 +20,47 @@ type Preview struct {
 	profile.Flags
 	output
 	ID    string `arg:"" name:"job" help:"The job, JOB-…"`
-	Frame int    `arg:"" help:"The frame's number."`
-	Out   string `env:"-" placeholder:"FILE" xor:"to" help:"The JPEG to write; - is standard output. Without it, JOB-frame-N.jpg in the current folder."`
+	Frame int    `arg:"" optional:"" help:"The frame's number."`
+	Sheet bool   `env:"-" xor:"what" help:"The frames that are there in one picture, each with its number, instead of one frame."`
+	Loop  bool   `env:"-" xor:"what" help:"The frames that are there as a small loop that plays, an animated WebP, instead of one frame."`
+	Out   string `env:"-" placeholder:"FILE" xor:"to" help:"The picture to write; - is standard output. Without it, JOB-frame-N.jpg, JOB-contact-sheet.jpg or JOB-loop.webp in the current folder."`
 	Open  bool   `env:"-" xor:"to" help:"Show the picture with this machine's viewer instead."`
 }
 
-// Run writes or shows a small picture of a frame.
+// previewFile is the form of --json.
+type previewFile struct {
+	OK     bool   `json:"ok"`
+	File   string `json:"file"`
+	Shown  int    `json:"frames_shown"` // 1 for a frame
+	Frames int    `json:"frames"`       // accepted ones, of which those are shown
+}
+
+// fetch reads the picture that the flags name, and what its file is called by itself.
+func (c *Preview) fetch(ctx context.Context, api *client.Client) (picture []byte, name string, result previewFile, err error) {
+	result = previewFile{OK: true, Shown: 1, Frames: 1}
+	read := api.ContactSheet
+	switch {
+	case c.Sheet:
+		name = c.ID + "-contact-sheet.jpg"
+	case c.Loop:
+		name, read = c.ID+"-loop.webp", api.Loop
+	default:
+		picture, err = api.Preview(ctx, c.ID, c.Frame)
+		return picture, fmt.Sprintf("%s-frame-%04d.jpg", c.ID, c.Frame), result, err
+	}
+	o, err := read(ctx, c.ID)
+	if err != nil {
+		return nil, "", result, err
+	}
+	result.Shown, result.Frames = o.Shown, o.Frames
+	return o.Content, name, result, nil
+}
+
+// Run writes or shows a small picture of a frame, or of all frames.
 func (c *Preview) Run(app *kong.Context) (err error) {
+	if (c.Frame == 0) != (c.Sheet || c.Loop) {
+		return terminal.WrongUsagef("give either a FRAME, --sheet or --loop")
+	}
 	if c.JSON && c.Out == "-" {
 		return terminal.WrongUsagef("--json and --out - cannot be used together: both write to standard output")
 	}
@@ -34,7 +70,7 @@ func (c *Preview) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	picture, err := api.Preview(ctx, c.ID, c.Frame)
+	picture, name, result, err := c.fetch(ctx, api)
 	if err != nil {
 		return err
 	}
@@ -45,12 +81,12 @@ func (c *Preview) Run(app *kong.Context) (err error) {
 	path := c.Out
 	switch {
 	case c.Open:
-		if path, err = temporary(picture); err != nil {
+		if path, err = temporary(picture, filepath.Ext(name)); err != nil {
 			return err
 		}
 	default:
 		if path == "" {
-			path = fmt.Sprintf("%s-frame-%04d.jpg", c.ID, c.Frame)
+			path = name
 		}
 		if err := atomicfile.Replace(path, picture, 0o644); err != nil {
 			return fmt.Errorf("write the preview: %w", err)
@@ -59,15 +95,13 @@ func (c *Preview) Run(app *kong.Context) (err error) {
 	if c.Open && !terminal.Open(path) {
 		terminal.Printf(app.Stderr, "no viewer was found on this machine; the picture is in")
 	}
-	return c.print(app, struct {
-		OK   bool   `json:"ok"`
-		File string `json:"file"`
-	}{true, path}, func() { terminal.Printf(app.Stdout, "%s", path) })
+	result.File = path
+	return c.print(app, result, func() { terminal.Printf(app.Stdout, "%s", path) })
 }
 
 // temporary keeps a picture where a viewer finds it after this process has ended.
-func temporary(picture []byte) (path string, err error) {
-	file, err := os.CreateTemp("", "svc-preview-*.jpg")
+func temporary(picture []byte, extension string) (path string, err error) {
+	file, err := os.CreateTemp("", "svc-preview-*"+extension)
 	if err != nil {
 		return "", fmt.Errorf("write the preview: %w", err)
 	}

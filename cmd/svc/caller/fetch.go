@@ -23,6 +23,8 @@ import (
 const (
 	receiptFile    = "receipt.json"
 	checkpointFile = "checkpoint"
+	sheetFile      = "contact-sheet.jpg"
+	loopFile       = "loop.webp"
 )
 
 // fetch downloads, verifies and unpacks a completed job into r.Folder.
@@ -41,7 +43,11 @@ func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA
 		return fmt.Errorf("%w: it is the receipt of job %s over input %s", receipt.ErrBadSignature, signed.JobID, signed.Input.SHA256)
 	}
 	r.take(signed)
-	return r.unpack(ctx, signed.Frames)
+	if err := r.unpack(ctx, signed.Frames); err != nil {
+		return err
+	}
+	r.fetchOverviews(ctx, o, job)
+	return nil
 }
 
 // take fills in what a verified receipt says.
@@ -218,6 +224,7 @@ func (r *Result) readKept(j *jobFile) error {
 		}
 		kept.Frames = append(kept.Frames, path)
 	}
+	kept.ContactSheet, kept.Loop = existing(j.folder, sheetFile), existing(j.folder, loopFile)
 	*r = kept
 	return nil
 }

@@ -139,6 +139,9 @@ func (r *Result) print(w io.Writer) {
 	} else {
 		row("frames", fmt.Sprintf("%s to %s", first, filepath.Base(last)))
 	}
+	if text := r.overviewsText(); text != "" {
+		row("overview", text)
+	}
 	for _, f := range r.Findings {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		row("", f.SuggestedAction)

@@ -57,6 +57,8 @@ type Result struct {
 	ElapsedSeconds float64         `json:"elapsed_seconds"` // from the first claim of a frame to the end
 	Folder         string          `json:"folder"`          // that has the frames
 	Frames         []string        `json:"frames"`          // paths, in the order of frame numbers
+	ContactSheet   string          `json:"contact_sheet"`   // path, as is the next one; "" where there is none
+	Loop           string          `json:"loop"`
 	ZIP            string          `json:"zip"`
 	SHA256         string          `json:"sha256"`  // of the ZIP
 	Receipt        string          `json:"receipt"` // path, as are the next three

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 )
 
@@ -46,6 +47,8 @@ type Serve struct {
 	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
 	Previews    previewLimits `name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
+	SheetFrames int           `name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. One of a longer job shows an even choice. Making one reads a picture for each."`
+	LoopFrames  int           `env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, in the same way."`
 	FrameTime   time.Duration `env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take, on any worker. One that takes longer fails with frame_time_exceeded."`
 	PlayTime    time.Duration `env:"SVC_PLAY_TIME" default:"2h" help:"Most time that a worker may compute the frames before a frame, where simulations run from frame to frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	Double      int           `name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that workers of two node keys render, to compare their pixels."`
@@ -109,6 +112,10 @@ func (c *Serve) service() (app.Config, error) {
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
 	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)
+	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}
+	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
+		return cfg, terminal.WrongUsagef("--contact-sheet-frames must be 1 to %d, and --loop-frames 1 to %d", overview.MostContactSheetFrames, overview.MostLoopFrames)
+	}
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
 	}

@@ -38,6 +38,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -53,6 +54,7 @@ type Config struct {
 	Board     *leaderboard.Board
 	Intake    *intake.Intake
 	Previews  *preview.Previews
+	Overviews *overview.Overviews
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
 	// Sealed encrypts the answers that are stored for idempotency keys, since

@@ -45,6 +45,8 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"GET /node/v1/jobs", "agentKey", "200 400 401"},
 			{"GET /node/v1/jobs/{job_id}/frames", "agentKey", "200 401 404"},
 			{"GET /node/v1/jobs/{job_id}/frames/{n}/preview", "agentKey", "200 304 401 404"},
+			{"GET /node/v1/jobs/{job_id}/contact-sheet", "agentKey", "200 304 401 404"},
+			{"GET /node/v1/jobs/{job_id}/loop", "agentKey", "200 304 401 404"},
 			{"GET /node/v1/jobs/{job_id}/log", "agentKey", "200 401 404"},
 			{"POST /node/v1/uploads/inspect", "agentKey session", "200 400 401 413"},
 			{"POST /node/v1/uploads/{upload_id}/start", "agentKey session", "200 400 401 402 409"},

@@ -216,6 +216,8 @@ func TestAnAgentKeyReadsWhatAnAccountKeyDoes(t *testing.T) {
 			"/v1/workspace/renders?limit=2&status=completed": "/node/v1/jobs?limit=2&status=completed",
 			"/v1/renders/" + ids[0] + "/frames":              "/node/v1/jobs/" + ids[0] + "/frames",
 			"/v1/renders/" + ids[0] + "/frames/1/preview":    "/node/v1/jobs/" + ids[0] + "/frames/1/preview",
+			"/v1/renders/" + ids[0] + "/contact-sheet":       "/node/v1/jobs/" + ids[0] + "/contact-sheet",
+			"/v1/renders/" + ids[0] + "/loop":                "/node/v1/jobs/" + ids[0] + "/loop",
 			"/v1/renders/" + ids[0] + "/log":                 "/node/v1/jobs/" + ids[0] + "/log",
 		} {
 			want, text := s.send("GET", ours, s.account, nil, bytes.NewReader(nil), "")

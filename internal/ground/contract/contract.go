@@ -99,6 +99,18 @@ const (
 	PreviewsOfDay    = 20
 )
 
+// The overviews of a job's frames (docs/overviews.md).
+const (
+	// ContactSheetFrames and LoopFrames are how many frames each shows at most by default;
+	// an operator may set others.
+	ContactSheetFrames = 100
+	LoopFrames         = 48
+	ContactSheetSide   = 240 // pixels of the longer side of a frame in a contact sheet, at most
+	LoopSide           = 320 // pixels of the longer side of a loop, at most
+	OverviewPixels     = 4 << 20
+	OverviewBytes      = 4 << 20
+)
+
 // Limits of the workers' API, for each node key: far above what a worker needs, low
 // enough to stop a worker that repeats requests in a loop.
 const (

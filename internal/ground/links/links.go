@@ -61,6 +61,18 @@ func (l Links) Preview(jobs, jobID string, frame int) string {
 	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/preview"
 }
 
+// ContactSheet and Loop are behind the address of a job.
+const (
+	ContactSheet = "/contact-sheet"
+	Loop         = "/loop"
+)
+
+// JobContactSheet returns where a job's contact sheet is read; jobs is as in Job.
+func (l Links) JobContactSheet(jobs, jobID string) string { return l.Job(jobs, jobID) + ContactSheet }
+
+// JobLoop returns where a job's loop is read; jobs is as in Job.
+func (l Links) JobLoop(jobs, jobID string) string { return l.Job(jobs, jobID) + Loop }
+
 // ProofPage returns the page on which anybody checks a receipt, if its workspace
 // allows it.
 func (l Links) ProofPage(receiptID string) string { return l.To(ProofPath + receiptID) }

@@ -26,6 +26,17 @@ func newScaler(width, height, side int) *scaler {
 	return s
 }
 
+// Smaller returns a picture with a longer side of at most side pixels, over black and
+// opaque.
+func Smaller(from *image.RGBA, side int) *image.RGBA {
+	b := from.Bounds()
+	s := newScaler(b.Dx(), b.Dy(), side)
+	for y := range b.Dy() {
+		s.add(y, over(from.Pix[y*from.Stride:], 8))
+	}
+	return s.picture(asItIs)
+}
+
 // add adds row y, 0 at the top. at returns red, green and blue of a pixel, 0 to 1 each.
 func (s *scaler) add(y int, at func(x int) (r, g, b float64)) {
 	sums := s.sums[3*s.w*(((y+1)*s.h-1)/s.height):]

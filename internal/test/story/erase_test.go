@@ -231,6 +231,9 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 		stop()
 		proof := c.proven(done)
 		zip := c.verifiedZIP(done)
+		if _, err := c.ContactSheet(patient(t), done.JobID); err != nil {
+			t.Fatal(err)
+		}
 		in := &intake.Intake{DB: svc.app.DB, Blobs: svc.app.Blobs, Envelope: svc.app.Config.Envelope}
 		if _, err := in.Await(t.Context(), workspaceID, "https://files.example.com/"+personal+".blend"); err != nil {
 			t.Fatal(err)

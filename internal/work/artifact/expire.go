@@ -2,11 +2,13 @@ package artifact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/job"
@@ -27,7 +29,24 @@ func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string
 	return a.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
-// Expire removes a ZIP after its retention. It is the work of a lease of lease.ExpireQueue
+// OverviewsOf begins the keys of a job's overviews, which package overview keeps: they go
+// with the ZIP.
+func OverviewsOf(jobID string) string { return overviews + "/" + jobID + "/" }
+
+// overviews is the first word of the keys of overviews.
+const overviews = "overviews"
+
+// jobOf is the job of a ZIP's key, "" for another key.
+func jobOf(artifactKey string) string {
+	name, isZIP := strings.CutPrefix(artifactKey, "artifacts/")
+	end := strings.LastIndexByte(name, '-') // the attempt follows
+	if !isZIP || end < 0 {
+		return ""
+	}
+	return name[:end]
+}
+
+// Expire removes a ZIP after its retention, and the job's overviews. It is the work of a lease of lease.ExpireQueue
 // and kind job.ExpireArtifact. Error: render_not_found. When the file cannot be deleted
 // after the commit, Sweep does it later.
 func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) error {
@@ -43,7 +62,12 @@ func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) err
 	}
 	// The row comes first: Sweep finds a blob without a row, but a row without its blob
 	// would be a broken promise.
-	return a.Blobs.Delete(ctx, key)
+	return errors.Join(a.Blobs.Delete(ctx, key), RemoveOverviews(ctx, a.Blobs, jobID))
+}
+
+// RemoveOverviews removes the overviews of a job whose ZIP is removed.
+func RemoveOverviews(ctx context.Context, blobs blob.Store, jobID string) error {
+	return blobs.List(ctx, OverviewsOf(jobID), func(key string, _ time.Time) error { return blobs.Delete(ctx, key) })
 }
 
 // orphanAge is the age from which a blob without a row is an orphan: far longer than the
@@ -56,7 +80,7 @@ const orphanAge = 24 * time.Hour
 // safe.
 func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 	wanted := map[string]bool{}
-	live := map[string]bool{}
+	live, packed := map[string]bool{}, map[string]bool{} // jobs
 	var now time.Time
 	err = a.DB.Read(ctx, func(tx *db.Tx) error {
 		now = tx.Time()
@@ -75,6 +99,9 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 		for _, key := range slices.Concat(contents, artifacts, previews) {
 			wanted[key] = true
 		}
+		for _, key := range artifacts {
+			packed[jobOf(key)] = true
+		}
 		jobs, err := tx.JobsLive(ctx)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
@@ -88,9 +115,10 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 		return 0, err
 	}
 	err = a.Blobs.List(ctx, "", func(key string, modified time.Time) error {
-		// Frames are kept by their job, not by rows of their own.
+		// Frames and overviews are kept by their job, not by rows of their own.
 		parts := strings.Split(key, "/")
-		if wanted[key] || now.Sub(modified) < orphanAge || (parts[0] == "frames" && len(parts) > 1 && live[parts[1]]) {
+		ofJob := len(parts) > 1 && (parts[0] == "frames" && live[parts[1]] || parts[0] == overviews && packed[parts[1]])
+		if wanted[key] || ofJob || now.Sub(modified) < orphanAge {
 			return nil
 		}
 		removed++

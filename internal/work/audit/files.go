@@ -2,14 +2,17 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
 )
 
 // artifacts checks that the ZIP of each completed job is on disk with the hash of its
@@ -100,6 +103,22 @@ func (a *auditor) previews(ctx context.Context, d *db.DB, blobs blob.Store) erro
 		}
 		after = rows[len(rows)-1].PreviewID
 	}
+}
+
+// overviews checks that the kept overviews of completed jobs are what their keys say. One
+// that goes meanwhile is no breach, and neither is one that is missing: it is made again.
+func (a *auditor) overviews(ctx context.Context, blobs blob.Store) error {
+	return blobs.List(ctx, "overviews/", func(key string, _ time.Time) error {
+		hash, size, err := digestOf(ctx, blobs, key)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, blob.ErrNotFound):
+		case err != nil || hash != overview.SumOf(key):
+			a.breach("a kept overview is what its key says", key, "on disk %s of %d bytes: %v", hash, size, err)
+		}
+		return nil
+	})
 }
 
 // digestOf hashes a blob. It ends with ctx.

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
@@ -89,7 +90,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, j := range jobs {
-		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/")
+		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/", artifact.OverviewsOf(j.JobID))
 		if j.ArtifactKey != "" {
 			f.keys = append(f.keys, j.ArtifactKey)
 		}

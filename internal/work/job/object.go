@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -90,6 +91,9 @@ type Object struct {
 	DownloadURL       *string    `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
 	ReceiptURL        *string    `json:"receipt_url"`
 	ProofURL          *string    `json:"proof_url"`
+	// Also of a job that goes on, once it has a frame.
+	ContactSheetURL *string `json:"contact_sheet_url" doc:"The frames in one picture, for the same key; null while there is no frame to show, and once the artifact is removed."`
+	LoopURL         *string `json:"loop_url" doc:"The frames as a small loop that plays, for the same key; null when contact_sheet_url is."`
 }
 
 // JobFailure explains why a job failed. Retryable and SuggestedAction come from the
@@ -160,6 +164,10 @@ func (j *Jobs) show(view query.JobViewRow, around surroundings, now time.Time) O
 		j.link(&o, view.Job, now)
 	case Queued, Rendering:
 		live(view, around, now, &o)
+	}
+	if o.FramesCompleted > 0 && slices.Contains([]Status{Rendering, Packaging, Completed}, o.Status) && view.Job.ArtifactRemovedAt == 0 {
+		sheet, loop := j.Links.JobContactSheet(o.Flow.JobsPath(), o.JobID), j.Links.JobLoop(o.Flow.JobsPath(), o.JobID)
+		o.ContactSheetURL, o.LoopURL = &sheet, &loop
 	}
 	return o
 }

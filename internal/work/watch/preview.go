@@ -61,10 +61,22 @@ func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
 
+// previewKey names a preview within a job.
+type previewKey struct {
+	sha256 string // of the frame's file
+	side   int    // most pixels of the longer side
+}
+
+// Small makes a JPEG of an accepted frame of a job, whose longer side has at most side
+// pixels, 512 at most. It is made as JPEG of Preview makes one, with the same errors.
+func (r *Reader) Small(ctx context.Context, record job.Record, f artifact.Frame, side int) ([]byte, error) {
+	return r.picture(ctx, record, f, side)
+}
+
 // picture makes a JPEG of a frame whose longer side has at most side pixels, or shares
 // the one that is being made. Errors: those of Preview.JPEG.
 func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
-	return r.turns.share(ctx, f.JobID, previewKey{f.Sha256, side}, func() ([]byte, error) { return r.scale(ctx, record, f, side) })
+	return r.turns.Share(ctx, f.JobID, previewKey{f.Sha256, side}, func() ([]byte, error) { return r.scale(ctx, record, f, side) })
 }
 
 // scale reads a frame by rows and makes it smaller on the way.

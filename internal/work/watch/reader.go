@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/framelist"
+	"svc.example/internal/ground/sharing"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
@@ -38,8 +39,8 @@ type Reader struct {
 	// Each frame of a job costs a write for each of them.
 	Watchers int
 
-	feeds feeds // of the jobs with watchers in this process
-	turns turns // of previews
+	feeds feeds                     // of the jobs with watchers in this process
+	turns sharing.Maker[previewKey] // of previews, which take a processor and up to 32 MiB each
 }
 
 // Jobs shows a job as callers see it.

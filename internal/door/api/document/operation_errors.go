@@ -49,6 +49,7 @@ func operationCodes() map[string][]fault.Code {
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound})
 	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
+	overview := all(job, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
@@ -79,6 +80,7 @@ func operationCodes() map[string][]fault.Code {
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
 		"listJobFrames": job, "getJobFramePreview": preview, "getJobLog": job,
+		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": overview, "getJobLoop": overview,
 		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,

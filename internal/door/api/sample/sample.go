@@ -74,6 +74,7 @@ func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 		o.FramesCompleted, o.ProgressPercent, o.RenderSeconds, o.ReservedCents, o.ChargedCents = Frames, 100, 1612.5, 0, Frames
 		o.Findings = o.Findings.With(framecheck.FindingBlack, 1).With(framecheck.FindingBlack, 2)
 		o.CompletedAt, o.UpdatedAt, o.ArtifactExpiresAt = &done, done, new(done.Add(contract.ArtifactRetention))
+		o.ContactSheetURL, o.LoopURL = new(at.JobContactSheet(flow.JobsPath(), JobID)), new(at.JobLoop(flow.JobsPath(), JobID))
 		o.DownloadURL, o.ReceiptURL, o.ProofURL = new(DownloadURL(at)), new(at.JobReceipt(flow.JobsPath(), JobID)), new(at.JobProof(flow.JobsPath(), JobID))
 	}
 	return o

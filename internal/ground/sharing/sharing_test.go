@@ -1,4 +1,4 @@
-package watch
+package sharing
 
 import (
 	"context"
@@ -12,36 +12,36 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// wantedOf returns how many callers want a preview of a job, or wait for one.
-func (t *turns) wantedOf(jobID string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if job := t.jobs[jobID]; job != nil {
-		return job.wanted
+// wantedOf returns how many callers want a thing of an owner, or wait for one.
+func (m *Maker[K]) wantedOf(ownerID string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if own := m.owners[ownerID]; own != nil {
+		return own.wanted
 	}
 	return 0
 }
 
-// TestAJobsPreviewsAreMadeOneAtATime has fifty callers want five previews of a job at
+// TestTheThingsOfAnOwnerAreMadeOneAtATime has fifty callers want five pictures of a job at
 // once: five are made, one after the other, and all callers get theirs.
-func TestAJobsPreviewsAreMadeOneAtATime(t *testing.T) {
+func TestTheThingsOfAnOwnerAreMadeOneAtATime(t *testing.T) {
 	t.Parallel()
-	var ts turns
+	var ts Maker[string]
 	var made, at, most atomic.Int64
 	open := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range 50 {
-		key := previewKey{fmt.Sprint(i % 5), 480}
+		key := fmt.Sprint(i % 5)
 		all.Go(func() {
-			got, err := ts.share(t.Context(), "JOB-1", key, func() ([]byte, error) {
+			got, err := ts.Share(t.Context(), "JOB-1", key, func() ([]byte, error) {
 				most.Store(max(most.Load(), at.Add(1)))
 				<-open
 				made.Add(1)
 				at.Add(-1)
-				return []byte(key.sha256), nil
+				return []byte(key), nil
 			})
-			if err != nil || string(got) != key.sha256 {
-				t.Errorf("preview %s is %q, %v", key.sha256, got, err)
+			if err != nil || string(got) != key {
+				t.Errorf("picture %s is %q, %v", key, got, err)
 			}
 		})
 	}
@@ -51,22 +51,22 @@ func TestAJobsPreviewsAreMadeOneAtATime(t *testing.T) {
 	if made.Load() != 5 || most.Load() != 1 {
 		t.Errorf("%d were made, up to %d at once; want 5, one at a time", made.Load(), most.Load())
 	}
-	if len(ts.jobs) != 0 {
-		t.Errorf("%d jobs are remembered", len(ts.jobs))
+	if len(ts.owners) != 0 {
+		t.Errorf("%d jobs are remembered", len(ts.owners))
 	}
 }
 
-// TestPreviewsAtOnceAreAsManyAsProcessors wants one of each of many jobs.
-func TestPreviewsAtOnceAreAsManyAsProcessors(t *testing.T) {
+// TestThingsAtOnceAreAsManyAsProcessors wants one of each of many jobs.
+func TestThingsAtOnceAreAsManyAsProcessors(t *testing.T) {
 	t.Parallel()
-	var ts turns
+	var ts Maker[string]
 	var at, most atomic.Int64
 	open := make(chan struct{})
 	var all sync.WaitGroup
 	processors := runtime.GOMAXPROCS(0)
 	for i := range 4 * processors {
 		all.Go(func() {
-			_, err := ts.share(t.Context(), fmt.Sprint(i), previewKey{"a", 480}, func() ([]byte, error) {
+			_, err := ts.Share(t.Context(), fmt.Sprint(i), "a", func() ([]byte, error) {
 				n := at.Add(1)
 				for seen := most.Load(); n > seen && !most.CompareAndSwap(seen, n); seen = most.Load() {
 				}
@@ -79,7 +79,7 @@ func TestPreviewsAtOnceAreAsManyAsProcessors(t *testing.T) {
 			}
 		})
 	}
-	await.Until(t, "the first previews", func() bool { return at.Load() == int64(processors) })
+	await.Until(t, "the first pictures", func() bool { return at.Load() == int64(processors) })
 	close(open)
 	all.Wait()
 	if most.Load() != int64(processors) {
@@ -87,15 +87,15 @@ func TestPreviewsAtOnceAreAsManyAsProcessors(t *testing.T) {
 	}
 }
 
-// TestAMadePreviewWaitsForNoProcessor wants a preview that was made a moment ago, while
-// previews of other jobs take every processor.
-func TestAMadePreviewWaitsForNoProcessor(t *testing.T) {
+// TestAMadeThingWaitsForNoProcessor wants a picture that was made a moment ago, while
+// pictures of other jobs take every processor.
+func TestAMadeThingWaitsForNoProcessor(t *testing.T) {
 	t.Parallel()
-	var ts turns
-	key := previewKey{"a", 480}
+	var ts Maker[string]
+	key := "a"
 	ts.enter("JOB-1", key) // another caller wants it, so it is kept
 	paint := func() ([]byte, error) { return []byte("made"), nil }
-	if _, err := ts.share(t.Context(), "JOB-1", key, paint); err != nil {
+	if _, err := ts.Share(t.Context(), "JOB-1", key, paint); err != nil {
 		t.Fatal(err)
 	}
 	for range cap(ts.process) {
@@ -103,24 +103,24 @@ func TestAMadePreviewWaitsForNoProcessor(t *testing.T) {
 	}
 	done := make(chan string, 1)
 	go func() {
-		got, err := ts.share(t.Context(), "JOB-1", key, paint)
+		got, err := ts.Share(t.Context(), "JOB-1", key, paint)
 		done <- fmt.Sprint(string(got), err)
 	}()
-	if got := await.Next(t, done, "the preview"); got != "made<nil>" {
-		t.Errorf("the preview is %s", got)
+	if got := await.Next(t, done, "the picture"); got != "made<nil>" {
+		t.Errorf("the picture is %s", got)
 	}
 }
 
-// TestACallerWhoLeavesTakesNobodyAlong: who waits for the same preview makes it.
+// TestACallerWhoLeavesTakesNobodyAlong: who waits for the same picture makes it.
 func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	t.Parallel()
-	var ts turns
-	key := previewKey{"a", 480}
+	var ts Maker[string]
+	key := "a"
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	began, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := ts.share(ctx, "JOB-1", key, func() ([]byte, error) {
+		_, err := ts.Share(ctx, "JOB-1", key, func() ([]byte, error) {
 			close(began)
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -130,7 +130,7 @@ func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	<-began
 	patient := make(chan string, 1)
 	go func() {
-		got, err := ts.share(t.Context(), "JOB-1", key, func() ([]byte, error) { return []byte("made"), nil })
+		got, err := ts.Share(t.Context(), "JOB-1", key, func() ([]byte, error) { return []byte("made"), nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -141,7 +141,7 @@ func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	if err := await.Next(t, ended, "the first caller's end"); !errors.Is(err, context.Canceled) {
 		t.Errorf("the first caller got %v", err)
 	}
-	if got := await.Next(t, patient, "the preview"); got != "made" {
+	if got := await.Next(t, patient, "the picture"); got != "made" {
 		t.Errorf("the second caller got %q", got)
 	}
 }

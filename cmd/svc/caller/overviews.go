@@ -1,0 +1,68 @@
+package caller
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/ground/atomicfile"
+)
+
+// overviewTime bounds the wait for the overviews of a job whose frames are there already.
+const overviewTime = 2 * time.Minute
+
+// fetchOverviews writes the contact sheet and the loop beside the frames. They are an extra
+// that nothing proves: what goes wrong is said, and the render is complete nevertheless. A
+// job of one frame has neither: the frame shows all.
+func (r *Result) fetchOverviews(ctx context.Context, o Options, job *client.Job) {
+	if len(r.Frames) < 2 || job.ContactSheetURL == "" { // or an older service has none
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, overviewTime)
+	defer done()
+	for _, one := range []struct {
+		path  *string
+		name  string
+		what  string
+		fetch func(context.Context, string) (*client.Overview, error)
+	}{
+		{&r.ContactSheet, sheetFile, "contact sheet", o.Client.ContactSheet},
+		{&r.Loop, loopFile, "loop", o.Client.Loop},
+	} {
+		path := filepath.Join(r.Folder, one.name)
+		picture, err := one.fetch(ctx, job.JobID)
+		if err == nil {
+			err = atomicfile.Replace(path, picture.Content, 0o644)
+		}
+		if err != nil {
+			o.Display.Say("the frames are complete, without a %s: %v", one.what, err)
+			continue
+		}
+		*one.path = path
+	}
+}
+
+// overviewsText names the overviews that are there, "" for none.
+func (r *Result) overviewsText() string {
+	switch {
+	case r.ContactSheet != "" && r.Loop != "":
+		return fmt.Sprintf("%s and %s", near(r.ContactSheet), filepath.Base(r.Loop))
+	case r.ContactSheet != "":
+		return near(r.ContactSheet)
+	case r.Loop != "":
+		return near(r.Loop)
+	}
+	return ""
+}
+
+// existing is the path of a file of a folder, "" where there is none.
+func existing(folder, name string) string {
+	path := filepath.Join(folder, name)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
