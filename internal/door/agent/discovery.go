@@ -97,7 +97,7 @@ func (s *server) llms() string {
 > %s 1 cent a completed frame; nothing is spent before a locked quote is started.
 
 For agents: Model Context Protocol at %s (streamable HTTP), with Authorization: Bearer and an agent key, svc_agent_…
-The way is svc_inspect, svc_start, svc_status, svc_download, svc_receipt; each answer names the next call. Only svc_start spends.
+The way is svc_inspect, svc_preview (a free look at one frame), svc_start, svc_status, svc_download, svc_receipt; each answer names the next call. Only svc_start spends.
 On one's own machine "svc mcp --server %[3]s" offers the same tools over standard input and output, with the key in SVC_KEY.
 
 ## Machine-readable

@@ -204,11 +204,7 @@ func inspectedOf(i intake.Inspection) inspected {
 			MadeWith: s.FileVersion, OutputKind: s.OutputFormat, Denoise: len(s.Denoising) > 0, UsesScripts: s.UsesAutorunScripts,
 		},
 		FromFile: &text,
-		Warnings: []warning{},
-	}
-	for _, w := range q.Warnings {
-		text, _ := escapeText(w.Message, longMessage)
-		out.Warnings = append(out.Warnings, warning{w.Code, w.Severity, text, w.SuggestedAction})
+		Warnings: warningsOf(q.Warnings),
 	}
 	if q.JobID != "" {
 		id := jobID(q.JobID)
@@ -232,7 +228,7 @@ func quoteStep(q quote.Quote) step {
 	}
 	return call(startTool, arguments{"upload_id": q.UploadID, "quote_id": q.QuoteID, "max_price_cents": q.PriceCents},
 		"Tell the person you work for that rendering %s costs %s. When they accept that and the terms, call svc_start with legal_acceptance. "+
-			"For other frames call svc_quote first.", framesOf(q.FrameCount), wallet.Money(q.PriceCents))
+			"For other frames call svc_quote first; svc_preview shows one before, for free.", framesOf(q.FrameCount), wallet.Money(q.PriceCents))
 }
 
 // framesOf writes a number of frames with the right plural.

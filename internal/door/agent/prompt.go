@@ -36,7 +36,7 @@ Most it may cost, in cents: %s
 
 1. Call svc_inspect. If it refuses the file, tell me what is wrong and what to change, and wait for the mended file.
 2. For other frames than the scene's own, call svc_quote.
-3. Tell me frames, price and warnings, and ask whether I accept the price and the terms (SVC_LEGAL_V1). Do not start without my yes.
+3. Call svc_preview and show me its picture. Tell me frames, price and warnings, and ask whether I accept the price and the terms (SVC_LEGAL_V1). Do not start without my yes.
 4. Call svc_start with max_price_cents.
 5. Call svc_status, waiting poll_after_seconds between calls, until the job has ended.
 6. Call svc_download and fetch the ZIP, then svc_receipt, and tell me where the ZIP is, its SHA-256 and what was charged.

@@ -128,7 +128,7 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 		return again(inspectTool) // with another file
 	case fault.FileNotFetched:
 		return again(inspectTool, "file_url")
-	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound:
+	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound, fault.PreviewsOff, fault.PreviewLimitReached:
 		return again(inspectTool, "upload_id")
 	case fault.PriceNotAccepted, fault.LegalRequired:
 		return again(startTool, "upload_id", "quote_id", "max_price_cents")

@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 )
 
@@ -21,6 +22,7 @@ type (
 	quoteID     string
 	jobID       string
 	receiptID   string
+	previewID   string
 	frameNumber int
 	frameStep   int
 	cents       int64
@@ -64,10 +66,14 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 		bases = append(bases, basis)
 	}
 	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[uploadID]():    id("UPL-"),
-		reflect.TypeFor[quoteID]():     id("QTE-"),
-		reflect.TypeFor[jobID]():       id("JOB-"),
-		reflect.TypeFor[receiptID]():   id("RCT-"),
+		reflect.TypeFor[uploadID]():  id("UPL-"),
+		reflect.TypeFor[quoteID]():   id("QTE-"),
+		reflect.TypeFor[jobID]():     id("JOB-"),
+		reflect.TypeFor[receiptID](): id("RCT-"),
+		reflect.TypeFor[previewID](): id("PRV-"),
+		reflect.TypeFor[preview.Status](): text(jsonschema.Schema{Enum: []any{
+			preview.Queued, preview.Rendering, preview.Ready, preview.Failed, preview.Expired,
+		}}),
 		reflect.TypeFor[frameNumber](): whole(contract.MinFrames, contract.MaxFrameNumber),
 		reflect.TypeFor[frameStep]():   whole(1, contract.MaxFrameNumber),
 		reflect.TypeFor[cents]():       whole(0, 0),

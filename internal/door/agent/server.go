@@ -1,5 +1,5 @@
 // Package agent is the Model Context Protocol (MCP) server at /mcp, with the
-// six tools of spec 4.5. It calls the same work packages as the HTTP API.
+// six tools of spec 4.5 and svc_preview. It calls the same work packages as the HTTP API.
 //
 // What always holds: a request needs an agent key, which is checked before the
 // body is read. Only svc_start spends, and only the price of a locked quote. A
@@ -36,6 +36,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -47,6 +48,7 @@ type Config struct {
 	Jobs      *job.Jobs
 	Artifacts *artifact.Artifacts
 	Watch     *watch.Reader
+	Previews  *preview.Previews
 	Webhooks  *webhook.Hooks
 	Intake    *intake.Intake
 	// Sealed encrypts the webhook secret that a repeated svc_start returns

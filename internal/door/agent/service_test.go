@@ -234,6 +234,7 @@ type answer struct {
 	refused bool
 	object  map[string]any
 	text    string
+	picture []byte // an image of its content
 }
 
 // call calls a tool and holds its answer to the schema that the tool publishes,
@@ -253,6 +254,9 @@ func (c *client) call(tool string, arguments any) answer {
 	for _, content := range r.Content {
 		if text, ok := content.(*mcp.TextContent); ok {
 			a.text += text.Text
+		}
+		if image, ok := content.(*mcp.ImageContent); ok && image.MIMEType == "image/jpeg" {
+			a.picture = image.Data
 		}
 	}
 	if schema := c.outputs[tool]; schema != nil {

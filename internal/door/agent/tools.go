@@ -17,10 +17,12 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// The tools of spec 4.5, in the order in which an agent uses them.
+// The tools of spec 4.5, and svc_preview (decisions 18), in the order in which an agent
+// uses them.
 const (
 	inspectTool  toolName = "svc_inspect"
 	quoteTool    toolName = "svc_quote"
+	previewTool  toolName = "svc_preview"
 	startTool    toolName = "svc_start"
 	statusTool   toolName = "svc_status"
 	downloadTool toolName = "svc_download"
@@ -30,14 +32,14 @@ const (
 // names returns all tools in that order. It is a function, so that nobody can
 // change a shared slice.
 func names() []toolName {
-	return []toolName{inspectTool, quoteTool, startTool, statusTool, downloadTool, receiptTool}
+	return []toolName{inspectTool, quoteTool, previewTool, startTool, statusTool, downloadTool, receiptTool}
 }
 
 // instructions is what a client reads about the server before the first call.
 // Many clients put it into the system prompt, so it holds the rules that every
 // call depends on.
 const instructions = `Renders Blender scenes (.blend, Cycles) on GPUs at a locked price of 1 cent a frame, and proves what it did.
-The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
+The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_preview (one frame, small and free, before anything is spent) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
 Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do.
 Before svc_start, tell the person you work for the price and the terms, and start only when they agree.
 ` + notice
@@ -54,6 +56,7 @@ func (s *server) tools() *mcp.Server {
 	texts := described{}
 	add(s, m, texts, inspectDef(), s.inspect)
 	add(s, m, texts, quoteDef(), s.quote)
+	add(s, m, texts, previewDef(), s.preview)
 	add(s, m, texts, startDef(), s.start)
 	add(s, m, texts, statusDef(), s.status)
 	add(s, m, texts, downloadDef(), s.download)

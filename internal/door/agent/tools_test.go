@@ -57,7 +57,7 @@ func TestNoToolTakesACredential(t *testing.T) {
 			t.Errorf("%s says of spending: %v", tool.Name, spends)
 		}
 	}
-	if got := strings.Join(names, " "); got != "svc_download svc_inspect svc_quote svc_receipt svc_start svc_status" {
+	if got := strings.Join(names, " "); got != "svc_download svc_inspect svc_preview svc_quote svc_receipt svc_start svc_status" {
 		t.Errorf("the tools are %s", got)
 	}
 }

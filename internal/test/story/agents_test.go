@@ -1,8 +1,10 @@
 package story_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/jpeg"
 	"io"
 	"net/http"
 	"os"
@@ -170,6 +172,13 @@ func connect(t *testing.T, transport mcp.Transport) session {
 // call calls a tool; refused says that it could not.
 func (s session) call(tool string, with any) (answer map[string]any, refused bool) {
 	s.t.Helper()
+	answer, _, refused = s.callSeeing(tool, with)
+	return answer, refused
+}
+
+// callSeeing is call, and returns the picture of the answer too; nil for none.
+func (s session) callSeeing(tool string, with any) (answer map[string]any, picture []byte, refused bool) {
+	s.t.Helper()
 	r, err := s.CallTool(patient(s.t), &mcp.CallToolParams{Name: tool, Arguments: with})
 	if err != nil {
 		s.t.Fatalf("%s: %v", tool, err)
@@ -178,7 +187,12 @@ func (s session) call(tool string, with any) (answer map[string]any, refused boo
 	if !ok {
 		s.t.Fatalf("%s: %v", tool, r.Content)
 	}
-	return answer, r.IsError
+	for _, content := range r.Content {
+		if image, ok := content.(*mcp.ImageContent); ok {
+			picture = image.Data
+		}
+	}
+	return answer, picture, r.IsError
 }
 
 // follow takes next steps while they lead to that tool.
@@ -242,6 +256,12 @@ func TestALocalAgentSendsAndSavesFilesByTheirPaths(t *testing.T) {
 		t.Fatalf("svc_inspect: %v", answer)
 	}
 	answer = s.follow(answer, "svc_inspect")
+	looked, _ := s.call("svc_preview", map[string]any{"upload_id": answer["upload_id"]})
+	looked = s.follow(looked, "svc_preview")
+	_, picture, _ := s.callSeeing("svc_preview", map[string]any{"preview_id": looked["preview_id"]})
+	if size, err := jpeg.DecodeConfig(bytes.NewReader(picture)); err != nil || size.Width != pictureWidth {
+		t.Errorf("the preview is %v, its picture %+v, %v", looked, size, err)
+	}
 	quoted, _ := s.call("svc_quote", map[string]any{"upload_id": answer["upload_id"], "frame_start": 1, "frame_end": 2})
 	with, _ := quoted["next_arguments"].(map[string]any)
 	with["legal_acceptance"] = "SVC_LEGAL_V1"

@@ -1,8 +1,10 @@
 package story_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image/jpeg"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,6 +29,7 @@ type scripted struct {
 	person
 	inputs map[string]map[string]any // schema of each tool's arguments
 	first  string                    // the tool that says what it does without arguments
+	free   string                    // the tool that shows something for free
 	calls  []string                  // the tools it has called
 	zip    []byte
 	end    map[string]any // the last answer
@@ -38,6 +41,9 @@ type person interface {
 	file() []byte
 	// mend does to the file what somebody says should be done; false = cannot.
 	mend(action string) bool
+	// sees a picture of a frame, and what may be wrong with it, before the price is asked
+	// for.
+	sees(picture []byte, warnings []any)
 	// agrees to a price, in cents.
 	agrees(cents float64) bool
 }
@@ -51,9 +57,15 @@ func newScripted(s session, p person) *scripted {
 			s.t.Fatal(err)
 		}
 		a.inputs[tool.Name], _ = tool.InputSchema.(map[string]any)
+		if strings.Contains(tool.Title, "for free") {
+			a.free = tool.Name
+		}
 		if required, _ := a.inputs[tool.Name]["required"].([]any); len(required) == 0 && strings.Contains(tool.Description, "Without arguments") {
 			bare = append(bare, tool.Name)
 		}
+	}
+	if a.free == "" {
+		s.t.Fatal("no tool shows anything for free")
 	}
 	if len(bare) != 1 {
 		s.t.Fatalf("the tools that say what they do without arguments: %v", bare)
@@ -123,12 +135,34 @@ func (a *scripted) complete(tool string, with map[string]any) bool {
 		}
 		quote, _ := a.end["quote"].(map[string]any)
 		cents, _ := quote["price_cents"].(float64)
+		a.look(with["upload_id"])
 		if !a.agrees(cents) {
 			return false
 		}
 		with[fmt.Sprint(name)] = value
 	}
 	return true
+}
+
+// look shows the person a frame before the price. Where no worker is there, it decides
+// without.
+func (a *scripted) look(upload any) {
+	a.t.Helper()
+	with := map[string]any{"upload_id": upload}
+	for {
+		answer, picture, refused := a.callSeeing(a.free, with)
+		a.calls = append(a.calls, a.free)
+		if refused || answer["waiting_reason"] != nil {
+			return
+		}
+		if answer["next_tool"] != a.free {
+			warnings, _ := answer["warnings"].([]any)
+			a.sees(picture, warnings)
+			return
+		}
+		with, _ = answer["next_arguments"].(map[string]any)
+		a.pause()
+	}
 }
 
 // artist has a .blend and a Blender to mend it with.
@@ -138,7 +172,10 @@ type artist struct {
 	path    string
 	budget  float64 // cents
 	asked   []string
+	seen    [][]byte // pictures
 }
+
+func (p *artist) sees(picture []byte, _ []any) { p.seen = append(p.seen, picture) }
 
 func (p *artist) file() []byte {
 	p.t.Helper()
@@ -192,7 +229,13 @@ func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) 
 	if len(p.asked) != 1 {
 		t.Errorf("the person was asked for %q", p.asked)
 	}
-	want := []string{"svc_inspect", "svc_inspect", "svc_inspect", "svc_inspect", "svc_start", "svc_status", "svc_download", "svc_receipt"}
+	if len(p.seen) != 1 {
+		t.Fatalf("the person saw %d pictures", len(p.seen))
+	}
+	if size, err := jpeg.DecodeConfig(bytes.NewReader(p.seen[0])); err != nil || size.Width != 96 || size.Height != 54 {
+		t.Errorf("the person saw %+v, %v", size, err)
+	}
+	want := []string{"svc_inspect", "svc_inspect", "svc_inspect", "svc_inspect", "svc_preview", "svc_start", "svc_status", "svc_download", "svc_receipt"}
 	if got := slices.Compact(slices.Clone(a.calls)); !slices.Equal(got, slices.Compact(want)) {
 		t.Errorf("it called %v", a.calls)
 	}

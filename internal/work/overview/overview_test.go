@@ -120,7 +120,7 @@ func TestASheetStaysWithinItsPixels(t *testing.T) {
 			if size.X*size.Y > contract.OverviewPixels || g.side < smallest || g.columns*g.rows < n || g.columns*(g.rows-1) >= n {
 				t.Fatalf("%d frames of %v: %+v, %v", n, form, g, size)
 			}
-			if whole := (image.Rectangle{Max: size}); !g.cell(n - 1).In(whole) || !g.cell(g.columns - 1).In(whole) {
+			if whole := (image.Rectangle{Max: size}); !g.cell(n-1).In(whole) || !g.cell(g.columns-1).In(whole) {
 				t.Fatalf("%d frames of %v: %v is outside of %v", n, form, g.cell(n-1), whole)
 			}
 			if n > 1 && g.cell(0).Overlaps(g.cell(1)) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image/jpeg"
+	"io"
 	"math"
 	"time"
 
@@ -148,11 +149,13 @@ func accept(ctx context.Context, tx *db.Tx, got Picture, key string, jpg bytes.B
 // atLeastOne is a time in microseconds, of which 0 means that it is not known.
 func atLeastOne(d time.Duration) int64 { return max(1, d.Microseconds()) }
 
+// gone is the error of a preview without a picture.
+var gone = fault.New(fault.PreviewNotFound, "The picture of this preview is gone.")
+
 // Image opens the picture of a preview by its signed address, and returns its SHA-256. The
 // caller closes it. Errors: unauthenticated; preview_not_found, also once the picture is
 // gone.
 func (p *Previews) Image(ctx context.Context, previewID, expires, signature string) (blob.Reader, string, error) {
-	gone := fault.New(fault.PreviewNotFound, "The picture of this preview is gone.")
 	var row query.Preview
 	err := p.DB.Read(ctx, func(tx *db.Tx) error {
 		if err := p.Links.CheckPreviewImage(previewID, expires, signature, tx.Time()); err != nil {
@@ -160,7 +163,7 @@ func (p *Previews) Image(ctx context.Context, previewID, expires, signature stri
 		}
 		var err error
 		row, err = tx.PreviewGet(ctx, previewID)
-		if db.IsNotFound(err) || (err == nil && row.BlobKey == "") {
+		if db.IsNotFound(err) {
 			return gone
 		}
 		return err
@@ -168,11 +171,43 @@ func (p *Previews) Image(ctx context.Context, previewID, expires, signature stri
 	if err != nil {
 		return nil, "", err
 	}
+	file, err := p.open(ctx, row)
+	return file, row.Sha256, err
+}
+
+// Picture reads the picture of a preview of a workspace, a JPEG. Error:
+// preview_not_found, also once the picture is gone.
+func (p *Previews) Picture(ctx context.Context, workspaceID, previewID string) ([]byte, error) {
+	var row query.Preview
+	err := p.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		row, err = tx.PreviewGet(ctx, previewID)
+		if db.IsNotFound(err) || (err == nil && row.WorkspaceID != workspaceID) {
+			return gone
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	file, err := p.open(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(file)
+}
+
+// open opens the picture of a preview, which the caller closes. Error: preview_not_found
+// when it is gone.
+func (p *Previews) open(ctx context.Context, row query.Preview) (blob.Reader, error) {
+	if row.BlobKey == "" {
+		return nil, gone
+	}
 	file, err := p.Whole.Open(ctx, p.Blobs, row.BlobKey, row.Sha256)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, "", gone // it expired meanwhile
+		return nil, gone // it expired meanwhile
 	}
-	return file, row.Sha256, err
+	return file, err
 }
 
 // FullFrame is what a frame of the scene takes beside its preview, as the worker's Blender

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/quote"
@@ -54,8 +55,8 @@ type Cause struct {
 
 // Reasons why a queued preview waits.
 const (
-	noWorkerOnline = "no_worker_online"
-	workersBusy    = "workers_busy"
+	NoWorkerOnline = "no_worker_online"
+	WorkersBusy    = "workers_busy"
 )
 
 // Find reads the newest preview of an upload, or of one of its frames. Errors:
@@ -81,6 +82,32 @@ func (p *Previews) Find(ctx context.Context, workspaceID, uploadID string, frame
 		return err
 	})
 	return v, err
+}
+
+// Get reads a preview by its id. Errors: preview_not_found, upload_not_found.
+func (p *Previews) Get(ctx context.Context, workspaceID, previewID string) (v View, err error) {
+	err = p.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.PreviewGet(ctx, previewID)
+		if db.IsNotFound(err) || (err == nil && row.WorkspaceID != workspaceID) {
+			return fault.New(fault.PreviewNotFound, "There is no preview %s in this workspace.", previewID)
+		}
+		if err != nil {
+			return fmt.Errorf("read a preview: %w", err)
+		}
+		quoted, err := p.quoted(ctx, tx, workspaceID, row.UploadID)
+		if err != nil {
+			return err
+		}
+		v, err = p.view(ctx, tx, row, quoted)
+		return err
+	})
+	return v, err
+}
+
+// Listen returns a channel that gets a token when a preview of any upload may have ended,
+// from the call on. The caller calls stop.
+func (p *Previews) Listen() (wake <-chan struct{}, stop func()) {
+	return p.DB.Listen(lease.Topic(Queue))
 }
 
 // quotedRange is what the newest quote of an upload says.
@@ -162,9 +189,9 @@ func estimateOf(outlook *dispatch.Outlook, row query.Preview, frames int64) *Est
 func waitingReason(outlook *dispatch.Outlook) *string {
 	switch {
 	case outlook.Online == 0:
-		return new(noWorkerOnline)
+		return new(NoWorkerOnline)
 	case outlook.Idle == 0:
-		return new(workersBusy)
+		return new(WorkersBusy)
 	}
 	return nil
 }
