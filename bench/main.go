@@ -42,12 +42,12 @@ import (
 // after the other: two at once would measure each other.
 func groups(auditJobs int) []rounds.Group {
 	return []rounds.Group{
-		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(), rendering.ETA(),
+		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(), rendering.ETA(), rendering.Look(),
 		requests.Upload(), requests.API("sqlite"), requests.API("postgres"),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
-		scale.Neighbour("sqlite"), scale.Neighbour("postgres"),
+		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
 		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
