@@ -43,7 +43,8 @@ type Render struct {
 
 // Help is printed below the flags.
 func (Render) Help() string {
-	return "The same command again goes on where the last one ended, however it ended, and never pays twice: job.json in DIR has the quote and the job. " +
+	return "Before anything is spent it asks, and look shows one frame for free. The contact sheet and the loop of a job lie beside its frames, as contact-sheet.jpg and loop.webp. " +
+		"The same command again goes on where the last one ended, however it ended, and never pays twice: job.json in DIR has the quote and the job. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
 
