@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/ground/sharing"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -56,7 +57,7 @@ func (a *App) parts(at links.Links) parts {
 	watch := a.Watch(jobs)
 	return parts{
 		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at),
-		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Log: a.Config.Log},
+		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 		previews: &preview.Previews{
 			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Outlooks: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,

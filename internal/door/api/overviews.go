@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/door/api/operation"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/overview"
 )
@@ -22,6 +23,13 @@ type overviewInput struct {
 const (
 	framesShownHeader = "X-Svc-Frames-Shown"
 	framesHeader      = "X-Svc-Frames"
+)
+
+// An overview that is not kept counts in the rate limit as one more request for each
+// framesPerRequest frames, and as mostRequests at most: the burst must have room for it.
+const (
+	framesPerRequest = 10
+	mostRequests     = 15
 )
 
 // overviews registers the contact sheet and the loop of a job.
@@ -47,7 +55,7 @@ func (s *server) overviews(api huma.API, d jobRoutes) {
 	}
 }
 
-// overview sends an overview. Errors: those of overview.Overviews.Find and Content.
+// overview sends an overview. Errors: rate_limited, those of overview.Overviews.Find and Content.
 func (s *server) overview(ctx context.Context, in *overviewInput, kind overview.Kind) (*huma.StreamResponse, error) {
 	found, err := s.Overviews.Find(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, kind)
 	if err != nil {
@@ -56,6 +64,12 @@ func (s *server) overview(ctx context.Context, in *overviewInput, kind overview.
 	tag := `"` + found.Tag + `"`
 	known := in.Matches(tag)
 	var content []byte
+	if !known && !found.Kept {
+		// It is made for this caller alone, so it counts as the work that it is.
+		if err := front.Charge(ctx, min(found.Shown/framesPerRequest, mostRequests)); err != nil {
+			return nil, err
+		}
+	}
 	if !known {
 		if content, err = found.Content(ctx); err != nil {
 			return nil, err

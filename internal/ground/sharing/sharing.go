@@ -2,23 +2,26 @@
 // gives what is made to all who want the same.
 //
 // What always holds: of each owner one thing is made at a time, and no more at once in a
-// Maker than the process has processors; what is made is kept for as long as somebody
+// Maker than its bound; what is made is kept for as long as somebody
 // wants it, and no longer. It leaves to its callers what is made. Start reading at
 // Maker.Share.
 package sharing
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
 )
 
 // Maker makes the things of each owner one after the other. K names a thing within its
-// owner. Its zero value is ready. It is safe for concurrent use, and must not be copied.
+// owner. Its zero value is ready; Most is set before the first call. It is safe for concurrent use, and must not be copied.
 type Maker[K comparable] struct {
+	Most int // things that are made at once; 0 is as many as there are processors
+
 	mu      sync.Mutex // of owners and their counts
 	owners  map[string]*owner[K]
-	process chan struct{} // a place for each processor
+	process chan struct{} // a place for each that may be made at once
 }
 
 // owner is one of whom somebody wants a thing.
@@ -75,7 +78,7 @@ func (m *Maker[K]) enter(ownerID string, key K) (*owner[K], *thing) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owners == nil {
-		m.owners, m.process = map[string]*owner[K]{}, make(chan struct{}, runtime.GOMAXPROCS(0))
+		m.owners, m.process = map[string]*owner[K]{}, make(chan struct{}, cmp.Or(m.Most, runtime.GOMAXPROCS(0)))
 	}
 	own := m.owners[ownerID]
 	if own == nil {

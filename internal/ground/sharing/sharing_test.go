@@ -87,6 +87,31 @@ func TestThingsAtOnceAreAsManyAsProcessors(t *testing.T) {
 	}
 }
 
+// TestNoMoreAreMadeAtOnceThanABoundSays wants one of each of many jobs.
+func TestNoMoreAreMadeAtOnceThanABoundSays(t *testing.T) {
+	t.Parallel()
+	ts := Maker[string]{Most: 1}
+	var at, most atomic.Int64
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			_, err := ts.Share(t.Context(), fmt.Sprint(i), "a", func() ([]byte, error) {
+				most.Store(max(most.Load(), at.Add(1)))
+				runtime.Gosched()
+				at.Add(-1)
+				return nil, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d were made at once", most.Load())
+	}
+}
+
 // TestAMadeThingWaitsForNoProcessor wants a picture that was made a moment ago, while
 // pictures of other jobs take every processor.
 func TestAMadeThingWaitsForNoProcessor(t *testing.T) {

@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"bytes"
+	"fmt"
 	"image/jpeg"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/test/await"
 )
 
@@ -108,6 +110,42 @@ func TestTheOverviewsOfACompletedJobAreMadeOnceAndGoWithItsZIP(t *testing.T) {
 		}
 		if job, err := c.Job(patient(t), done.JobID); err != nil || job.ContactSheetURL != "" || job.LoopURL != "" {
 			t.Errorf("the job has %q and %q, %v", job.ContactSheetURL, job.LoopURL, err)
+		}
+	})
+}
+
+// left is what an answer says of the client's budget.
+func (a answer) left(t *testing.T) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscanf(a.header.Get("RateLimit"), `"api";r=%d`, &n); err != nil {
+		t.Fatalf("RateLimit is %q: %v", a.header.Get("RateLimit"), err)
+	}
+	return n
+}
+
+// TestAnOverviewThatIsNotKeptCountsAsItsWork in the rate limit; one that the caller has,
+// and one that is kept, count as one request.
+func TestAnOverviewThatIsNotKeptCountsAsItsWork(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		config.Rate = ratelimit.Policy{PerMinute: 1, Burst: 1000}
+		svc := start(t, config)
+		c := svc.caller(credit)
+		held := barrierAt(21)
+		svc.worker(&painter{before: held.pass})
+		job := c.start(22)
+		c.awaitFrames(job.JobID, 20)
+		sheet := svc.url + "/node/v1/jobs/" + job.JobID + "/contact-sheet"
+		first := c.overviewOf(sheet, "")
+		same := c.overviewOf(sheet, first.header.Get("ETag"))
+		again := c.overviewOf(sheet, "")
+		if again.status != http.StatusOK || first.left(t)-same.left(t) != 1 || same.left(t)-again.left(t) != 3 {
+			t.Errorf("left are %d, then %d, then %d", first.left(t), same.left(t), again.left(t))
+		}
+		held.open()
+		c.await(job.JobID, client.StatusCompleted)
+		whole := c.overviewOf(sheet, "")
+		if kept := c.overviewOf(sheet, ""); kept.status != http.StatusOK || whole.left(t)-kept.left(t) != 1 {
+			t.Errorf("of a completed job left are %d, then %d", whole.left(t), kept.left(t))
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"svc.example/internal/ground/blob"
@@ -76,8 +77,13 @@ type Overviews struct {
 	Limits   Limits
 	Log      *slog.Logger // overviews that cannot be kept, and damaged ones
 
-	making sharing.Maker[string] // by the tag of an overview
+	// Making bounds how many are made at once, each by its tag.
+	Making sharing.Maker[string]
 }
+
+// AtOnce is how many overviews a process makes at once: half its processors, so that other
+// requests are answered meanwhile.
+func AtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // Pictures is the part of watch.Reader that this package needs.
 type Pictures interface {
@@ -187,8 +193,7 @@ const longest = 10 * time.Minute
 
 // Content returns the overview's bytes, at most contract.OverviewBytes. It reads the kept
 // overview, or makes it: that takes a processor for a moment for each frame, and up to 100
-// MiB. Of each job one is made at a time, no more at once in this process than it has
-// processors, and calls for the same share one. One that is kept is made to its end when
+// MiB. Of each job one is made at a time, no more at once in this process than AtOnce, and calls for the same share one. One that is kept is made to its end when
 // its caller leaves, so that a proxy's patience does not decide whether it ever is. Errors:
 // frame_not_found when no frame can be shown, artifact_expired, result_damaged.
 func (v Overview) Content(ctx context.Context) ([]byte, error) {
@@ -196,7 +201,7 @@ func (v Overview) Content(ctx context.Context) ([]byte, error) {
 	if content := o.kept(ctx, v); content != nil {
 		return content, nil
 	}
-	return o.making.Share(ctx, v.record.JobID, v.Tag, func() ([]byte, error) {
+	return o.Making.Share(ctx, v.record.JobID, v.Tag, func() ([]byte, error) {
 		if !v.Kept {
 			return v.draw(ctx)
 		}
