@@ -129,11 +129,11 @@ check-operate: ## Follow docs/operate.md word by word on bare Debians with syste
 	@scripts/check-operate
 
 .PHONY: wine
-wine: ## Run the stories of a caller with the Windows program, under Wine
+wine: ## Run the scripts of callers with the Windows program, under Wine
 	@scripts/install-tools sandbox
 	@GOOS=windows GOARCH=amd64 scripts/step build "building svc.exe" go build -v -trimpath -buildvcs=false -o .tools/svc.exe ./cmd/svc
-	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -timeout 10m -run '^TestTheWindowsProgram' -v ./internal/test/story | \
-	  grep -E '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript)'
+	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -p 1 -timeout 30m -run '^TestTheWindowsProgram' -v ./internal/test/story ./cmd/svc | \
+	  grep -aE '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript|.*takes longer)'
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

@@ -37,8 +37,13 @@ const webhookSecret = "whsec_c2VjcmV0LW9mLXRoZS1zY3JpcHRz"
 // workspace of 1 USD, whose keys are AGENT_KEY and ACCOUNT_KEY; SVC_KEY is the first.
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/account",
+	testscript.Run(t, accountScripts(t))
+}
+
+func accountScripts(t *testing.T) testscript.Params {
+	return testscript.Params{
+		Condition: native,
+		Dir:       "testdata/account",
 		Setup: func(e *testscript.Env) error {
 			started, url := apptest.Start(t, app.Config{AllowSynthetic: true})
 			s := &scriptService{t: t, app: started, url: url}
@@ -68,7 +73,7 @@ func TestAccount(t *testing.T) {
 			"unavailable": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).unavailable(ts, args[0]) },
 			"received":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).received(ts, args[0]) },
 		},
-	})
+	}
 }
 
 // serviceKey is where a script's service is kept.

@@ -12,10 +12,15 @@ import (
 // files rendered sees on the command line.
 func TestCaller(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/caller",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode, "mode": mode},
-	})
+	testscript.Run(t, callerScripts())
+}
+
+func callerScripts() testscript.Params {
+	return testscript.Params{
+		Dir:       "testdata/caller",
+		Condition: native,
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode, "mode": mode},
+	}
 }
 
 // mode BITS FILE fails unless the file's permissions are these.

@@ -99,7 +99,7 @@ func (c *Jobs) watch(ctx context.Context, w io.Writer, wanted client.JobsRequest
 	}
 	screen := &screen{w: w}
 	var options []client.Option
-	if terminal.IsTerminal(w) {
+	if terminal.Redraws(w) {
 		options = append(options, profile.Retrying(service.Server, screen.note))
 	}
 	first, err := service.Client(options...)
@@ -131,7 +131,7 @@ func watchJobs(ctx context.Context, screen *screen, read func() ([]*client.Job, 
 		if err != nil {
 			return err
 		}
-		if terminal.IsTerminal(w) {
+		if terminal.Redraws(w) {
 			columns, lines := terminal.Screen(w)
 			screen.show(terminal.Fit(listOf(jobs, time.Now()).Lines(columns), columns, lines))
 		} else {

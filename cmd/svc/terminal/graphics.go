@@ -34,7 +34,7 @@ const (
 // a terminal's environment does not tell, it is asked. Inside tmux and screen it is none:
 // they pass pictures on only where somebody has told them to.
 func GraphicsOf(stream any) Graphics {
-	if !IsTerminal(stream) || os.Getenv("TMUX") != "" || strings.HasPrefix(os.Getenv("TERM"), "screen") {
+	if !Redraws(stream) || os.Getenv("TMUX") != "" || strings.HasPrefix(os.Getenv("TERM"), "screen") {
 		return NoGraphics
 	}
 	if g := graphicsByEnvironment(os.Getenv); g != NoGraphics {

@@ -15,31 +15,22 @@ import (
 
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/winetest"
 )
 
 // TestTheWindowsProgramTellsTheStory runs the scripts of testdata/windows: svc.exe is the
 // Windows program under Wine, svc the one of this machine, which serves and administers.
 // make wine builds the first and names it in SVC_WINDOWS.
 func TestTheWindowsProgramTellsTheStory(t *testing.T) {
-	t.Parallel()
-	svc, blenderPath := apptest.Binary(t), realBlender(t)
-	windows, prefix := os.Getenv("SVC_WINDOWS"), os.Getenv("WINEPREFIX")
-	if windows == "" || prefix == "" {
-		t.Fatal("this test needs SVC_WINDOWS, an svc.exe, and Wine: run make wine")
-	}
-	tools := t.TempDir()
-	wrapper := fmt.Sprintf("#!/bin/sh\nexec wine '%s' \"$@\"\n", windows)
-	if err := os.WriteFile(filepath.Join(tools, "svc.exe"), []byte(wrapper), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
+	svc, blenderPath, windows := apptest.Binary(t), realBlender(t), winetest.Open(t, "svc.exe")
+	testscript.RunT(winetest.InOrder{T: t}, testscript.Params{
 		Dir: "testdata/windows",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("PATH", strings.Join([]string{tools, filepath.Dir(svc), env.Getenv("PATH")}, string(os.PathListSeparator)))
+			env.Setenv("PATH", filepath.Dir(svc)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("WINEPREFIX", prefix)
-			env.Setenv("WINEDEBUG", "-all")
-			env.Setenv("LANG", "C.UTF-8") // else Wine reads no name but those of ASCII
+			if err := windows.Setup(t, env); err != nil {
+				return err
+			}
 			env.Setenv("SVC", svc)
 			env.Setenv("SVC_BLENDER", blenderPath)
 			env.Setenv("SVC_DEVICE", "cpu")
@@ -66,7 +57,7 @@ func scriptCut(ts *testscript.TestScript, _ bool, args []string) {
 	tools, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
 	command := exec.Command(filepath.Join(tools, args[1]), args[2:]...)
 	command.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "LANG", "WINEPREFIX", "WINEDEBUG", "SVC_SERVER", "SVC_KEY"} {
+	for _, name := range append(winetest.Variables(), "PATH", "HOME", "SVC_SERVER", "SVC_KEY") {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))
 	}
 	output, err := command.StdoutPipe()
