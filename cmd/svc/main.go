@@ -20,6 +20,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -93,8 +94,7 @@ func main() {
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
 		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
-		kong.ShortUsageOnError(),  // the full help would push the error off the screen
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Help(manual.Help),
 		kong.Configuration(readConfig, "/etc/svc/config.json"),
 		kong.Vars{"version": version()},
 	)
@@ -103,6 +103,9 @@ func main() {
 	}
 	ctx, err := parser.Parse(os.Args[1:])
 	if err != nil {
+		if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
+			manual.PrintUsage(os.Stderr, mistake.Context) // the full help would push the error off the screen
+		}
 		parser.FatalIfErrorf(shown(usageError(err)))
 	}
 	ctx.FatalIfErrorf(finish(ctx, ctx.Run()))
@@ -133,10 +136,24 @@ func asJSON(ctx *kong.Context) bool {
 
 // shownError is an error whose text a terminal can show, whatever names it quotes, and
 // that tells no secret: a key may have been typed in the wrong place. Its own line ends
-// stay: some messages have several lines.
+// stay: some messages have several lines. On a terminal they are wrapped; kong indents
+// them.
 type shownError struct{ error }
 
-func (e shownError) Error() string { return plaintext.Lines(redact.Text(e.error.Error())) }
+func (e shownError) Error() string {
+	// kong lists choices without blanks, and "" for none: no line could be broken there.
+	text := strings.NewReplacer(`one of "",`, `one of `, `","`, `", "`).Replace(e.error.Error())
+	text = plaintext.Lines(redact.Text(text))
+	columns := terminal.Width(os.Stderr)
+	if columns == 0 {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, terminal.Wrap(line, columns-len("svc: error: "), 0)...)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Unwrap keeps the exit code that the error carries.
 func (e shownError) Unwrap() error { return e.error }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
 )
 
@@ -25,10 +28,13 @@ func (showVersion) Run(k *kong.Context) error {
 // A build between two releases has a module version with date and commit in it. A
 // build without version control information prints what Go recorded, or "unknown".
 func version() string {
+	width := terminal.Width(os.Stdout)
 	module, compiler := "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		module, compiler = info.Main.Version, info.GoVersion
 	}
-	return fmt.Sprintf("svc %s, built with %s\nAPI %s, Blender %s, price %s, terms %s",
-		module, compiler, contract.OpenAPIVersion, contract.BlenderVersion, contract.PricingVersion, contract.LegalAcceptance)
+	lines := terminal.Wrap(fmt.Sprintf("svc %s, built with %s", module, compiler), width, 2)
+	lines = append(lines, terminal.Wrap(fmt.Sprintf("API %s, Blender %s, price %s, terms %s",
+		contract.OpenAPIVersion, contract.BlenderVersion, contract.PricingVersion, contract.LegalAcceptance), width, 2)...)
+	return strings.Join(lines, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/contract"
 )
 
 // Job is svc job ID.
@@ -65,9 +66,12 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 		table.Row("", f.SuggestedAction)
 	}
 	if j.ContactSheetURL != "" && j.FramesCompleted > 1 {
-		row("overview", "svc preview "+j.JobID+" --sheet, or --loop")
+		row("overview", "svc preview "+j.JobID+" --sheet")
+		table.Row("", "svc preview "+j.JobID+" --loop")
 	}
-	if j.RenderSeconds > 0 {
+	if j.Application == contract.SyntheticApplication {
+		row("rendering", "NOT RENDERED: test pictures of a "+j.Application)
+	} else if j.RenderSeconds > 0 {
 		row("rendering", fmt.Sprintf("%s in all, by %s %s on %s (%s)",
 			(time.Duration(j.RenderSeconds*1000)*time.Millisecond).Round(100*time.Millisecond), j.Application, j.Version, j.DeviceName, j.RenderDevice))
 	}
@@ -85,6 +89,9 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 	}
 	row("input", j.InputSHA256)
 	row("next", nextStep(j))
+	if j.Cancellable {
+		row("or", "svc cancel "+j.JobID)
+	}
 	_ = table.Flush() // nobody reads a closed standard output
 }
 
@@ -132,7 +139,7 @@ func nextStep(j *client.Job) string {
 	case j.Terminal():
 		return ""
 	case j.Cancellable:
-		return "svc render --job " + j.JobID + ", or svc cancel " + j.JobID
+		return "svc render --job " + j.JobID
 	}
 	return "svc render --job " + j.JobID
 }

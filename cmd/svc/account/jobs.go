@@ -78,8 +78,8 @@ func collect[T any](items func(func(T, error) bool)) (all []T, err error) {
 // listOf is the jobs as a table.
 func listOf(jobs []*client.Job, now time.Time) *terminal.List {
 	list := terminal.NewList(
-		terminal.Column{Title: "JOB"}, terminal.Column{Title: "STATUS"}, terminal.Column{Title: "FRAMES", Spare: 1},
-		terminal.Column{Title: "FILE", Cut: true, Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
+		terminal.Column{Title: "JOB"}, terminal.Column{Title: "STATUS"}, terminal.Column{Title: "FRAMES"},
+		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "PRICE", Spare: 1}, terminal.Column{Title: "CREATED", Spare: 2},
 	)
 	for _, j := range jobs {
 		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, terminal.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -123,6 +124,9 @@ func (f forwarder) send(ctx context.Context, event client.RawWebhook) delivery {
 	d.Status, d.DurationMS = status, f.now().Sub(began).Milliseconds()
 	if err != nil {
 		d.Error = err.Error()
+		if call, ok := errors.AsType[*url.Error](err); ok { // the line above the events has the address
+			d.Error = call.Err.Error()
+		}
 	}
 	return d
 }
@@ -174,7 +178,7 @@ func isLocal(host netip.Addr) bool {
 }
 
 func notLocal(host netip.Addr) error {
-	return fmt.Errorf("%s is not an address of this machine or its private network; for a public receiver make a webhook endpoint instead: POST /v1/webhook-endpoints", host)
+	return fmt.Errorf("%s is not an address of this machine or its private network; for a public receiver make a webhook endpoint instead: POST /v1/webhook-endpoints", host.Unmap())
 }
 
 // localClient connects to local addresses only, whatever a name means by then, and

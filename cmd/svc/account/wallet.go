@@ -51,9 +51,9 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		}
 		fmt.Fprintln(app.Stdout)
 		list := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "AMOUNT"},
-			terminal.Column{Title: "JOB", Cut: true, Spare: 1})
+			terminal.Column{Title: "JOB"})
 		for _, e := range entries {
-			list.Row(terminal.Time(e.CreatedAt), e.Kind, signOf(e.Kind)+terminal.Money(e.AmountCents, e.Currency), e.JobID)
+			list.Row(e.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), e.Kind, signOf(e.Kind)+terminal.Money(e.AmountCents, e.Currency), e.JobID)
 		}
 		list.Print(app.Stdout)
 	})

@@ -39,7 +39,7 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	}
 	fmt.Fprintln(t.out, "look shows a frame first, for free")
 	for {
-		fmt.Fprintf(t.out, "Render %s%s for %s and accept the terms %s? [y/N/look] ", terminal.CountOf(offer.Frames, "frame"), in, price, client.LegalV1)
+		terminal.Askf(t.out, "Render %s%s for %s and accept the terms %s? [y/N/look]", terminal.CountOf(offer.Frames, "frame"), in, price, client.LegalV1)
 		word, err := terminal.Answer(ctx, t.in, t.out)
 		switch {
 		case err != nil || terminal.IsYes(word):

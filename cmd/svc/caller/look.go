@@ -209,13 +209,9 @@ func (l looker) describe(p *client.UploadPreview, path string, quote *client.Quo
 
 // table prints rows through the display, above a bar that may be drawn.
 func (l looker) table(fill func(row func(name, format string, args ...any))) {
-	var text strings.Builder
-	table := terminal.NewTable(&text)
+	table := terminal.NewTable(nil)
 	fill(table.Rowf)
-	_ = table.Flush() // a strings.Builder takes everything
-	for line := range strings.Lines(text.String()) {
-		l.display.Say("%s", strings.TrimSuffix(line, "\n"))
-	}
+	table.Say(l.display)
 }
 
 // estimateRow writes what so many frames would take.

@@ -41,8 +41,7 @@ const mostMissing = 50
 // printQuotes shows what would be rendered at which price, and then what is wrong with the
 // scene, the worst first: it stands right above the question.
 func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) {
-	var text strings.Builder
-	table := terminal.NewTable(&text)
+	table := terminal.NewTable(nil)
 	row := table.Rowf
 	first := quotes[0]
 	if first.RerenderOf != "" {
@@ -57,7 +56,7 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 		price += q.PriceCents
 	}
 	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
-		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", most)
+		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
 	}
 	of := ""
 	if len(quotes) > 1 {
@@ -72,10 +71,7 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 		row("missing", "%s", file)
 	}
 	printWarnings(row, quotes)
-	_ = table.Flush() // a strings.Builder takes everything
-	for line := range strings.Lines(text.String()) {
-		to.Say("%s", strings.TrimSuffix(line, "\n"))
-	}
+	table.Say(to)
 }
 
 // printWarnings shows each warning once, however many of the quotes have it.

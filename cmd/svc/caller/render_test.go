@@ -207,7 +207,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
 		t.Errorf("result %+v", result)
 	}
-	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h0m0s for each frame", "scripts are not run", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h for each frame", "scripts are not run", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}

@@ -99,7 +99,7 @@ func (c *Command) Run(k *kong.Context) error {
 	go func() { served <- service.Serve(serving) }()
 	select {
 	case address := <-listening:
-		fmt.Fprintf(k.Stdout, "service   %s (its log: %s)\n", address, logFile.Name())
+		terminal.Printf(k.Stdout, "service   %s (its log: %s)", address, logFile.Name())
 		err = c.render(serving, k, address, key, file, served)
 	case err = <-served: // it ended before it listened
 		served <- nil // for the receive below
@@ -142,13 +142,13 @@ func (c *Command) printAllowances(k *kong.Context, renderer worker.Blender) {
 	terminal.Printf(k.Stdout, "blender   %s", renderer.Path)
 	terminal.Printf(k.Stdout, "sandbox   %s", renderer.Sandbox.Report())
 	if c.AllowBlenderVersion {
-		fmt.Fprintln(k.Stdout, "note      --allow-blender-version: Blender may have another version than the contract's; the receipt states it")
+		terminal.Printf(k.Stdout, "note      --allow-blender-version: Blender may have another version than the contract's; the receipt states it")
 	}
 	if c.Device == "cpu" {
-		fmt.Fprintln(k.Stdout, "note      --device cpu: rendering on the CPU; the receipt states it")
+		terminal.Printf(k.Stdout, "note      --device cpu: rendering on the CPU; the receipt states it")
 	}
 	if c.Denoise == "off" {
-		fmt.Fprintln(k.Stdout, "note      --denoise off: the scene's denoising is disabled; the receipt states it")
+		terminal.Printf(k.Stdout, "note      --denoise off: the scene's denoising is disabled; the receipt states it")
 	}
 }
 
@@ -217,8 +217,10 @@ func (c *Command) printNext(k *kong.Context) {
 		flags += " --denoise off"
 	}
 	table := terminal.NewTable(k.Stdout)
-	table.Row("next", os.Args[0]+" demo scene.blend --frames 1-5"+flags, "a scene of yours, in the same way")
-	table.Row("", os.Args[0]+" serve --sandbox "+c.Sandbox+flags, "a service that stays; it says what to do next")
+	table.Row("next", "a scene of yours, in the same way:")
+	table.Row("", os.Args[0]+" demo scene.blend --frames 1-5"+flags)
+	table.Row("", "a service that stays; it says what to do next:")
+	table.Row("", os.Args[0]+" serve --sandbox "+c.Sandbox+flags)
 	_ = table.Flush() // nobody reads a closed standard output
 }
 

@@ -50,10 +50,10 @@ type Coded interface {
 func Of(err error) Failure {
 	f := Failure{Code: terminal.NameOf(err), Message: redact.Text(err.Error())}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code != "" {
-		return Failure{refused.Code, refused.Message, refused.SuggestedAction, refused.RequestID}
+		return Failure{refused.Code, refused.Message, actionOf(refused.Code, refused.SuggestedAction), refused.RequestID}
 	}
 	if refused, ok := errors.AsType[*farmapi.Error](err); ok && refused.Code != "" {
-		return Failure{Code: refused.Code, Message: refused.Message, SuggestedAction: refused.SuggestedAction}
+		return Failure{Code: refused.Code, Message: refused.Message, SuggestedAction: actionOf(refused.Code, refused.SuggestedAction)}
 	}
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
 		_, body := fault.Envelope(refused, "")
@@ -71,6 +71,22 @@ func Of(err error) Failure {
 	return f
 }
 
+// actionOf is what to do about a refusal of the service: in the words of the command line
+// where those of the API speak of a request that nobody here has written.
+func actionOf(code, action string) string {
+	switch fault.Code(code) {
+	case fault.Unauthenticated:
+		return "Check the key: the one of --key counts before that of " + profile.KeyVariable + ", and both before the profile's."
+	case fault.RouteNotFound:
+		return "Check the address (--server): the service's own paths, such as /v1, begin behind it."
+	case fault.FrameNotFound:
+		return "See which frames the job has with svc job."
+	case fault.InvalidFrameRange:
+		return "Choose frames from 1 on, the last not before the first."
+	}
+	return action
+}
+
 // Words adds the next step to a refusal, as a line below it. A refusal is a *client.Error
 // of the API, a *farmapi.Error of the workers' API, or a *fault.Error that this process
 // made itself, as svc admin does. All of them end in the same suggestion that the API
@@ -79,7 +95,8 @@ func Of(err error) Failure {
 // An invalid_request made here gets no suggestion: its message already names the
 // flag, and the general advice speaks of a request that was never sent.
 //
-// A service that cannot be called is said in words, in place of what the network said.
+// A service that cannot be called is said in words, in place of what the network said. The
+// route of a call is left out: its id says which call it was.
 func Words(err error) error {
 	if said := unreachable(err); said != nil {
 		return said
@@ -88,10 +105,32 @@ func Words(err error) error {
 		return err // its text has all that it knows
 	}
 	f := Of(err)
+	err = withoutRoute(err)
 	if refused, ok := errors.AsType[*fault.Error](err); ok && refused.Code == fault.InvalidRequest || f.SuggestedAction == "" {
 		return err
 	}
 	return fmt.Errorf("%w\n%s", err, f.SuggestedAction)
+}
+
+// said is an error in other words.
+type said struct {
+	error
+	text string
+}
+
+func (s said) Error() string { return s.text }
+
+// Unwrap returns the error, which carries the exit code.
+func (s said) Unwrap() error { return s.error }
+
+// withoutRoute takes the method and the path out of what a refused call says.
+func withoutRoute(err error) error {
+	call, ok := errors.AsType[*client.CallError](err)
+	refused, known := errors.AsType[*client.Error](err)
+	if !ok || !known || refused.Code == "" {
+		return err
+	}
+	return said{err, strings.Replace(err.Error(), call.Error(), refused.Error(), 1)}
 }
 
 // unreachable says of a call that reached no service why, with the exit code of err; nil

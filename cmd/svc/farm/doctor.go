@@ -82,10 +82,12 @@ func (c *doctor) Run(app *kong.Context) error {
 
 // print writes a line for each check, and below it what to do about a problem.
 func (d diagnosis) print(w io.Writer) {
+	table := terminal.NewTable(w)
 	for _, f := range d.Findings {
-		terminal.Printf(w, "%-4s  %-11s  %s", f.Verdict, f.Name, f.Found)
+		table.Row(string(f.Verdict), f.Name, f.Found)
 		if f.Do != "" {
-			terminal.Printf(w, "%19s%s", "", f.Do)
+			table.Row("", "", f.Do)
 		}
 	}
+	_ = table.Flush() // nobody reads a closed standard output
 }

@@ -57,14 +57,7 @@ func list(b *strings.Builder, title string, all []value) {
 	}
 	fmt.Fprintf(b, ".SH %s\n", title)
 	for _, v := range all {
-		text := v.help
-		if v.standard != "" {
-			text += " Default: " + v.standard + "."
-		}
-		if v.env != "" {
-			text += " Environment: " + v.env + "."
-		}
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v.term), roff(strings.TrimSpace(text)))
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v.term), roff(v.text()))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package manual prints the reference of the command line, docs/cli.md and the manual
-// pages, from the same structs that parse it.
+// Package manual prints the reference of the command line, docs/cli.md, the manual pages
+// and what --help shows, from the same structs that parse it.
 //
 // What always holds: every command, flag, environment name, default and exit code that
 // is not hidden is in both; the same program prints the same bytes on every machine. It
@@ -63,9 +63,13 @@ func commands(n *kong.Node) (all []*kong.Node) {
 	return all
 }
 
-// words are a command's own words, "admin key create", without aliases.
+// words are a command's own words, "admin key create", without aliases; none for the
+// program.
 func words(n *kong.Node) string {
-	if n.Parent == nil || n.Parent.Type == kong.ApplicationNode {
+	if n.Parent == nil {
+		return ""
+	}
+	if n.Parent.Type == kong.ApplicationNode {
 		return n.Name
 	}
 	return words(n.Parent) + " " + n.Name
@@ -74,6 +78,18 @@ func words(n *kong.Node) string {
 // value is one flag or argument, ready to be printed.
 type value struct {
 	term, help, env, standard string
+}
+
+// text is what a value means, its default and its environment names.
+func (v value) text() string {
+	text := v.help
+	if v.standard != "" {
+		text += " Default: " + v.standard + "."
+	}
+	if v.env != "" {
+		text += " Environment: " + v.env + "."
+	}
+	return strings.TrimSpace(text)
 }
 
 // values returns the arguments of a command, then the flags of it and of the commands

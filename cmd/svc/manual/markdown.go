@@ -59,11 +59,18 @@ With --json a command prints one object on standard output, and everything for p
 	return b.String()
 }
 
-// usage is a command's line of use.
+// usage is a command's line of use, with the flags that it cannot do without.
 func usage(n *kong.Node) string {
 	line := "svc " + words(n)
 	for _, arg := range n.Positional {
 		line += " " + arg.Summary()
+	}
+	for at := n; at.Type != kong.ApplicationNode; at = at.Parent {
+		for _, flag := range at.Flags {
+			if flag.Required {
+				line += " --" + flag.Name + " " + placeholder(flag)
+			}
+		}
 	}
 	if len(values(n)) > len(n.Positional) {
 		line += " [flags]"

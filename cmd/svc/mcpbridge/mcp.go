@@ -24,6 +24,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/door/agent"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
@@ -77,6 +78,9 @@ func (c *Command) Run() error {
 	local, err := b.local(ctx)
 	if err != nil {
 		return fmt.Errorf("reach the tools of %s: %w", b.server, err)
+	}
+	if terminal.IsTerminal(os.Stdin) {
+		terminal.Printf(os.Stderr, "svc mcp speaks with agents, not with people: have an agent start it. Ctrl-D ends it.")
 	}
 	defer func() { _ = b.session.Close() }() // best effort: the process ends in any case
 	err = local.Run(ctx, &mcp.StdioTransport{})

@@ -141,7 +141,7 @@ func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
 		if err := app.CheckNew(ctx, f.config()); err != nil {
 			return terminal.WrongUsage(err)
 		}
-		fmt.Fprintf(os.Stderr, "svc: there is no service's data in %s; creating it\n", f.place())
+		terminal.Printf(os.Stderr, "svc: there is no service's data in %s; creating it", f.place())
 	}
 	service, err := app.Open(ctx, f.config())
 	if err != nil {
@@ -177,8 +177,9 @@ func (f adminFlags) print(k *kong.Context, fields ...field) error {
 		}
 		return terminal.PrintJSON(k.Stdout, object)
 	}
+	table := terminal.NewTable(k.Stdout)
 	for _, l := range fields {
-		terminal.Printf(k.Stdout, "%-14s %v", strings.ReplaceAll(l.name, "_", " "), l.value)
+		table.Rowf(strings.ReplaceAll(l.name, "_", " "), "%v", l.value)
 	}
-	return nil
+	return table.Flush()
 }

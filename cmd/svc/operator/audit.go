@@ -43,16 +43,16 @@ func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found
 	}
 	if c.JSON {
 		err = terminal.PrintJSON(k.Stdout, map[string]any{
-			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "dead_letters": dead, "breaches": found.Breaches,
+			"ok": len(found.Breaches) == 0, "jobs": found.Jobs, "wallets": found.Wallets, "receipts": found.Receipts, "benchmarks": found.Benchmarks, "leaves": found.Leaves, "dead_letters": dead, "breaches": append([]app.Breach{}, found.Breaches...),
 		})
 	} else {
 		for _, b := range found.Breaches {
 			terminal.Printf(k.Stdout, "BREACH %s: %s: %s", b.Rule, b.Subject, b.Detail)
 		}
 		if dead > 0 {
-			fmt.Fprintf(k.Stdout, "%d dead letters; see svc admin dead-letter list\n", dead)
+			terminal.Printf(k.Stdout, "%s; see svc admin dead-letter list", terminal.CountOf(int(dead), "dead letter"))
 		}
-		fmt.Fprintf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches\n", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
+		terminal.Printf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
 	}
 	if err == nil && len(found.Breaches) > 0 {
 		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %d breaches", len(found.Breaches)))

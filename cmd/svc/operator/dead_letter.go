@@ -34,15 +34,15 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "dead_letters": dead})
 	}
 	if len(dead) == 0 {
-		fmt.Fprintln(k.Stdout, "there are no dead letters")
+		terminal.Printf(k.Stdout, "there are no dead letters")
 		return nil
 	}
-	table := terminal.NewTable(k.Stdout)
-	table.Row("ID", "DIED", "FAILURES", "REASON")
+	list := terminal.NewList(terminal.Column{Title: "ID"}, terminal.Column{Title: "DIED"}, terminal.Column{Title: "FAILURES"}, terminal.Column{Title: "REASON"})
 	for _, d := range dead {
-		table.Row(d.ID, d.DiedAt.Format(time.DateTime), fmt.Sprint(d.Failures), d.Reason)
+		list.Row(d.ID, d.DiedAt.Format(time.DateTime), fmt.Sprint(d.Failures), d.Reason)
 	}
-	return table.Flush()
+	list.Print(k.Stdout)
+	return nil
 }
 
 // deadLetterRequeue is svc admin dead-letter requeue.
@@ -83,7 +83,7 @@ func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "requeued": requeued})
 	}
-	fmt.Fprintf(k.Stdout, "%d requeued\n", len(requeued))
+	terminal.Printf(k.Stdout, "%d requeued", len(requeued))
 	return nil
 }
 

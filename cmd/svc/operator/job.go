@@ -38,13 +38,15 @@ func (c *jobList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "jobs": listed})
 	}
-	table := terminal.NewTable(k.Stdout)
-	table.Row("JOB", "WORKSPACE", "STATUS", "FRAMES", "PRICE", "CREATED", "FILE", "FAILURE")
+	list := terminal.NewList(terminal.Column{Title: "JOB"}, terminal.Column{Title: "WORKSPACE", Spare: 1}, terminal.Column{Title: "STATUS"},
+		terminal.Column{Title: "FRAMES", Spare: 2}, terminal.Column{Title: "PRICE", Spare: 3}, terminal.Column{Title: "CREATED", Spare: 4},
+		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "FAILURE"})
 	for _, j := range listed {
-		table.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), wallet.Money(j.PriceCents),
+		list.Row(j.JobID, j.WorkspaceID, string(j.Status), fmt.Sprintf("%d/%d", j.FramesCompleted, j.FrameCount), wallet.Money(j.PriceCents),
 			j.CreatedAt.Format(time.DateTime), j.Filename, j.FailureCode)
 	}
-	return table.Flush()
+	list.Print(k.Stdout)
+	return nil
 }
 
 // jobShow is svc admin job show.

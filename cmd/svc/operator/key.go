@@ -114,12 +114,18 @@ func (c *keyList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "keys": listed})
 	}
-	table := terminal.NewTable(k.Stdout)
-	table.Row("KEY ID", "KIND", "NAME", "BEGINS WITH", "CREATED", "LAST USED", "REVOKED")
-	for _, key := range listed {
-		table.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
+	listOfKeys(listed).Print(k.Stdout)
+	return nil
+}
+
+// listOfKeys is what people see of keys.
+func listOfKeys(keys []listedKey) *terminal.List {
+	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "NAME", Cut: true},
+		terminal.Column{Title: "BEGINS WITH", Spare: 2}, terminal.Column{Title: "CREATED", Spare: 3}, terminal.Column{Title: "LAST USED", Spare: 1}, terminal.Column{Title: "REVOKED"})
+	for _, key := range keys {
+		list.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
 	}
-	return table.Flush()
+	return list
 }
 
 // keysOf lists the account and agent keys of a workspace.

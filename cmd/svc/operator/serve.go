@@ -11,7 +11,6 @@ package operator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -88,9 +87,9 @@ func (c *Serve) Run(k *kong.Context) error {
 	var service *app.App
 	// Announce is called once, when the service listens; service is set by then.
 	cfg.Announce = func(address string) {
-		fmt.Fprintf(k.Stdout, "svc listens on %s\n", address)
+		terminal.Printf(k.Stdout, "svc listens on %s", address)
 		if err := c.firstSteps(ctx, service, address, k); err != nil {
-			fmt.Fprintf(k.Stderr, "svc: %v\n", err)
+			terminal.Printf(k.Stderr, "svc: %v", err)
 		}
 		if err := tellSystemd("READY=1"); err != nil {
 			slog.Warn("systemd does not know that the service serves", "err", err)
@@ -148,16 +147,19 @@ func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string
 	if c.PublicURL != "" {
 		address = c.PublicURL
 	}
-	fmt.Fprintf(k.Stdout, `
-There is no workspace yet. To create one with 5.00 USD and its keys:
-  svc admin workspace create --email you@example.com --credit-cents 500 %s
-Then render a scene with the agent key that it prints:
-  svc render scene.blend --server %s --key svc_agent_…
-`, c.flags(), address)
+	say := func(format string, args ...any) { terminal.Printf(k.Stdout, format, args...) }
+	say("")
+	say("There is no workspace yet. To create one with 5.00 USD and its keys:")
+	say("  svc admin workspace create --email you@example.com --credit-cents 500 %s", c.flags())
+	say("Then render a scene with the agent key that it prints:")
+	say("  svc render scene.blend --server %s --key svc_agent_…", address)
 	if token == "" {
-		fmt.Fprintf(k.Stdout, "To sign in, make a link that works once:\n  svc admin sign-in-link --email you@example.com --public-url %s %s\n\n", address, c.flags())
-		return nil
+		say("To sign in, make a link that works once:")
+		say("  svc admin sign-in-link --email you@example.com --public-url %s %s", address, c.flags())
+	} else {
+		say("To sign in as %s, open this link within 15 minutes. It works once:", operator)
+		say("  %s", links.Links{PublicURL: address}.SignIn(token))
 	}
-	fmt.Fprintf(k.Stdout, "To sign in as %s, open this link within 15 minutes. It works once:\n  %s\n\n", operator, links.Links{PublicURL: address}.SignIn(token))
+	say("")
 	return nil
 }

@@ -49,16 +49,16 @@ func (c *signingKeyList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "signing_keys": listed})
 	}
-	table := terminal.NewTable(k.Stdout)
-	table.Row("KEY ID", "VALID FROM", "VALID TO", "PRIVATE HALF")
+	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "VALID FROM"}, terminal.Column{Title: "VALID TO"}, terminal.Column{Title: "PRIVATE HALF"})
 	for _, key := range listed {
 		where := "elsewhere"
 		if key.Here {
 			where = "here"
 		}
-		table.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), where)
+		list.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), where)
 	}
-	return table.Flush()
+	list.Print(k.Stdout)
+	return nil
 }
 
 // keys is the folder of the service's keys.
@@ -92,7 +92,7 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 	// Made once, after the yes, however often the transaction runs.
 	next := sync.OnceValues(func() (receipt.Key, error) { return ring.Make(rand.Reader) })
 	var keyID string
-	err = c.change(to("sign receipts with a new key from now on, and end the present ones in %s", c.Overlap), func(ctx context.Context, tx *db.Tx) error {
+	err = c.change(to("sign receipts with a new key from now on, and end the present ones in %s", terminal.Span(c.Overlap)), func(ctx context.Context, tx *db.Tx) error {
 		key, err := next()
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ type signingKeyEnd struct {
 func (c *signingKeyEnd) Run(k *kong.Context) error {
 	when := "now"
 	if c.After > 0 {
-		when = "in " + c.After.String()
+		when = "in " + terminal.Span(c.After)
 	}
 	err := c.change(to("end the signing key %s %s; what it has signed stays valid", c.KeyID, when),
 		func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })

@@ -45,9 +45,9 @@ func (c *workerList) Run(k *kong.Context) error {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workers": workers, "paused_keys": paused, "refuted_keys": refuted})
 	}
 	if len(workers) == 0 {
-		fmt.Fprintf(k.Stdout, "no worker was seen within %s\n", c.Within)
-	} else if err := printWorkers(k.Stdout, workers); err != nil {
-		return err
+		terminal.Printf(k.Stdout, "no worker was seen within %s", c.Within)
+	} else {
+		printWorkers(k.Stdout, workers)
 	}
 	for _, key := range paused {
 		terminal.Printf(k.Stdout, "node key %s (%s) is paused until %s: %d of %d attempts failed, far more than on the other keys",
@@ -60,19 +60,20 @@ func (c *workerList) Run(k *kong.Context) error {
 	return nil
 }
 
-// printWorkers prints a table of workers.
-func printWorkers(out io.Writer, workers []dispatch.WorkerView) error {
-	table := terminal.NewTable(out)
-	table.Row("WORKER", "NAME", "STATE", "FRAMES", "DEVICE", "BLENDER", "SANDBOX", "LAST SEEN")
+// printWorkers prints a list of workers.
+func printWorkers(out io.Writer, workers []dispatch.WorkerView) {
+	list := terminal.NewList(terminal.Column{Title: "WORKER"}, terminal.Column{Title: "NAME", Cut: true}, terminal.Column{Title: "STATE"},
+		terminal.Column{Title: "FRAMES", Spare: 1}, terminal.Column{Title: "DEVICE", Cut: true}, terminal.Column{Title: "BLENDER", Spare: 2},
+		terminal.Column{Title: "SANDBOX", Spare: 3}, terminal.Column{Title: "LAST SEEN"})
 	for _, w := range workers {
 		state := string(w.State)
 		if w.AsideUntil != nil {
 			state += " until " + w.AsideUntil.Format(time.TimeOnly)
 		}
 		sandbox, _, _ := strings.Cut(w.Sandbox, " (") // worker show has its walls and limits
-		table.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, sandbox, w.SeenAt.Format(time.DateTime))
+		list.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, sandbox, w.SeenAt.Format(time.DateTime))
 	}
-	return table.Flush()
+	list.Print(out)
 }
 
 // workerShow is svc admin worker show.
@@ -105,9 +106,7 @@ func (c *workerShow) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "worker": w, "frames": held, "failures": failed})
 	}
-	if err := printWorkers(k.Stdout, []dispatch.WorkerView{w}); err != nil {
-		return err
-	}
+	printWorkers(k.Stdout, []dispatch.WorkerView{w})
 	terminal.Printf(k.Stdout, "node key %s, renderer %s, denoise %s, registered %s", w.KeyID, w.Renderer, w.Denoise, w.RegisteredAt.Format(time.DateTime))
 	return printFrames(k.Stdout, held, failed)
 }

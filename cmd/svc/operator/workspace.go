@@ -49,12 +49,13 @@ func (c *workspaceList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "workspaces": listed})
 	}
-	table := terminal.NewTable(k.Stdout)
-	table.Row("WORKSPACE", "NAME", "CREATED", "AVAILABLE", "RESERVED", "JOBS")
+	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "NAME"}, terminal.Column{Title: "CREATED", Spare: 2},
+		terminal.Column{Title: "AVAILABLE"}, terminal.Column{Title: "RESERVED", Spare: 1}, terminal.Column{Title: "JOBS"})
 	for _, w := range listed {
-		table.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), fmt.Sprint(w.Jobs))
+		list.Row(w.WorkspaceID, w.Name, w.CreatedAt.Format(time.DateTime), wallet.Money(w.AvailableCents), wallet.Money(w.ReservedCents), fmt.Sprint(w.Jobs))
 	}
-	return table.Flush()
+	list.Print(k.Stdout)
+	return nil
 }
 
 // workspaceShow is svc admin workspace show.
@@ -125,16 +126,16 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 		terminal.Printf(k.Stdout, "person %s", email)
 	}
 	for _, status := range sortedKeys(jobs) {
-		terminal.Printf(k.Stdout, "%d jobs %s", jobs[status], status)
+		terminal.Printf(k.Stdout, "%s %s", terminal.CountOf(int(jobs[status]), "job"), status)
 	}
-	table := terminal.NewTable(k.Stdout)
+	ledger := terminal.NewList(terminal.Column{Title: "TIME"}, terminal.Column{Title: "ENTRY"}, terminal.Column{Title: "AMOUNT"},
+		terminal.Column{Title: "JOB"}, terminal.Column{Title: "REFERENCE"})
 	for _, e := range entries {
-		table.Row(e.CreatedAt.Format(time.DateTime), e.Kind, wallet.Money(e.AmountCents), e.JobID, e.Reference)
+		ledger.Row(e.CreatedAt.Format(time.DateTime), e.Kind, wallet.Money(e.AmountCents), e.JobID, e.Reference)
 	}
-	for _, key := range keys {
-		table.Row(key.KeyID, key.Kind, key.Name, key.Prefix, dateOf(key.RevokedAt))
-	}
-	return table.Flush()
+	ledger.PrintBelow(k.Stdout)
+	listOfKeys(keys).PrintBelow(k.Stdout)
+	return nil
 }
 
 // workspaceCreate is svc admin workspace create.
@@ -172,7 +173,9 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 	}
 	if known {
 		terminal.Printf(k.Stderr, "svc: %s has this workspace already: no key and no balance was added, and secrets are shown only once", p.Email)
-		terminal.Printf(k.Stderr, "new keys: svc admin key create --kind agent --workspace %s --name NAME; money: svc admin workspace credit %s --cents N", p.WorkspaceID, p.WorkspaceID)
+		terminal.Printf(k.Stderr, "a new key, and money:")
+		terminal.Printf(k.Stderr, "  svc admin key create --kind agent --workspace %s --name NAME", p.WorkspaceID)
+		terminal.Printf(k.Stderr, "  svc admin workspace credit %s --cents N", p.WorkspaceID)
 		return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"created", false})
 	}
 	return c.print(k, field{"workspace_id", p.WorkspaceID}, field{"account_key", account.Secret}, field{"agent_key", agent.Secret}, field{"credit_cents", c.CreditCents}, field{"created", true})

@@ -96,7 +96,7 @@ func (c *set) Run(app *kong.Context) error {
 func (c *set) read(out io.Writer) (string, error) {
 	if !terminal.IsTerminal(os.Stdin) || c.Name != "key" {
 		if terminal.IsTerminal(os.Stdin) {
-			fmt.Fprintf(out, "Paste the %s, then press Enter: ", c.Name)
+			terminal.Askf(out, "Paste the %s, then press Enter:", c.Name)
 		}
 		line, err := bufio.NewReader(io.LimitReader(os.Stdin, longestValue)).ReadString('\n')
 		if errors.Is(err, io.EOF) {
@@ -106,8 +106,7 @@ func (c *set) read(out io.Writer) (string, error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	fmt.Fprint(out, "Paste the key, then press Enter; it is not shown: ")
-	line, err := terminal.Secret(ctx, os.Stdin, out)
+	line, err := terminal.Secret(ctx, os.Stdin, out, "Paste the key, then press Enter; it is not shown:")
 	if ctx.Err() != nil {
 		return "", terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was kept"))
 	}
@@ -161,19 +160,23 @@ func (c *list) Run(app *kong.Context) error {
 		all.Profiles[name] = p
 	}
 	if c.JSON {
-		return terminal.PrintJSON(app.Stdout, all)
+		return terminal.PrintJSON(app.Stdout, struct {
+			OK bool `json:"ok"`
+			file
+		}{true, all})
 	}
 	if len(all.Profiles) == 0 {
-		fmt.Fprintln(app.Stdout, "No profile is kept. Start with:\n  svc config set server https://render.example.com\n  svc config set key -")
+		terminal.Printf(app.Stdout, "No profile is kept. Start with:")
+		fmt.Fprintln(app.Stdout, "  svc config set server https://render.example.com\n  svc config set key -")
 		return nil
 	}
-	table := terminal.NewTable(app.Stdout)
-	table.Row("PROFILE", "SERVER", "AGENT KEY", "ACCOUNT KEY")
+	list := terminal.NewList(terminal.Column{Title: "PROFILE"}, terminal.Column{Title: "SERVER"}, terminal.Column{Title: "AGENT KEY"}, terminal.Column{Title: "ACCOUNT KEY"})
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
-		table.Row(name, first(p.Server, DefaultServer), first(p.AgentKey, "none"), first(p.AccountKey, "none"))
+		list.Row(name, first(p.Server, DefaultServer), first(p.AgentKey, "none"), first(p.AccountKey, "none"))
 	}
-	return table.Flush()
+	list.Print(app.Stdout)
+	return nil
 }
 
 // unset is svc config unset.

@@ -176,7 +176,7 @@ func FromEnvironment(oldName string) string {
 // warnOldName writes to standard error. Each command reads its key once, so the line
 // comes once.
 func warnOldName(name string) {
-	fmt.Fprintf(os.Stderr, "svc: warning: %s is an old name of %s; it still works. Set %s instead.\n", name, KeyVariable, KeyVariable)
+	terminal.Printf(os.Stderr, "svc: warning: %s is an old name of %s; it still works. Set %s instead.", name, KeyVariable, KeyVariable)
 }
 
 // sourceOf names where a given key came from, for messages.

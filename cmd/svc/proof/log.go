@@ -85,9 +85,9 @@ func (c *logVerify) Run(k *kong.Context) error {
 	}
 	terminal.Printf(human, "log %s: size %d, root %s", walked.Origin, walked.Size, walked.Root)
 	if known != nil {
-		fmt.Fprintf(human, "it still begins with the known checkpoint, size %d\n", walked.KnownSize)
+		terminal.Printf(human, "it still begins with the known checkpoint, size %d", walked.KnownSize)
 	}
-	fmt.Fprintln(human, "log verified")
+	terminal.Printf(human, "log verified")
 	return nil
 }
 

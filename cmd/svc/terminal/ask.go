@@ -23,7 +23,8 @@ func Confirm(ctx context.Context, in *os.File, out io.Writer, what string) error
 	if !IsTerminal(in) {
 		return WrongUsagef("nothing was changed: there is no terminal to ask on; add --yes to do this: %s", what)
 	}
-	fmt.Fprintf(out, "This will %s.\nGo on? [y/N] ", what)
+	Printf(out, "This will %s.", what)
+	Askf(out, "Go on? [y/N]")
 	yes, err := Yes(ctx, in, out)
 	if err == nil && !yes {
 		return ErrDeclined
@@ -59,14 +60,18 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer) (word string, err 
 	}
 }
 
-// Secret reads a line from a terminal without showing it. The end of ctx, as by Ctrl-C,
-// returns its error and gives the terminal back as it was; what reads is left behind as
-// in Yes.
-func Secret(ctx context.Context, in *os.File, out io.Writer) (string, error) {
+// Secret asks on a terminal and reads a line without showing it, from before the question
+// on: whoever pastes does not wait. The end of ctx, as by Ctrl-C, returns its error and
+// gives the terminal back as it was; what reads is left behind as in Yes.
+func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
 	before, err := term.GetState(int(in.Fd()))
+	if err == nil {
+		err = hideTyping(int(in.Fd()))
+	}
 	if err != nil {
 		return "", err
 	}
+	Askf(out, "%s", question)
 	type read struct {
 		line []byte
 		err  error
@@ -85,6 +90,6 @@ func Secret(ctx context.Context, in *os.File, out io.Writer) (string, error) {
 		if errors.Is(r.err, io.EOF) {
 			r.err = nil // nothing was typed
 		}
-		return string(r.line), r.err
+		return string(r.line), errors.Join(r.err, term.Restore(int(in.Fd()), before))
 	}
 }

@@ -47,7 +47,8 @@ const shortestCut = 12
 
 // List is a table of things, one a line, that fits the terminal: first it cuts what may
 // be cut, then it leaves out what can be spared. On a terminal too narrow for that, each
-// thing has several lines: its first cell, and below it the others. Where there is no
+// thing has several lines: its first cell, and below it the others, all of them and whole.
+// Where there is no
 // terminal, every cell is whole. As in a Table, no cell can break a row or move the
 // cursor.
 type List struct {
@@ -85,26 +86,24 @@ func (l *List) Lines(width int) []string {
 	return lines
 }
 
-// stacked is the list without titles: of each row the first cell, and below it, with two
-// blanks before them, as many of the others on a line as it holds.
+// stacked is the list for a narrow terminal: of each row the first cell, and below it, with
+// two blanks before them, the others behind their titles, as many on a line as it holds.
 func (l *List) stacked(width int) (lines []string) {
 	for _, row := range l.rows {
 		lines = append(lines, row[0])
 		line := ""
-		for _, cell := range row[1:] {
-			if cell == "" {
+		for i, cell := range row {
+			if i == 0 || cell == "" || cell == "-" {
 				continue
 			}
+			cell = strings.ToLower(l.columns[i].Title) + " " + cell
 			if line != "" && columnsOf(line)+2+columnsOf(cell) > width {
-				lines, line = append(lines, line), ""
+				lines, line = append(lines, Wrap(line, width, 2)...), ""
 			}
 			line += "  " + cell
-			if columnsOf(line) > width {
-				line = Cut(line, width)
-			}
 		}
 		if line != "" {
-			lines = append(lines, line)
+			lines = append(lines, Wrap(line, width, 2)...)
 		}
 	}
 	return lines
@@ -114,6 +113,15 @@ func (l *List) stacked(width int) (lines []string) {
 func (l *List) Print(w io.Writer) {
 	for _, line := range l.Lines(Width(w)) {
 		fmt.Fprintln(w, line) // nobody reads a closed standard output
+	}
+}
+
+// PrintBelow is Print below other output, with an empty line before the list; a list
+// without things prints nothing.
+func (l *List) PrintBelow(w io.Writer) {
+	if len(l.rows) > 0 {
+		fmt.Fprintln(w)
+		l.Print(w)
 	}
 }
 
@@ -253,6 +261,18 @@ func Ago(at, now time.Time) string {
 		return fmt.Sprintf("%d h ago", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// Span writes a time without units of zero at its end, such as 2h.
+func Span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // Time shows a moment to the second, in UTC, as receipts and logs do.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 
 	"svc.example/internal/ground/plaintext"
 )
@@ -28,34 +26,6 @@ func PrintJSON(w io.Writer, value any) error {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
-}
-
-// Table prints aligned columns. What its cells contain, names from files and workers
-// among it, can neither break a row nor move the cursor.
-type Table struct{ w *tabwriter.Writer }
-
-// NewTable returns a table that appears on w with Flush.
-func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
-
-// Row adds a row of cells.
-func (t Table) Row(cells ...string) {
-	shown := make([]string, len(cells))
-	for i, cell := range cells {
-		shown[i] = plaintext.Line(cell)
-	}
-	fmt.Fprintln(t.w, strings.Join(shown, "\t"))
-}
-
-// Rowf adds a row of a name and a formatted value.
-func (t Table) Rowf(name, format string, args ...any) { t.Row(name, fmt.Sprintf(format, args...)) }
-
-// Flush prints the table. The error is that of the writer.
-func (t Table) Flush() error { return t.w.Flush() }
-
-// Printf prints one formatted line on w and adds the newline. Values in it are shown
-// as in a Table. Nobody reads a closed standard output, so there is no error.
-func Printf(w io.Writer, format string, args ...any) {
-	fmt.Fprintln(w, plaintext.Line(fmt.Sprintf(format, args...)))
 }
 
 // Money formats an amount in cents with its currency, as in "0.24 USD". cents must

@@ -20,6 +20,8 @@ type Display interface {
 	// Say prints one line, shown as by Printf. A bar that is being drawn is not torn
 	// apart: the line appears above it.
 	Say(format string, args ...any)
+	// Width is how many columns there are for lines: 0 where it is no terminal.
+	Width() int
 }
 
 // Meter is the progress of one piece of work. It is used by one goroutine at a time.
@@ -140,8 +142,11 @@ func (b *bars) Say(format string, args ...any) {
 	if b.running != nil {
 		w = b.running
 	}
-	Printf(w, format, args...)
+	printWrapped(w, b.Width(), fmt.Sprintf(format, args...))
 }
+
+// Width implements Display.
+func (b *bars) Width() int { return Width(b.w) }
 
 // Meter implements Display. The library draws from a goroutine of its own, so the
 // text about the time left reaches it through a channel of capacity 1 that only ever
@@ -153,19 +158,36 @@ func (b *bars) Meter(title string, unit Unit) Meter {
 	m.left = left
 	// Only the drawing goroutine uses latest: it keeps the last text between updates.
 	latest := ""
-	m.bar = b.running.AddBar(0,
+	m.bar = b.running.MustAdd(0, ofKnownLength(mpb.BarStyle().Build()),
 		mpb.PrependDecorators(decor.Name(title, decor.WC{W: 10, C: decor.DindentRight}),
 			decor.Any(func(s decor.Statistics) string {
+				if s.Total <= 0 {
+					return unit.Text(s.Current)
+				}
 				return fmt.Sprintf("%s / %s ", unit.Text(s.Current), unit.Text(s.Total))
 			})),
-		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Any(func(decor.Statistics) string {
+		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
 			select {
 			case latest = <-left:
 			default:
 			}
-			return " " + latest
+			if s.Total <= 0 {
+				return " " + latest
+			}
+			return fmt.Sprintf(" %3d %% %s", 100*s.Current/s.Total, latest)
 		})))
 	return m
+}
+
+// ofKnownLength draws nothing while the total is not known: an empty bar would look like
+// work that stands still.
+func ofKnownLength(drawn mpb.BarFiller) mpb.BarFiller {
+	return mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+		if s.Total <= 0 {
+			return nil
+		}
+		return drawn.Fill(w, s)
+	})
 }
 
 // bar is a Meter on a terminal.
@@ -220,6 +242,9 @@ type lines struct {
 
 // Say implements Display.
 func (l *lines) Say(format string, args ...any) { Printf(l.w, format, args...) }
+
+// Width implements Display.
+func (l *lines) Width() int { return 0 }
 
 // Meter implements Display.
 func (l *lines) Meter(title string, unit Unit) Meter {

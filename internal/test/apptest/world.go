@@ -94,9 +94,15 @@ type Workspace struct {
 }
 
 // Workspace makes a workspace with a balance of so many cents.
-func (w *World) Workspace(t testing.TB, cents int64) (made Workspace) {
+func (w *World) Workspace(t testing.TB, cents int64) Workspace {
 	t.Helper()
-	made.Email = id.New("person-") + "@example.com"
+	return w.WorkspaceOf(t, id.New("person-")+"@example.com", cents)
+}
+
+// WorkspaceOf is Workspace of a person with a known address.
+func (w *World) WorkspaceOf(t testing.TB, email string, cents int64) (made Workspace) {
+	t.Helper()
+	made.Email = email
 	ctx := context.Background()
 	err := w.App.DB.Write(ctx, func(tx *db.Tx) error {
 		owner, err := identity.CreateWorkspace(ctx, tx, made.Email)

@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -89,6 +92,54 @@ func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.ReplaceAll(s.shown.String(), "\r\n", "\n")
+}
+
+// Seen returns what a person sees at the end: of what the program has drawn over, the last
+// state. Lines are as long as the program wrote them.
+func (s *Screen) Seen() string { return seen(s.Text()) }
+
+// escape is a sequence that moves the cursor, clears or colours: its number and its letter.
+var escape = regexp.MustCompile(`^\x1b\[([0-9;?]*)([A-Za-z])`)
+
+// seen plays text on a terminal that has no end to its right.
+func seen(text string) string {
+	lines, row, column := [][]rune{nil}, 0, 0
+	for text != "" {
+		if found := escape.FindStringSubmatch(text); found != nil {
+			text = text[len(found[0]):]
+			switch n, _ := strconv.Atoi(found[1]); found[2] {
+			case "A":
+				row = max(0, row-max(n, 1))
+			case "J":
+				lines = lines[:row+1]
+				lines[row] = lines[row][:min(column, len(lines[row]))]
+			case "K":
+				lines[row] = lines[row][:min(column, len(lines[row]))]
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		switch {
+		case r == '\n':
+			if row, column = row+1, 0; row == len(lines) {
+				lines = append(lines, nil)
+			}
+		case r == '\r':
+			column = 0
+		case r >= ' ':
+			for len(lines[row]) <= column {
+				lines[row] = append(lines[row], ' ')
+			}
+			lines[row][column] = r
+			column++
+		}
+	}
+	var all strings.Builder
+	for _, line := range lines {
+		all.WriteString(strings.TrimRight(string(line), " ") + "\n")
+	}
+	return strings.TrimRight(all.String(), "\n") + "\n"
 }
 
 // Await waits until the program has written a text.

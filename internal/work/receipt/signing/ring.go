@@ -233,7 +233,7 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 }
 
 // errNotEnded reports that Retire changed no row.
-var errNotEnded = errors.New("it is not published, or ends earlier")
+var errNotEnded = errors.New("it is not published, or ends earlier; see svc admin signing-key list")
 
 // Retire ends a published key after the delay. Its signatures stay valid, and a later
 // call can only bring the end forward. Error: last_signing_key when no other published key

@@ -1,0 +1,419 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
+)
+
+// stage is the service that all verbs are shown with: one workspace with a job in each
+// state, keys and a ledger; a worker that has left, a dead letter, a benchmark result.
+//
+// Its clock is hours behind, so that what it has stored is always "3 h ago".
+type stage struct {
+	t      *testing.T
+	app    *app.App
+	url    string
+	folder string            // of all runs; its name always has the same length
+	admin  string            // a backup, for svc admin
+	names  map[string]string // what {NAME} in a command line stands for
+	main   apptest.Workspace
+	ahead  atomic.Int64 // of the clock, a time.Duration
+	runs   atomic.Int64
+}
+
+// clocks of a stage: while it is filled, and then, when its worker has long left.
+const (
+	filling = -4*time.Hour + 10*time.Minute
+	playing = -4*time.Hour + 40*time.Minute
+)
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, names: map[string]string{}, folder: fmt.Sprintf("/tmp/svc-golden-%010d", rand.IntN(1e10))}
+	if err := os.Mkdir(s.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(s.folder) })
+	s.ahead.Store(int64(filling))
+	s.app, s.url = apptest.Start(t, app.Config{AllowSynthetic: true, Skew: func() time.Duration { return time.Duration(s.ahead.Load()) }})
+	s.main = (&apptest.World{App: s.app, URL: s.url}).WorkspaceOf(t, "anna@example.org", 500)
+	s.names["URL"], s.names["LISTEN"] = s.url, strings.TrimPrefix(s.url, "http://")
+	s.names["WORKSPACE"], s.names["EMAIL"], s.names["KEY"] = s.main.ID, s.main.Email, s.main.Agent.KeyID
+
+	caller := s.caller(s.main)
+	stop := s.worker(t)
+	s.names["COMPLETED"] = s.order(caller, 3)
+	s.ended(caller, s.names["COMPLETED"])
+	stop()
+	s.names["FAILED"] = s.order(caller, 2)
+	s.fail(s.names["FAILED"])
+	s.names["QUEUED"] = s.order(caller, 24)
+	s.names["CANCELLED"] = s.order(caller, 1)
+	if _, err := caller.Cancel(t.Context(), s.names["CANCELLED"]); err != nil {
+		t.Fatal(err)
+	}
+	s.operatorsThings()
+	s.ahead.Store(int64(playing))
+	s.fetch()
+
+	s.admin = filepath.Join(s.folder, "backup")
+	if _, breaches, err := app.Backup(t.Context(), s.app.Config, s.admin, func(string, int64, int64) {}); err != nil || len(breaches) > 0 {
+		t.Fatal(breaches, err)
+	}
+	return s
+}
+
+// operatorsThings makes what only operators see.
+func (s *stage) operatorsThings() {
+	s.t.Helper()
+	ctx := s.t.Context()
+	fleet, err := leaderboardtest.NewFleet(ctx, s.app.Board(s.app.Links(s.url)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	submitted, err := fleet.Submit(ctx, leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now().Add(filling)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.names["RESULT"] = submitted.ResultID
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		// Of a queue that nothing in the service claims from.
+		queue := lease.Queue{Name: "golden", MaxFailures: 1, Life: time.Hour}
+		if err := lease.Add(ctx, tx, queue.Name, "UPL-golden", 0, time.Time{}); err != nil {
+			return err
+		}
+		claimed, err := lease.Claim(ctx, tx, queue.Name, "golden", 1, time.Hour)
+		if err != nil {
+			return err
+		}
+		s.names["DEAD"] = claimed[0].ID
+		_, err = queue.Fail(ctx, tx, claimed[0], "error", "the mail server at mail.example.com does not answer, and has not for a day")
+		return err
+	})
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		revoked, err := identity.CreateAgentKey(ctx, tx, s.main.ID, "an old laptop of Anna's, with a long name", nil)
+		if err != nil {
+			return err
+		}
+		limit := int64(500)
+		if _, err := identity.CreateAgentKey(ctx, tx, s.main.ID, "nightly", &limit); err != nil {
+			return err
+		}
+		return identity.Revoke(ctx, tx, revoked.KeyID)
+	})
+}
+
+// fetch downloads the completed job once, for svc verify.
+func (s *stage) fetch() {
+	s.t.Helper()
+	download := exec.Command(apptest.Binary(s.t), "download", s.names["COMPLETED"], "--out", filepath.Join(s.folder, "template", "out"))
+	download.Env = []string{"HOME=" + s.folder, "SVC_SERVER=" + s.url, "SVC_KEY=" + s.main.Agent.Secret}
+	if said, err := download.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, said)
+	}
+	for name, content := range map[string][]byte{"scene.blend": demo.Scene(), "note.blend": []byte("no scene at all")} {
+		if err := os.WriteFile(filepath.Join(s.folder, "template", name), content, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *stage) write(do func(ctx context.Context, tx *db.Tx) error) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	if err := s.app.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) caller(w apptest.Workspace) *client.Client {
+	s.t.Helper()
+	c, err := client.New(s.url, w.Agent.Secret)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// order starts a job of so many frames and returns its id.
+func (s *stage) order(c *client.Client, frames int) string {
+	s.t.Helper()
+	ctx, first := s.t.Context(), 1
+	q, err := c.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &frames})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	started, err := c.Start(ctx, q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return started.JobID
+}
+
+func (s *stage) ended(c *client.Client, jobID string) {
+	s.t.Helper()
+	if _, err := c.Follow(s.t.Context(), jobID, nil); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// nodeKey makes a key for a worker.
+func (s *stage) nodeKey(name string) (key identity.NewKey) {
+	s.t.Helper()
+	s.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		key, err = identity.CreateNodeKey(ctx, tx, name)
+		return err
+	})
+	return key
+}
+
+// begin brings who is there in a phase.
+func (s *stage) begin(when phase) {
+	s.t.Helper()
+	switch when {
+	case alone:
+		if _, err := s.caller(s.main).Cancel(s.t.Context(), s.names["QUEUED"]); err != nil {
+			s.t.Fatal(err)
+		}
+	case online:
+		s.worker(s.t)
+	}
+}
+
+// worker paints pictures until stop, or the test's end.
+func (s *stage) worker(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	painter := worker.New(worker.Config{
+		Farm: farmapi.NewClient(s.url, s.nodeKey("rack-1").Secret), Renderer: synthetic.Renderer{}, WorkDir: t.TempDir(), Name: "rack-1",
+		Log: slog.New(slog.DiscardHandler), Jitter: rand.Float64,
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- painter.Run(ctx) }()
+	running := true
+	stop = func() {
+		if !running {
+			return
+		}
+		running = false
+		cancel()
+		if err := await.Next(t, ended, "the worker's end"); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// fail ends a job as a worker's failures would, once one has claimed a frame.
+func (s *stage) fail(jobID string) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	farm := farmapi.NewClient(s.url, s.nodeKey("rack-2").Secret)
+	me, err := farm.Register(ctx, farmapi.RegisterRequest{
+		Name: "rack-2", BlenderVersion: "4.1.1", BlenderBuildHash: "40a5e739e270", Device: "GPU", DeviceName: "NVIDIA GeForce RTX 4090", Denoise: "keep", Sandbox: "none",
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.names["WORKER"] = me.WorkerID
+	got, err := farm.Lease(ctx, farmapi.LeaseRequest{WorkerID: me.WorkerID, Max: 1})
+	if err != nil || len(got.Leases) != 1 {
+		s.t.Fatal(got, err)
+	}
+	jobs := &job.Jobs{DB: s.app.DB, Log: slog.New(slog.DiscardHandler)}
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		record, err := job.Read(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		return jobs.Fail(ctx, tx, record, fault.NoProgress, "Frame 1 made no progress.")
+	})
+}
+
+// take is one run of a command line, in a folder of its own.
+type take struct {
+	*stage
+	t      *testing.T
+	folder string
+	env    map[string]string
+	names  map[string]string
+}
+
+func (s *stage) take(t *testing.T) *take {
+	t.Helper()
+	folder := fmt.Sprintf("%s/%04d", s.folder, s.runs.Add(1))
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(s.folder, "template"))); err != nil {
+		t.Fatal(err)
+	}
+	return &take{s, t, folder, map[string]string{
+		"HOME": folder, "PATH": "/nowhere", "TERM": "xterm-256color", "PWD": folder,
+		"SVC_SERVER": s.url, "SVC_KEY": s.main.Agent.Secret, "SVC_DATA": s.admin,
+	}, maps.Clone(s.names)}
+}
+
+// command is the program with the words of a command line. Words in ” have blanks.
+func (r *take) command(line string) *exec.Cmd {
+	for name, value := range r.names {
+		line = strings.ReplaceAll(line, "{"+name+"}", value)
+	}
+	var words []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	command := exec.Command(apptest.Binary(r.t), words...)
+	command.Dir = r.folder
+	for name, value := range r.env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	return command
+}
+
+// What a command line needs before it runs.
+
+// own gives the run a workspace of its own, with so many cents.
+func own(cents int64) func(*take) {
+	return func(r *take) {
+		w := (&apptest.World{App: r.app, URL: r.url}).Workspace(r.t, cents)
+		r.env["SVC_KEY"], r.names["OWN-KEY"] = w.Agent.Secret, w.Agent.KeyID
+		r.names["ACCOUNT"] = w.Account.Secret
+	}
+}
+
+// ownJob gives the run a queued job of a workspace of its own.
+func ownJob(r *take) {
+	own(100)(r)
+	c, err := client.New(r.url, r.env["SVC_KEY"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.names["JOB"] = r.order(c, 2)
+}
+
+// ownCompleted is ownJob where a worker is there.
+func ownCompleted(r *take) {
+	ownJob(r)
+	c, err := client.New(r.url, r.env["SVC_KEY"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.ended(c, r.names["JOB"])
+}
+
+// accountKey has the run use an account key.
+func accountKey(r *take) { r.env["SVC_KEY"] = r.main.Account.Secret }
+
+// ownAccount gives the run a workspace of its own, and its account key.
+func ownAccount(r *take) {
+	own(100)(r)
+	r.env["SVC_KEY"] = r.names["ACCOUNT"]
+}
+
+// noKey takes the key away.
+func noKey(r *take) { delete(r.env, "SVC_KEY") }
+
+// ownStore gives the run a copy of the store.
+func ownStore(r *take) {
+	r.env["SVC_DATA"] = r.folder + "/data"
+	if err := os.CopyFS(r.env["SVC_DATA"], os.DirFS(r.admin)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// noStore gives the run a data folder that is not there yet.
+func noStore(r *take) { r.env["SVC_DATA"] = r.folder + "/data" }
+
+// nodeKey has the run use a worker's key.
+func nodeKey(r *take) { r.env["SVC_KEY"] = r.nodeKey("rack-9").Secret }
+
+func wrongNodeKey(r *take) { r.env["SVC_KEY"] = "svc_node_" + strings.Repeat("0", 43) }
+
+func wrongKey(r *take) { r.env["SVC_KEY"] = "svc_agent_" + strings.Repeat("0", 43) }
+
+// profiles gives the run two profiles.
+func profiles(r *take) {
+	for _, line := range []string{
+		"config set server https://render.example.com", "config set key svc_agent_AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK",
+		"config set key svc_AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK", "config set server http://studio:8080 --profile studio",
+	} {
+		r.must(line)
+	}
+}
+
+// twoSigningKeys is ownStore after a rotation.
+func twoSigningKeys(r *take) {
+	ownStore(r)
+	var list struct {
+		Keys []struct {
+			ID string `json:"key_id"`
+		} `json:"signing_keys"`
+	}
+	if err := json.Unmarshal(r.must("admin signing-key list --json"), &list); err != nil {
+		r.t.Fatal(err)
+	}
+	r.names["FIRST"] = list.Keys[0].ID
+	r.must("admin signing-key rotate --yes")
+}
+
+// nothingRuns is ownStore without a job that has not ended.
+func nothingRuns(r *take) {
+	ownStore(r)
+	r.must("admin job cancel {QUEUED} --yes")
+}
+
+// hidden is ownStore with the benchmark result hidden.
+func hidden(r *take) {
+	ownStore(r)
+	r.must("admin leaderboard hide {RESULT} --reason 'its clock was wrong' --yes")
+}
+
+// unsound is ownStore with money that came from nowhere.
+func unsound(r *take) {
+	ownStore(r)
+	damage := "UPDATE wallet SET available_cents = available_cents + 1"
+	if _, err := dbtest.Raw(r.t, app.Config{Data: r.env["SVC_DATA"]}.DatabaseURL()).Exec(damage); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// must runs a line before the one that is shown.
+func (r *take) must(line string) []byte {
+	r.t.Helper()
+	said, err := r.command(line).Output()
+	if err != nil {
+		r.t.Fatalf("svc %s: %v: %s", line, err, said)
+	}
+	return said
+}

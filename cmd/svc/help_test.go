@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/manual"
+)
+
+// TestHelpFitsEveryTerminal for the program, each command and each word before one. Only
+// a word that is copied whole, such as an address, may be wider.
+func TestHelpFitsEveryTerminal(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var check func(n *kong.Node)
+	check = func(n *kong.Node) {
+		for _, columns := range []int{0, 40, 50, 80, 120} {
+			var text strings.Builder
+			manual.PrintHelp(&text, parser.Model, n, columns)
+			if !strings.HasPrefix(text.String(), "Usage: svc ") || !strings.Contains(text.String(), "\nFlags of every command:\n") {
+				t.Errorf("%s:\n%s", n.FullPath(), &text)
+			}
+			for line := range strings.Lines(text.String()) {
+				line = strings.TrimSuffix(line, "\n")
+				if n := utf8.RuneCountInString(line); columns > 0 && n > columns && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("a line has %d columns, the terminal %d: %s", n, columns, line)
+				}
+			}
+		}
+		for _, child := range n.Children {
+			if !child.Hidden {
+				check(child)
+			}
+		}
+	}
+	check(parser.Model.Node)
+}
+
+// TestHelpSaysWhatAFlagIs: what may be given, what it is without it, and where else it can
+// be set.
+func TestHelpSaysWhatAFlagIs(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&program{}, kong.Vars{"version": ""}, kong.DefaultEnvars("SVC"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := kong.Trace(parser, []string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for columns, want := range map[int]string{
+		100: "\n  --device gpu|cpu                       Device to render on. There is no fallback from one to the\n" +
+			"                                         other. Default: gpu. Environment: SVC_DEVICE.\n",
+		40: "\n  --device gpu|cpu\n      Device to render on. There is no\n      fallback from one to the other.\n" +
+			"      Default: gpu. Environment:\n      SVC_DEVICE.\n",
+	} {
+		var text strings.Builder
+		manual.PrintHelp(&text, parser.Model, ctx.Selected(), columns)
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%d columns:\n%s", columns, &text)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package manual
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+)
+
+// widthOfHelp is for where there is no terminal. On one that is narrower than twoColumns,
+// what a flag means stands below it.
+const (
+	widthOfHelp = 80
+	twoColumns  = 72
+)
+
+// Help prints the help of a command, or of the program, as wide as the terminal.
+func Help(_ kong.HelpOptions, ctx *kong.Context) error {
+	PrintHelp(ctx.Stdout, ctx.Model, selected(ctx), terminal.Width(ctx.Stdout))
+	return nil
+}
+
+// PrintHelp prints the help of a command of app, or of app itself, in so many columns; 0 is
+// where there is no terminal.
+func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
+	h := help{w, columns}
+	if columns == 0 {
+		h.width = widthOfHelp
+	}
+	h.paragraph("Usage: " + usageOf(n))
+	h.paragraph("")
+	h.paragraph(n.Help)
+	if n.Detail != "" {
+		h.paragraph("")
+		h.paragraph(n.Detail)
+	}
+	args := len(n.Positional)
+	all := values(n)
+	h.list("Arguments:", terms(all[:args]))
+	h.list("Flags:", terms(all[args:]))
+	h.list("Flags of every command:", append([][2]string{{"-h, --help", "Show this help."}}, terms(flags(app.Node))...))
+	var rows [][2]string
+	for _, c := range commands(n) {
+		rows = append(rows, [2]string{words(c), c.Help})
+	}
+	h.list("Commands:", rows)
+	if len(rows) > 0 {
+		h.paragraph("")
+		h.paragraph("For more about a command: svc COMMAND --help")
+	}
+}
+
+// PrintUsage prints how a command is used, above a mistake in its use.
+func PrintUsage(w io.Writer, ctx *kong.Context) {
+	n := selected(ctx)
+	terminal.Printf(w, "Usage: %s", usageOf(n))
+	terminal.Printf(w, "For more: %s --help\n", strings.TrimSpace("svc "+words(n)))
+}
+
+// selected is the command that was typed, as far as it is one.
+func selected(ctx *kong.Context) *kong.Node {
+	if n := ctx.Selected(); n != nil {
+		return n
+	}
+	return ctx.Model.Node
+}
+
+// usageOf is the line of use of a command, of commands with a common first word, or of the
+// program.
+func usageOf(n *kong.Node) string {
+	if n.Leaf() {
+		return usage(n)
+	}
+	return strings.TrimSpace("svc "+words(n)) + " COMMAND [flags]"
+}
+
+// terms are values and what they mean.
+func terms(all []value) (rows [][2]string) {
+	for _, v := range all {
+		rows = append(rows, [2]string{v.term, v.text()})
+	}
+	return rows
+}
+
+type help struct {
+	w     io.Writer
+	width int
+}
+
+func (h help) paragraph(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(h.w, strings.Join(terminal.Wrap(line, h.width, 0), "\n")) // nobody reads a closed standard output
+	}
+}
+
+// list prints terms, and what each means beside it, or below it where it is too long.
+func (h help) list(title string, rows [][2]string) {
+	if len(rows) == 0 {
+		return
+	}
+	left := 0 // of the terms that have their text beside them
+	for _, row := range rows {
+		if n := len([]rune(row[0])); n <= h.width*3/8 && h.width >= twoColumns {
+			left = max(left, n)
+		}
+	}
+	indent := strings.Repeat(" ", max(left+4, 6))
+	h.paragraph("\n" + title)
+	for _, row := range rows {
+		text := terminal.Wrap(row[1], h.width-len(indent), 0)
+		first := "  " + row[0]
+		if n := len([]rune(row[0])); n <= left {
+			first, text = first+strings.Repeat(" ", left-n+2)+text[0], text[1:]
+		}
+		h.paragraph(first)
+		for _, line := range text {
+			h.paragraph(indent + line)
+		}
+	}
+}
