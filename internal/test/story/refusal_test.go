@@ -89,7 +89,11 @@ func TestPlainClientsReadEveryRefusal(t *testing.T) {
 							if r.url == limited.url { // takes the one request of this minute, if it is still there
 								get(t, http.MethodGet, r.url+"/v1/limits", http.Header{"Authorization": {"Bearer " + r.key}})
 							}
-							if got := post(t, address[r.url]+r.path, r.key); got != fmt.Sprint(r.status) {
+							got := post(t, address[r.url]+r.path, r.key)
+							if r.url == limited.url && got != fmt.Sprint(r.status) { // the next minute began in between, and this took its request
+								got = post(t, address[r.url]+r.path, r.key)
+							}
+							if got != fmt.Sprint(r.status) {
 								t.Errorf("%s: read %q, want %d", r.name, got, r.status)
 								break
 							}

@@ -178,7 +178,8 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 	if each.High > 0 {
 		o.SecondsPerFrameLow, o.SecondsPerFrameHigh = new(each.Low.Seconds()), new(each.High.Seconds())
 	}
-	if s.outlook.Online == 0 || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
+	// Who holds a frame is there, also where the outlook is from before it came.
+	if (s.outlook.Online == 0 && view.Held == 0) || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
 		return
 	}
 	begun := float64(view.Progress) / 1000

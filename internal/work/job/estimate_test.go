@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/test/jobtest"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 )
 
@@ -87,6 +88,21 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantEstimate(t, w, workspaceID, second, "", 7, 9) // nobody knows when a worker comes
+	})
+}
+
+// A look at the queue is shared for a while. One from before the worker came does not take
+// the estimate from a job that the worker renders.
+func TestAJobInAWorkersHandsIsEstimatedByAnOldOutlook(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		w.Jobs.Queue = &dispatch.Outlooks{Life: time.Hour}
+		workspaceID := w.Workspace(t)
+		jobID := w.Job(t, workspaceID, 3)
+		wantEstimate(t, w, workspaceID, jobID, "", 0, 0) // nobody is there
+		worker := w.Worker(t)
+		renderOne(t, w, worker, 4*time.Second)
+		w.ClaimOne(worker)
+		wantEstimate(t, w, workspaceID, jobID, job.FirstFrames, 4, 4)
 	})
 }
 
