@@ -113,9 +113,11 @@ func (f *Opened) Libraries() []Library {
 // References lists the files that the file refers to, except libraries.
 func (f *Opened) References() []Reference {
 	f.again()
-	if !f.main {
-		f.file.sims = f.file.simulations(records.Record{})
+	scene := records.Record{} // of a library the data counts, in whatever scene others show it
+	if f.main {
+		scene = f.active
 	}
+	f.file.sims = f.file.simulations(scene)
 	all := f.file.references()
 	if f.file.reach == nil && !f.main {
 		for i := range all {

@@ -1,0 +1,151 @@
+package scenefiles
+
+import (
+	"slices"
+	"strings"
+
+	"svc.example/internal/ground/blendfile"
+)
+
+// gather lists the files of all .blend files that were reached. The error is the context's.
+func (s *search) gather() ([]File, error) {
+	known := map[string]int{}
+	var all []File
+	add := func(f File) {
+		key := string(f.Kind) + "\x00" + f.From + "\x00" + f.Stored + "\x00" + f.Path
+		if f.Kind == KindLibrary {
+			key = f.Path + "\x00" + f.Wanted
+		}
+		if i, twice := known[key]; twice {
+			merge(&all[i], f)
+			return
+		}
+		if s.full() {
+			return
+		}
+		s.answer -= f.cost()
+		known[key] = len(all)
+		all = append(all, f)
+	}
+	blends := []*blend{s.main}
+	for _, key := range sortedKeys(s.blends) {
+		if b := s.blends[key]; b != s.main {
+			blends = append(blends, b)
+		}
+	}
+	for _, b := range blends {
+		if err := s.open(b); err != nil {
+			if s.ctx.Err() != nil {
+				return nil, s.ctx.Err()
+			}
+			continue
+		}
+		libraries := b.open.Libraries()
+		for i := range libraries {
+			add(s.libraryFile(b, libraries, i))
+		}
+		for _, r := range b.open.References() {
+			if f, ok := s.file(b, &r); ok {
+				add(f)
+			}
+		}
+		s.partial = s.partial || b.open.Partial()
+	}
+	sortFiles(all)
+	return all, nil
+}
+
+// merge puts what two data-blocks say of one file together.
+func merge(into *File, f File) {
+	names, lacking := append(into.Names, f.Names...), append(into.Lacking, f.Lacking...)
+	if f.Reach.rank() > into.Reach.rank() {
+		*into = f
+	}
+	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(lacking)
+	into.Names, into.Lacking = slices.Compact(names), slices.Compact(lacking)
+}
+
+// cost is what a file takes of the answer.
+func (f *File) cost() int {
+	n := nameCost + len(f.Path) + len(f.Stored) + len(f.Wanted) + len(f.From) + len(f.Owner) + len(f.UsedBy)
+	for _, name := range f.Names {
+		n += nameCost + len(name.Path)
+	}
+	for _, name := range f.Lacking {
+		n += len(name)
+	}
+	return n
+}
+
+// libraryFile describes a library of a .blend.
+func (s *search) libraryFile(b *blend, libraries []blendfile.Library, number int) File {
+	l := libraries[number]
+	var f File
+	_, _, packed := s.packedLibrary(b, l)
+	if packed {
+		place, _ := s.placeOf(l.Path, b)
+		f = File{Stored: l.Path, Path: place, Status: StatusPacked, Names: []Name{}}
+	} else {
+		f = s.locate(l.Path, b, s.single)
+	}
+	f.Kind, f.From, f.Owner, f.UsedBy, f.Reach = KindLibrary, b.path, l.Name, l.UsedBy, ReachUnneeded
+	if b.level(number) > blendfile.None {
+		if target := s.library(b, libraries, number); target != nil && target.failed != nil {
+			f.Problem = target.failed.Error()
+		}
+	}
+	switch level := b.level(number); {
+	case level >= blendfile.Computed:
+		f.Reach = ReachNeeded
+	case level == blendfile.Loaded:
+		f.Reach = ReachPerhaps
+	}
+	return f
+}
+
+// level is how much the picture has to do with a library.
+func (b *blend) level(number int) blendfile.Level {
+	if number < len(b.levels) {
+		return b.levels[number]
+	}
+	return blendfile.None
+}
+
+// file describes what a .blend says of another file; ok is false for a cache that need not
+// be there, and is not.
+func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
+	from := b
+	if r.In != "" { // from 5.0 on, data that was packed out of a library
+		place, _ := s.placeOf(r.In, b)
+		from = &blend{path: place}
+	}
+	stored := r.Path
+	if r.Bake != nil && r.Bake.OfMain {
+		from = s.main
+	}
+	if r.Bake != nil && r.Bake.Implied {
+		stored = "//blendcache_" + from.name()
+	}
+	if r.Packed {
+		place, _ := s.placeOf(stored, from)
+		f = File{Stored: stored, Path: place, Status: StatusPacked, Names: []Name{}}
+	} else {
+		f = s.locate(stored, from, s.setOf(r))
+		s.partial = s.partial || r.More
+	}
+	f.Kind, f.From, f.Owner, f.UsedBy = kindOf(r.Kind), b.path, r.Owner, r.UsedBy
+	f.Reach = reachOf(r)
+	return f, r.Bake == nil || r.Bake.Baked || f.There()
+}
+
+// reachOf is the reach of a file. No picture needs a sound.
+func reachOf(r *blendfile.Reference) Reach {
+	switch {
+	case r.Packed, r.Kind == blendfile.KindSound, r.Level == blendfile.None:
+		return ReachUnneeded
+	case r.Level == blendfile.Drawn:
+		return ReachNeeded
+	}
+	return ReachPerhaps
+}

@@ -1,0 +1,235 @@
+"""Makes the projects that the tests of internal/ground/scenefiles search: folders with a
+.blend and what it refers to, each once as Blender itself loads it.
+
+    blender -b --factory-startup --python-exit-code 1 \
+        --python scripts/scenes/scenefiles_make.py -- internal/ground/scenefiles/testdata
+
+Beside each project stands a .json with the paths that Blender resolves after loading its
+main file, and whether a file is there. Where the folder lies is cut off.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+import bpy
+
+KEPT = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+OUT = tempfile.mkdtemp()  # a .blend stores where its libraries were
+
+
+def fresh():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    s = bpy.context.scene
+    s.render.engine, s.cycles.samples, s.cycles.use_denoising = "CYCLES", 1, False
+    s.render.resolution_x, s.render.resolution_y, s.frame_end = 8, 8, 4
+    return s
+
+
+def save(*at):
+    path = os.path.join(OUT, *at)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=True, relative_remap=False, copy=False)
+
+
+def text(*at):
+    """A file whose content does not matter."""
+    path = os.path.join(OUT, *at)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(at[-1] + "\n")
+
+
+def camera(s):
+    s.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    s.collection.objects.link(s.camera)
+
+
+def plane(s, name, material=None):
+    """Materials of libraries are given to meshes, as usual."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [], [(0, 1, 2, 3)])
+    if material:
+        mesh.materials.append(material)
+    o = bpy.data.objects.new(name, mesh)
+    s.collection.objects.link(o)
+    return o
+
+
+def picture(name, path, source="FILE"):
+    i = bpy.data.images.new(name, 1, 1, tiled=source == "TILED")
+    i.source, i.filepath_raw = source, path
+    return i
+
+
+def textured(image):
+    m = bpy.data.materials.new(image.name)
+    m.use_nodes = True
+    node = m.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    shader = m.node_tree.nodes["Principled BSDF"]
+    m.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+    return m
+
+
+def shown(s, name, path, source="FILE"):
+    image = picture(name, path, source)
+    plane(s, name, textured(image))
+    return image
+
+
+def link(path, kind, *names):
+    with bpy.data.libraries.load(path, link=True) as (_, here):
+        setattr(here, kind, list(names))
+    return [getattr(bpy.data, kind)[n] for n in names]
+
+
+def relative(start):
+    """Paths of libraries count from the file that is saved."""
+    for l in bpy.data.libraries:
+        l.filepath = "//" + os.path.relpath(bpy.path.abspath(l.filepath), os.path.join(OUT, start))
+
+
+def chain():
+    """A shot whose prop has a material of a third file, which refers to the prop."""
+    prop, materials = os.path.join(OUT, "chain/lib/props/prop.blend"), os.path.join(OUT, "chain/lib/mat/materials.blend")
+    s = fresh()
+    m = textured(picture("wood", "//tex/wood.png"))
+    m.use_fake_user = True
+    textured(picture("other", "//tex/other.png")).use_fake_user = True
+    save("chain/lib/mat/materials.blend")
+    text("chain/lib/mat/tex/wood.png")
+
+    s = fresh()
+    wood, = link(materials, "materials", "wood")
+    relative("chain/lib/props")
+    c = bpy.data.collections.new("Prop")
+    c.use_fake_user = True
+    o = plane(s, "Prop", wood)
+    s.collection.objects.unlink(o)
+    c.objects.link(o)
+    save("chain/lib/props/prop.blend")
+
+    bpy.ops.wm.open_mainfile(filepath=materials)
+    bpy.data.materials["wood"]["handle"], = link(prop, "objects", "Prop")
+    relative("chain/lib/mat")
+    save("chain/lib/mat/materials.blend")
+
+    s = fresh()
+    camera(s)
+    prop_collection, = link(prop, "collections", "Prop")
+    holder = bpy.data.objects.new("Holder", None)
+    holder.instance_type, holder.instance_collection = "COLLECTION", prop_collection
+    s.collection.objects.link(holder)
+    relative("chain/shots/010")
+    save("chain/shots/010/shot.blend")
+    say("chain", "shots/010/shot.blend")
+
+
+def packed():
+    """A packed library whose own file is gone; its picture still counts from there."""
+    fresh()
+    textured(picture("t", "//t.png")).use_fake_user = True
+    save("packed/src/m.blend")
+    text("packed/src/t.png")
+    s = fresh()
+    camera(s)
+    material, = link(os.path.join(OUT, "packed/src/m.blend"), "materials", "t")
+    plane(s, "Plane", material)
+    relative("packed")
+    save("packed/scene.blend")
+    bpy.ops.file.pack_libraries()
+    save("packed/scene.blend")
+    os.remove(os.path.join(OUT, "packed/src/m.blend"))
+    say("packed", "scene.blend")
+
+
+def kinds():
+    """One file with paths of every kind."""
+    s = fresh()
+    camera(s)
+    shown(s, "back", "//tex\\sub\\..\\back.png")
+    shown(s, "case", "//Tex/CASE.PNG")
+    shown(s, "drive", "C:\\Users\\Anna\\shot\\tex\\drive.png")
+    shown(s, "above", "//../above.png")
+    shown(s, "missing", "//tex/missing.png")
+    shown(s, "inside", "//tex/inside.png").pack(data=b"inside", data_len=6)
+    picture("unused", "//tex/unused.png").use_fake_user = True
+    for i in ("back", "case", "drive"):
+        text("kinds/tex/%s.png" % i)
+
+    wall = shown(s, "wall", "//tex/wall.<UDIM>.png", "TILED")
+    for n in (1002, 1011):
+        wall.tiles.new(tile_number=n)
+    for n in (1001, 1011):
+        text("kinds/tex/wall.%d.png" % n)
+    shown(s, "plate", "//seq/plate98.png", "SEQUENCE")
+    for n in ("98", "99", "100", "7", "0101"):
+        text("kinds/seq/plate%s.png" % n)
+
+    cloud = bpy.data.objects.new("Cloud", bpy.data.volumes.new("Cloud"))
+    cloud.data.filepath, cloud.data.is_sequence, cloud.data.frame_duration = "//vdb/cloud.v2.0001.vdb", True, 2
+    s.collection.objects.link(cloud)
+    for n in ("1.0001", "2.0001", "2.0002"):
+        text("kinds/vdb/cloud.v%s.vdb" % n)
+
+    lamp = bpy.data.lights.new("Lamp", "POINT")
+    lamp.use_nodes = True
+    ies = lamp.node_tree.nodes.new("ShaderNodeTexIES")
+    ies.mode, ies.filepath = "EXTERNAL", "//lamp.ies"
+    lamp.node_tree.links.new(ies.outputs[0], lamp.node_tree.nodes["Emission"].inputs["Strength"])
+    s.collection.objects.link(bpy.data.objects.new("Lamp", lamp))
+    text("kinds/lamp.ies")
+
+    other = bpy.data.scenes.new("Other")
+    plane(other, "elsewhere", textured(picture("elsewhere", "//tex/elsewhere.png")))
+    cached = plane(s, "Moved")
+    cached.modifiers.new("Cache", "MESH_CACHE").filepath = "//moved.mdd"
+    text("kinds/moved.mdd")
+    folder_of_a_cloth(s)
+    say("kinds", "main.blend")
+
+
+def folder_of_a_cloth(s):
+    """A disk cache, which lies in a folder named for the .blend."""
+    o = plane(s, "Cloth")
+    m = o.modifiers.new("Cloth", "CLOTH")
+    cache = m.point_cache
+    cache.frame_start, cache.frame_end = 1, 2
+    save("kinds/main.blend")
+    cache.use_disk_cache = True
+    bpy.context.view_layer.objects.active = o
+    with bpy.context.temp_override(point_cache=cache, active_object=o, object=o):
+        bpy.ops.ptcache.bake(bake=True)
+    save("kinds/main.blend")
+
+
+def say(project, main):
+    """Writes what Blender resolves."""
+    root = os.path.join(OUT, project)
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(root, main))
+    found = {}
+
+    def add(kind, block, path, packed=False):
+        full = os.path.normpath(bpy.path.abspath(path, library=block.library))
+        found[kind + " " + os.path.relpath(full, root)] = "packed" if packed else "there" if os.path.isfile(full) else "missing"
+
+    for i in bpy.data.images:
+        if i.source in ("FILE", "SEQUENCE") and i.filepath.startswith("//"):
+            add("image", i, i.filepath, i.packed_file is not None)
+    for l in bpy.data.libraries:
+        add("library", l, l.filepath, l.packed_file is not None)
+    for v in bpy.data.volumes:
+        add("volume", v, v.filepath)
+    with open(os.path.join(OUT, project + ".json"), "w", encoding="utf-8") as f:
+        json.dump(found, f, indent=1, sort_keys=True)
+        f.write("\n")
+
+
+for make in (chain, packed, kinds):
+    make()
+    shutil.rmtree(os.path.join(KEPT, make.__name__), ignore_errors=True)
+shutil.copytree(OUT, KEPT, ignore=shutil.ignore_patterns("*.blend1"), dirs_exist_ok=True)
+shutil.rmtree(OUT)
