@@ -49,10 +49,11 @@ type stage struct {
 	runs   atomic.Int64
 }
 
-// clocks of a stage: while it is filled, and then, when its worker has long left.
+// clocks of a stage: while it is filled, and then, when its worker has left. On a slow
+// machine most of an hour may pass before what was stored is "4 h ago".
 const (
-	filling = -4*time.Hour + 10*time.Minute
-	playing = -4*time.Hour + 40*time.Minute
+	filling = -3*time.Hour - 8*time.Minute
+	playing = -3*time.Hour - 2*time.Minute
 )
 
 func newStage(t *testing.T) *stage {
