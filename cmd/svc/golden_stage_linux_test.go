@@ -145,6 +145,9 @@ func (s *stage) fetch() {
 			s.t.Fatal(err)
 		}
 	}
+	if err := os.CopyFS(filepath.Join(s.folder, "template", "shot"), os.DirFS("../../internal/ground/scenefiles/testdata/kinds")); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *stage) write(do func(ctx context.Context, tx *db.Tx) error) {

@@ -46,6 +46,7 @@ var verbs = []verb{
 	}},
 	{words: "inspect", lines: []line{
 		{args: "scene.blend"},
+		{args: "shot/main.blend", plain: true},
 		{args: "note.blend", exit: 1},
 		{exit: 2},
 	}},

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/scenefiles"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
@@ -21,13 +23,14 @@ import (
 // uses the same reader, rules and price as the service, so it shows what an upload
 // would be answered with.
 type Inspect struct {
-	File string `arg:"" type:"existingfile" help:"The .blend file."`
-	JSON bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of a table."`
+	File        string `arg:"" type:"existingfile" help:"The .blend file."`
+	ProjectRoot string `type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read. Without it, the folder of the .blend."`
+	JSON        bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of a table."`
 }
 
 // Help is printed below the flags.
 func (Inspect) Help() string {
-	return "Succeeds where the file could be read, also where a service would refuse it. " + terminal.ExitHelp()
+	return "Finds the scene's images, libraries, caches and other files on this disk as Blender does, and says which are missing. Succeeds where the file could be read, also where a service would refuse it. " + terminal.ExitHelp()
 }
 
 // inspected is what inspect found, in the form of --json.
@@ -42,6 +45,12 @@ type inspected struct {
 	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
 	// Warnings are those of a quote of the scene's own range, by a service without workers.
 	Warnings []quote.Warning `json:"warnings"`
+	// Files are those that the scene refers to, libraries and what these refer to included, as
+	// they are on this disk. FilesPartial says that there are more.
+	Files        []scenefiles.File `json:"files"`
+	FilesPartial bool              `json:"files_partial"`
+
+	found *scenefiles.Found
 }
 
 // refusal is how the service would refuse the file. It is a result here and no error:
@@ -54,6 +63,9 @@ type refusal struct {
 // Run reads the file and prints its facts.
 func (c *Inspect) Run(app *kong.Context) error {
 	found, err := readFacts(c.File)
+	if err == nil {
+		err = found.findFiles(c.File, c.ProjectRoot)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +111,16 @@ func readFacts(path string) (*inspected, error) {
 	return found, nil
 }
 
+// findFiles finds the files of the scene on this disk, below root.
+func (f *inspected) findFiles(path, root string) error {
+	found, err := scenefiles.OnDisk(context.Background(), path, root, scenefiles.Options{})
+	if err != nil {
+		return fmt.Errorf("find the scene's files: %w", err)
+	}
+	f.found, f.Files, f.FilesPartial = found, found.Files, found.Partial
+	return nil
+}
+
 // print writes the facts as a table, with refusal or price after the scene.
 func (f *inspected) print(w io.Writer) {
 	table := terminal.NewTable(w)
@@ -121,6 +143,7 @@ func (f *inspected) print(w io.Writer) {
 		row("warning", "%s (%s)", w.Message, w.Code)
 		row("", "%s", w.SuggestedAction)
 	}
+	printFiles(row, f.found)
 	f.printLists(row)
 	_ = table.Flush() // nobody reads a closed standard output
 }
@@ -150,16 +173,9 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 	row("layers", "%s", strings.Join(s.ViewLayers, ", "))
 }
 
-// printLists names all that warnings name the first of, and the settings that drivers
-// change.
+// printLists names all scripts, which a warning names the first of, and the settings that
+// drivers change.
 func (f *inspected) printLists(row func(name, format string, args ...any)) {
-	for _, m := range f.MissingFiles {
-		of := ""
-		if m.UsedBy != "" {
-			of = ", of " + m.UsedBy
-		}
-		row("missing", "%s %s, used by %s%s", m.Kind, m.Path, m.Owner, of)
-	}
 	for _, s := range f.Scripted {
 		if s.Property == "" {
 			row("script", "%s", s.Owner)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,7 @@ func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 			"missing image //need_material.png, used by need_material.png, of material need_material.png",
 			"script text need.py", `script object Driven, ["need_python"]: noise.random()`,
 		},
-		"linked.blend":      {"missing library //library.blend, used by library.blend, of scene Scene"},
+		"linked.blend":      {"files 1 library"},
 		"drivers.blend":     {"script text startup.py", "driven cycles.samples", "warning The samples change by frame; the file stores 5. Each frame is rendered with the samples that Blender computes for it. (driven_samples)"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
 		"film_output.blend": {"warning The scene's output is a film (FFMPEG). The frames are delivered as PNG pictures, without sound. (movie_output_as_png)", "Make the film of the delivered frames."},
@@ -54,6 +55,42 @@ func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 			if !lines[want] {
 				t.Errorf("%s: no line %q among %v", file, want, lines)
 			}
+		}
+	}
+}
+
+// projects are folders with a scene and its files, which Blender made.
+const projects = "../../../internal/ground/scenefiles/testdata"
+
+func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, root string
+		wants      []string
+	}{
+		{"kinds/main.blend", "", []string{
+			"files 3 images, 1 image sequence, 1 UDIM set, 1 volume, 1 IES light, 1 cache, 1 cache folder of 328 B; 2 missing",
+			"missing image //tex/missing.png, used by missing, of material missing",
+			"missing image //../above.png, used by above, of material above; it lies outside of the project's folder: --project-root chooses another",
+			"missing 1 of 3 files of UDIM set //tex/wall.<UDIM>.png, used by wall, of material wall; the first is tex/wall.1002.png",
+			"found as tex/case.png for image //Tex/CASE.PNG, used by case, of material case",
+		}},
+		{"chain/shots/010/shot.blend", projects + "/chain", []string{"files 1 image, 2 libraries"}},
+		{"packed/scene.blend", "", []string{"files 1 image"}},
+	} {
+		var text strings.Builder
+		inspectedFile(t, filepath.Join(projects, c.file), c.root).print(&text)
+		var lines []string
+		for line := range strings.Lines(text.String()) {
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+		for _, want := range c.wants {
+			if !slices.Contains(lines, want) {
+				t.Errorf("%s: no line %q in\n%s", c.file, want, text.String())
+			}
+		}
+		if strings.Contains(text.String(), "other.png") {
+			t.Errorf("%s: what the scene does not use is told:\n%s", c.file, text.String())
 		}
 	}
 }
@@ -86,6 +123,26 @@ func TestInspectAsJSONHasAllFacts(t *testing.T) {
 	}
 }
 
+func TestInspectAsJSONHasEachFileWithItsOwnerStatusAndReach(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	if err := terminal.PrintJSON(&text, inspectedFile(t, filepath.Join(projects, "packed/scene.blend"), "")); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Files []map[string]any }
+	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Files) != 2 {
+		t.Fatalf("%d files in %s", len(got.Files), text.String())
+	}
+	for name, want := range map[string]any{"kind": "image", "path": "src/t.png", "stored": "//t.png", "from": "src/m.blend", "owner": "t", "used_by": "material t", "status": "found", "reach": "needed"} {
+		if got.Files[1][name] != want {
+			t.Errorf("%s is %v, want %v", name, got.Files[1][name], want)
+		}
+	}
+}
+
 func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 	t.Parallel()
 	if _, err := readFacts(filepath.Join(scenes, "settings.json")); !errors.Is(err, blendfile.ErrNotBlend) {
@@ -93,13 +150,23 @@ func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 	}
 }
 
-// inspectedLines is the printed table, each run of blanks as one.
-func inspectedLines(t *testing.T, file string) map[string]bool {
+// inspectedFile is what inspect finds of a file, with the folder of its project.
+func inspectedFile(t *testing.T, file, root string) *inspected {
 	t.Helper()
-	found, err := readFacts(filepath.Join(scenes, file))
+	found, err := readFacts(file)
+	if err == nil {
+		err = found.findFiles(file, root)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return found
+}
+
+// inspectedLines is the printed table, each run of blanks as one.
+func inspectedLines(t *testing.T, file string) map[string]bool {
+	t.Helper()
+	found := inspectedFile(t, filepath.Join(scenes, file), "")
 	var text strings.Builder
 	found.print(&text)
 	lines := map[string]bool{}
@@ -112,10 +179,7 @@ func inspectedLines(t *testing.T, file string) map[string]bool {
 func TestInspectSaysWhatTheServiceWouldRefuse(t *testing.T) {
 	t.Parallel()
 	// A library holds no scene.
-	found, err := readFacts("../../../internal/ground/blendfile/testdata/library.blend")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := inspectedFile(t, filepath.Join(scenes, "library.blend"), "")
 	if found.Refused == nil || found.PriceCents != 0 {
 		t.Fatalf("got %+v, %d cents", found.Refused, found.PriceCents)
 	}

@@ -65,7 +65,7 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 	row("price", "%s%s, locked until %s", terminal.Money(price, first.Currency), of, dayAndTime(first.ExpiresAt))
 	for i, file := range missing {
 		if i == mostMissing {
-			row("missing", "%d more; svc inspect names them all", len(missing)-i)
+			row("missing", "%d more; svc inspect --json names them all", len(missing)-i)
 			break
 		}
 		row("missing", "%s", file)

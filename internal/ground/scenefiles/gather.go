@@ -10,7 +10,7 @@ import (
 // gather lists the files of all .blend files that were reached. The error is the context's.
 func (s *search) gather() ([]File, error) {
 	known := map[string]int{}
-	var all []File
+	all := []File{}
 	add := func(f File) {
 		key := string(f.Kind) + "\x00" + f.From + "\x00" + f.Stored + "\x00" + f.Path
 		if f.Kind == KindLibrary {
